@@ -4,12 +4,8 @@ import argparse
 import importlib
 import io
 import json
-import os
-import stat
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -22,7 +18,7 @@ from autograder.reports.gradescope import as_results
 from foundation.assignment_file import Item, read_assignment
 from validity.__main__ import main as prove
 
-from .conftest import ROOT, SKELETON
+from .conftest import SKELETON
 
 
 @pytest.mark.parametrize(
@@ -85,16 +81,6 @@ def test_a_terminal_may_lack_characters(monkeypatch, program):
     assert printed.getvalue() == b"\\u2713 caf\\xe9\n"
 
 
-def test_a_refusal_is_printed_on_any_terminal(tmp_path):
-    path = tmp_path / "anna.zip"
-    path.write_bytes(b"not an archive")
-    command = [sys.executable, "-m", "autograder", "grade", str(path), "--results", str(tmp_path / "r")]
-    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True)
-    notes = [line for line in done.stderr.splitlines() if not line.startswith(b"note: ")]
-    assert done.returncode == 1 and not notes and b"not graded" in done.stdout
-
-
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     interrupt = Mock(side_effect=KeyboardInterrupt)
     monkeypatch.setattr("autograder.commands.grade.take_in", interrupt)
@@ -114,31 +100,6 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monk
     assert set(results["extra_data"]["states"].values()) == {"not graded"}
     assert "expected a folder, a .zip" in results["output"]
     assert "not graded" in capsys.readouterr().out
-
-
-def test_a_pipe_gets_one_result_and_stays_a_pipe(tmp_path, capsys):
-    (tmp_path / "anna.zip").write_bytes(b"not an archive")
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        assert main(["grade", str(tmp_path / "anna.zip"), "--results", str(pipe), "--record", os.devnull]) == 1
-        assert "not graded" in json.loads(os.read(reader, 1 << 16))["output"]
-    finally:
-        os.close(reader)
-    assert pipe.is_fifo() and stat.S_ISCHR(Path(os.devnull).stat().st_mode)
-
-
-def test_a_reader_of_the_results_that_has_gone_costs_nothing_else(tmp_path):
-    (tmp_path / "anna.zip").write_bytes(b"not an archive")
-    reader, writer = os.pipe()
-    os.close(reader)
-    try:
-        command = ["grade", str(tmp_path / "anna.zip"), "--results", f"/dev/fd/{writer}"]
-        main([*command, "--record", str(tmp_path / "anna.json")])
-    finally:
-        os.close(writer)
-    assert read_record(tmp_path / "anna.json").run.finished is not None
 
 
 @pytest.mark.slow

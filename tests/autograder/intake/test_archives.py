@@ -151,29 +151,12 @@ class TestBounds:
         (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(header.tobuf() + os.urandom(70_000)))
         assert "a header of more than 16,384 bytes" in reason(tmp_path / "anna.tar.gz")
 
-    @pytest.mark.parametrize("content, times", [(b"", 50_001), (b"1" * 16_384, 1)], ids=["endless", "digits"])
-    def test_headers_that_cost_the_library_much(self, tmp_path, reason, content, times):
-        header = tarfile.TarInfo("x")
-        header.type, header.size = tarfile.XHDTYPE, len(content)
-        (tmp_path / "anna.tar.gz").write_bytes(gzip.compress((header.tobuf() + content) * times, 1))
-        started = time.process_time()
-        assert "damaged" in reason(tmp_path / "anna.tar.gz")
-        assert time.process_time() - started < 2
-
 
 class TestDamage:
     def test_a_zip_that_is_cut_off(self, write_zip, reason):
         path = write_zip([("layers.py", LAYERS * 100), ("attention.py", LAYERS * 100)])
         content = path.read_bytes()
         for length in range(5, len(content) - 1, 7):
-            path.write_bytes(content[:length])
-            assert "damaged or cut off" in reason(path)
-
-    @pytest.mark.slow
-    def test_a_tar_that_is_cut_off(self, write_tar, reason):
-        path = write_tar([("layers.py", os.urandom(3_000)), ("attention.py", LAYERS)])
-        content = path.read_bytes()
-        for length in range(3, len(content) - 1, 7):
             path.write_bytes(content[:length])
             assert "damaged or cut off" in reason(path)
 
@@ -200,19 +183,6 @@ class TestDamage:
         path.write_bytes(content)
         assert "damaged or cut off" in reason(path)
 
-    def test_two_names_for_one_member(self, write_zip, reason):
-        path = write_zip([("layers.py", LAYERS)])
-        path.write_bytes(path.read_bytes().replace(b"layers.py", b"config.py", 1))  # in the member's own header
-        assert "'layers.py': it is damaged in the archive" in reason(path)
-
-    def test_overlapping_members(self, write_zip, reason):
-        path = write_zip([("layers.py", LAYERS), ("masks.py", LAYERS)])
-        content = bytearray(path.read_bytes())
-        at = content.rindex(b"PK\x01\x02") + 42
-        content[at : at + 4] = (0).to_bytes(4, "little")
-        path.write_bytes(content)
-        assert "'masks.py': it is damaged" in reason(path)
-
     @pytest.mark.parametrize("flag", [0x1, 0x40, 0x2000])
     def test_encryption(self, write_zip, reason, flag):
         path = write_zip([("layers.py", LAYERS)])
@@ -227,25 +197,9 @@ class TestDamage:
     def test_methods_that_cannot_be_bounded(self, write_zip, reason, method):
         assert f"compressed by method {method}" in reason(write_zip([("layers.py", LAYERS)], method))
 
-    @pytest.mark.parametrize("record", [b"path=x\n", b"0 path=x\n", b"99 path=x\n"])
-    def test_extended_headers_that_are_none(self, tmp_path, reason, record):
-        header = tarfile.TarInfo("x")
-        header.type, header.size = tarfile.XHDTYPE, len(record)
-        raw = header.tobuf() + record.ljust(512, b"\0") + bytes(1_024)
-        (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(raw))
-        assert "damaged or cut off" in reason(tmp_path / "anna.tar.gz")
-
     @pytest.mark.parametrize("fields", [{"type": tarfile.GNUTYPE_SPARSE}, {"pax_headers": {"GNU.sparse.size": "7"}}])
     def test_a_sparse_file_hides_what_follows(self, write_tar, reason, fields):
         assert "'data' is a sparse file" in reason(write_tar([("data", "", fields)]))
-
-    def test_a_negative_size(self, tmp_path, reason):
-        header = bytearray(tarfile.TarInfo("layers.py").tobuf(tarfile.GNU_FORMAT))
-        header[124:136] = b"\xff" * 12
-        header[148:156] = b" " * 8
-        header[148:156] = b"%06o\0 " % sum(header)
-        (tmp_path / "anna.tar.gz").write_bytes(gzip.compress(bytes(header) + bytes(1_024)))
-        assert "damaged or cut off" in reason(tmp_path / "anna.tar.gz")
 
 
 def test_nothing_is_kept_of_what_does_not_count(write_tar):

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
-from autograder.intake.notebooks.ipython_commands import as_python
 from autograder.intake.tree import plain_path
 from autograder.rules import find_short_cuts
 from foundation.assignment_file import read_assignment
@@ -84,21 +83,6 @@ def test_damaged_submissions(name, changes, cut, release, tmp_path):
     check(tmp_path / name, bytes(content), release)
 
 
-@pytest.mark.parametrize("form", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
-@given(changes=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=6))
-@fuzz
-def test_damage_before_the_archive_was_packed(form, changes, release, tmp_path):
-    content = bytearray(valid_tar(form))
-    for place, value in changes:
-        content[place % 3_000] = value
-    for start in range(0, len(content), tarfile.BLOCKSIZE):  # so that headers are looked into
-        block = content[start : start + tarfile.BLOCKSIZE]
-        if block[257:262] == b"ustar":
-            block[148:156] = b" " * 8
-            content[start + 148 : start + 156] = b"%06o\0 " % sum(block)
-    check(tmp_path / "anna.tar.gz", gzip.compress(bytes(content), 1), release)
-
-
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
 names = st.text(max_size=8)
 anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner))
@@ -145,15 +129,6 @@ def test_any_cells(texts, data, release, tmp_path):
     if intake is not None:
         for _, text in intake.sources.values():
             compile(text, "module", "exec")  # no cell spoils a module
-
-
-@given(text=st.lists(st.sampled_from(PIECES), max_size=10).map("\n".join))
-@settings(fuzz, max_examples=100)
-def test_commands_give_way_line_by_line(text):
-    cleaned, dropped = as_python(text)
-    assert not cleaned.strip() or cleaned.rstrip("\n").count("\n") <= text.count("\n") <= cleaned.count("\n")
-    assert "get_ipython()" in text or "get_ipython()" not in cleaned
-    assert len(dropped) <= text.count("\n") + 1
 
 
 @given(name=st.text(max_size=30) | st.text(alphabet="a./\\:", max_size=12))

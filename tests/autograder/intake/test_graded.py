@@ -72,25 +72,6 @@ def cells_of(folder: Path) -> list[dict]:
     return [*cells, code("print(undefined)\nplt.plot([1])")]
 
 
-def test_helpers_in_a_folder_earn_the_same(folder, marks_of):
-    (folder / "tools").mkdir()
-    (folder / "tools" / "soft.py").write_text(
-        "from ..masks import causal_mask\ndef softmax(scores):\n    return scores.softmax(-1)\n"
-    )
-    attention = (folder / "attention.py").read_text()
-    changed = attention.replace("torch.softmax(scores, dim=-1)", "softmax(scores)")
-    assert changed != attention
-    (folder / "attention.py").write_text(
-        changed.replace("import math", "import math\nfrom .tools.soft import softmax", 1)
-    )
-    found, record = marks_of(folder)
-    assert record.judgement.score == 90
-    (folder / "tools" / "soft.py").write_text("def softmax(scores):\n    raise ValueError('in a folder')\n")
-    found, record = marks_of(folder)
-    assert 0 < record.judgement.score < 90
-    assert any("tools/soft.py, line 2, in softmax" in str(part.traceback) for part in record.judgement.parts)
-
-
 def test_every_form_earns_the_same(folder, tmp_path, marks_of):
     expected, record = marks_of(folder)
     assert record.judgement.score == 90
@@ -130,10 +111,3 @@ def test_an_error_names_the_cell_and_its_line(folder, tmp_path, marks_of):
     assert result.state == "error"
     where = f"anna.ipynb, cell {number} (task_layers_LayerNorm), line {line}, in forward"
     assert result.traceback.splitlines()[-2] == where
-
-
-def test_a_trial_at_the_top_of_a_module_costs_nothing(folder, marks_of):
-    text = (folder / "layers.py").read_text()
-    text += "\n\nx = torch.randn(2, 8)\nassert torch.allclose(LayerNorm(8)(x), nn.LayerNorm(8)(x), atol=1e-3)\n"
-    (folder / "layers.py").write_text(text)
-    assert marks_of(folder)[1].judgement.score == 90

@@ -266,7 +266,6 @@ class TestCells:
             ("\nclass LayerNorm:\n    x = (1\n", "`class LayerNorm:`, cannot be read, * (line 3: '(' was never closed"),
             ("def helper():\nreturn 1\n", "`def helper():`, cannot be read, * (line 2: expected an indented block"),
             ("x = = 2", "`x = = 2`, cannot be read, so what it defines is missing (line 1: invalid syntax: x = = 2)"),
-            ("!ls\n" * 501 + NORM, "`!ls`, cannot be read"),
         ],
     )
     def test_an_unreadable_one_is_named_and_costs_only_what_it_defines(self, write_notebook, take, load, cell, problem):
@@ -378,11 +377,11 @@ def test_large_outputs_are_skipped(tmp_path, take):
 @pytest.mark.parametrize(
     "content",
     [
-        b'{"cells": [{"outputs": ' + b"[" * 2_000_000,
-        b'"outputs":' * 500_000,
+        b'{"cells": [{"outputs": ' + b"[" * 500_000,
+        b'"outputs":' * 100_000,
         b'"\\' * 1_000_000,
-        b'"' * 2_000_001,
-        b"[]" * 1_000_000,
+        b'"' * 500_001,
+        b"[]" * 200_000,
         b'{"outputs": null, "cells": 1}',
         b'{"cells": [], "outputs": [1, "]", {"a": [}]}]}',
     ],
