@@ -4,9 +4,8 @@
     entries.py       what is graded, and whose it is      records.py     the folder of results
     staleness.py     which entries have to be graded      machines/      this one, or those of a cluster
     grading.py       all that has to be graded            store/         the database of results
-    marks.py         from a result to what counts         regrading.py   what a regrade would change
-    results.py       what each student has earned         similarity/    who shares more than chance explains
-    kept_answers.py  what else is found out, for the next run
+    marks.py         what each student has earned         regrading.py   what a regrade would change
+    kept_answers.py  what else is found out, for later    similarity/    who shares more than chance explains
 
 Whoever grades sends records; one process alone stores them.
 """

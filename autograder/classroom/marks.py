@@ -1,4 +1,4 @@
-"""A student's mark: what the grader found out, what people decided, and what lateness costs.
+"""A student's mark: what the grader found out, what people decided, and what lateness costs; and those of a class.
 
 Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
 marks are shown.
@@ -6,8 +6,10 @@ marks are shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from foundation.assignment_file import Assignment, Task
 from foundation.counting import counted
@@ -15,10 +17,12 @@ from foundation.late_policy import LatePolicy
 
 from ..grading.grader_version import weighting_of
 from ..grading.marks import mark_items
-from ..grading.record import Bleu, Judgement, Part, total
+from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
 from ..grading.states import State
 from ..scoring import Measured, explain, judge
+from .roll import Member, Roll
+from .store import stored_name
 from .store.by_hand import WHOLE, Decision, Decisions
 
 LATE = "late, but nobody knows by how much"
@@ -187,3 +191,87 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
     marks = mark_items(task, part.tests, assignment.credit)
     score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
     return part.changed(items=items_of(marks)).in_state(part.state, score)
+
+
+class Status(StrEnum):
+    """Whether a student has a score."""
+
+    GRADED = "graded"
+    NEEDS_REVIEW = "needs review"  # the grader could not decide: never a zero
+    MISSING = "nothing handed in"
+
+
+@dataclass(frozen=True)
+class Result:
+    """A student's result.
+
+    Attributes:
+        member: of the class.
+        record: of the submission that counts; None where none does, or it has not been graded yet.
+        mark: with what people have decided and what lateness costs; None where there is no record.
+    """
+
+    member: Member
+    record: Record | None
+    mark: Mark | None
+
+    @property
+    def status(self) -> Status:
+        """Whether there is a score, and why not."""
+        if self.member.is_missing:
+            return Status.MISSING
+        return Status.NEEDS_REVIEW if self.score is None else Status.GRADED
+
+    @property
+    def score(self) -> float | None:
+        """The points; None where a person has to decide, and where nothing was handed in."""
+        return None if self.mark is None else self.mark.score
+
+    @property
+    def reason(self) -> str:
+        """Why a person has to decide; "" where nobody has to."""
+        if self.status is not Status.NEEDS_REVIEW:
+            return ""
+        if self.member.undecided:
+            return f"several submissions, and nothing tells which one counts: {', '.join(self.member.undecided)}"
+        if self.record is None or self.mark is None:
+            return "not graded yet"
+        return "; ".join(filter(None, (self.record.run.error, *self.mark.needs_review)))
+
+
+def results_of(
+    roll: Roll,
+    records: Mapping[str, Record],
+    decisions: Mapping[str, Decisions] | None = None,
+    policy: LatePolicy | None = None,
+) -> list[Result]:
+    """A result for each student, in the roll's order.
+
+    Args:
+        roll: of the class.
+        records: by the key of the submission.
+        decisions: by hand, by the student's id; None = none.
+        policy: on late submissions; None = lateness costs nothing.
+    """
+    found = []
+    for member in roll.members:
+        record, decided = records.get(member.key), (decisions or {}).get(stored_name(member.id))
+        mark = None
+        if record is not None:
+            mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late, member.unread_time)
+        found.append(Result(member, record, mark))
+    return found
+
+
+def results_for(key: str, results: Iterable[Result]) -> tuple[Result, ...]:
+    """The results of the students who share a submission."""
+    return tuple(result for result in results if result.member.key == key)
+
+
+def by_task(records: Iterable[Record]) -> list[list[Part]]:
+    """The parts of a class, a list for each task; while changes wait to be kept, some may lack a new task."""
+    found: dict[str, list[Part]] = {}
+    for record in records:
+        for part in record.judgement.parts:
+            found.setdefault(part.number, []).append(part)
+    return list(found.values())

@@ -16,7 +16,7 @@ from foundation.printable_text import printable
 from foundation.whole_files import check_folder
 
 from ..classroom.downloads import read_points, read_roster
-from ..classroom.results import results_of
+from ..classroom.marks import results_of
 from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Results
 from ..grading.seeds import seeds_of_term

@@ -18,9 +18,9 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
 from ..classroom.grading import grade_class
+from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, export, hold
 from ..classroom.regrading import keep_newest
-from ..classroom.results import Result, results_of
 from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
 from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of

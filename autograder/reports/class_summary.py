@@ -11,8 +11,7 @@ from statistics import mean, median
 from foundation.counting import counted, first_of
 from foundation.printable_text import printable
 
-from ..classroom.marks import Mark
-from ..classroom.results import Result, by_task
+from ..classroom.marks import Mark, Result, by_task
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
 from ..grading.states import State

@@ -19,9 +19,8 @@ from foundation.printable_text import printable
 from ..classroom.downloads import Person, Student
 from ..classroom.downloads.matching import Index
 from ..classroom.downloads.platforms import CANVAS_FILE
-from ..classroom.marks import PartMark
+from ..classroom.marks import PartMark, Result, Status
 from ..classroom.records import record_names
-from ..classroom.results import Result, Status
 from ..grading.record import write_result
 from .pages.writing import STUDENTS
 from .spreadsheets import as_csv, as_score

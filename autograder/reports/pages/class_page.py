@@ -11,8 +11,7 @@ from foundation.assignment_file import Assignment
 from foundation.counting import as_threshold
 
 from ...classroom.downloads import LAYOUTS
-from ...classroom.marks import Mark
-from ...classroom.results import Result, by_task
+from ...classroom.marks import Mark, Result, by_task
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record

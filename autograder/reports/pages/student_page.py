@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from foundation.assignment_file import Assignment
 from foundation.counting import counted
 
-from ...classroom.results import Result
+from ...classroom.marks import Result
 from ...grading.record import Part, Record
 from ...grading.states import State
 from ..terminal import details_of

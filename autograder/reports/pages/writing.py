@@ -12,7 +12,7 @@ import jinja2
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
-from ...classroom.results import Result, results_for
+from ...classroom.marks import Result, results_for
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from .. import html

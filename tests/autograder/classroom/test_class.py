@@ -7,7 +7,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import take_class
-from autograder.classroom.results import results_of
+from autograder.classroom.marks import results_of
 from autograder.commands import export_marks
 from autograder.grading.events import Noted, TasksJudged
 from autograder.grading.marks import TaskResult

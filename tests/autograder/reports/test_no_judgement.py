@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.results import Result, Status, results_of
+from autograder.classroom.marks import Result, Status, results_of
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, GivenUp, Refused, TakenIn, TasksJudged
 from autograder.grading.marks import TaskResult

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from autograder.classroom.marks import mark_of
-from autograder.classroom.results import Result
+from autograder.classroom.marks import Result, mark_of
 from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged

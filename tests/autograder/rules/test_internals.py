@@ -2,8 +2,7 @@
 
 import pytest
 
-from autograder.classroom.marks import mark_of
-from autograder.classroom.results import results_of
+from autograder.classroom.marks import mark_of, results_of
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, InternalsFound
 from autograder.grading.recording import Recorder
