@@ -56,7 +56,7 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     (tmp_path / "variants" / "layers.py").write_text(NO_RELU)
     arguments = ["--catalogue", str(tmp_path / "catalogue"), "--variants", str(tmp_path / "variants")]
     pages = tmp_path / "pages"
-    assert main(["prove", *arguments, "--fault", "probe", "--json", "--output", str(pages)]) == 1
+    assert main(["prove", *arguments, "--fault", "probe", "--tests", "all", "--json", "--output", str(pages)]) == 1
     data = json.loads(capsys.readouterr().out)
     assert data["holds"] is False and data["total"] == 3 and data["good"] == 1
     faults = {fault["id"]: fault for fault in data["faults"]}
@@ -203,7 +203,7 @@ def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkey
 def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     docs = REFERENCE.parent / "docs" / "proof"
     listed = [line.split("`")[1] for line in (docs / "faults.md").read_text().splitlines() if line.startswith("| `")]
-    everything = Namespace(catalogue=None, conditions=None, fault=None, component=None)
+    everything = Namespace(catalogue=None, fault=None, component=None, every=1, start=0)
     assert sorted(listed) == sorted(fault.id for fault in choose_faults(everything, assignment)), "make proof"
     proof = (docs / "README.md").read_text()
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)

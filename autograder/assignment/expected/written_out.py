@@ -14,7 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from autograder.testing.calls import copies_of
-from autograder.testing.comparison import TOLERANCE, difference, expect, expect_equal_to_one, expect_parts, fail
+from autograder.testing.comparison import (
+    TOLERANCE,
+    difference,
+    expect,
+    expect_equal_to_one,
+    expect_parts,
+    expect_shape,
+    fail,
+)
 
 from .layers import Attention, Layer, Sizes, check_parts, stand_in
 from .parts import Network, Norm, formula_readings, take_census
@@ -95,9 +103,12 @@ class WrittenOut:
 
     def _run(self) -> list[Tensor]:
         parts = ("x", "self_weights", "cross_weights")[: 1 + self.n_attentions]
-        return [
-            part.detach() for part in expect_parts(self.module(*copies_of(self.inputs)), parts, "what forward returns")
-        ]
+        found = expect_parts(self.module(*copies_of(self.inputs)), parts, "what forward returns")
+        (b, t, d), h = self.inputs[0].shape, self.sizes.n_heads  # type: ignore[union-attr]  # x is never a mask
+        s = self.inputs[1].size(1) if self.n_attentions > 1 else t  # type: ignore[union-attr]  # of the memory
+        shapes = (b, t, d), (b, h, t, t), (b, h, t, s)
+        about = zip(found, shapes, parts, strict=False)
+        return [expect_shape(part, shape, name).detach() for part, shape, name in about]
 
     def _find_frame(self, leaves: Sequence[Tensor]) -> Layer:
         """The LayerNorms and residual connections, while no sublayer of the layer's own reads its input."""
