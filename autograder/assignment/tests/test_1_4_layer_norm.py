@@ -80,7 +80,7 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
     "the constructor's": ({"epsilon": 0.7}, 1.0, "sqrt(var + epsilon), with the constructor's epsilon"),
     "the constructor's, small x": ({"epsilon": 0.4}, 0.1, "epsilon stands under the root, not beside it"),
     "the default": ({}, 1e-3, "sqrt(var + epsilon), with epsilon = 1e-6 by default"),
-    "zero": ({"epsilon": 0.0}, 1.0, "epsilon may be 0"),
+    "zero": ({"epsilon": 0.0}, 1e-2, "epsilon may be 0"),
 }
 
 
