@@ -7,12 +7,13 @@ so that it works where no file can be opened; the contract and the stand-ins are
 import importlib
 import linecache
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import CodeType, FunctionType, ModuleType, TracebackType
+from typing import Any
 
 from .available import builtins_for
 
@@ -134,10 +135,11 @@ class Package(MetaPathFinder, Loader):
     def isolate(self, component: str | None) -> None:
         """Puts stand-ins in the place of every other component; None = the submission as it is.
 
-        Globals are replaced, which functions and methods look up when they run, and so are attributes of
-        classes and default arguments. It holds for what is built and for what is called until the next
-        call of this method. What the component inherits from stays: it is part of the component, and an
-        old-style `super(Base, self)` in it must find the class that it stands in.
+        Globals are replaced, which functions and methods look up when they run. What a component reaches in
+        another way (a dictionary, `partial`, a default, a closure, a configuration) meets a stand-in where it
+        is built or called. It holds until the next call of this method. What the component inherits from
+        stays: it is part of the component, and an old-style `super(Base, self)` in it must find the class
+        that it stands in. So does a class with a `__new__` of its own, and a function with a closure.
         """
         if component == self._isolated:
             return
@@ -162,23 +164,31 @@ class Package(MetaPathFinder, Loader):
                 if id(vars(module)[name]) not in inherited:
                     originals[id(vars(module)[name])] = name
 
-        def swap(value: object) -> object:
-            return getattr(self.stand_ins, originals[id(value)]) if id(value) in originals else value
-
         for module in modules:
-            for owner, attribute, value in list(_bindings(module)):
-                other = (
-                    tuple(map(swap, value))
-                    if isinstance(owner, FunctionType) and isinstance(value, tuple)
-                    else swap(value)
-                )
-                if other is not value and other != value:
-                    self._replaced.append((owner, attribute, value))
-                    setattr(owner, attribute, other)
+            for attribute, value in list(vars(module).items()):
+                if id(value) in originals:
+                    self._replaced.append((module, attribute, value))
+                    setattr(module, attribute, getattr(self.stand_ins, originals[id(value)]))
+                    self._redirect(value, getattr(self.stand_ins, originals[id(value)]))
         self._isolated = component
+
+    def _redirect(self, original: object, stand_in: object) -> None:
+        """Makes one of the submission's own classes build, and its functions call, the stand-in instead."""
+        if not str(getattr(original, "__module__", "")).startswith(f"{self.name}."):
+            return
+        if isinstance(original, type) and original.__new__ in (object.__new__, _build):
+            original.__new__ = _build  # type: ignore[assignment]  # for good: without it, arguments would be refused
+            _built_instead[original] = stand_in
+        elif isinstance(original, FunctionType) and not original.__code__.co_freevars:
+            new = {"__code__": _call.__code__, "__defaults__": None, "__kwdefaults__": {"_stand_in": stand_in}}
+            for attribute, value in new.items():
+                self._replaced.append((original, attribute, getattr(original, attribute)))
+                setattr(original, attribute, value)
 
     def restore(self) -> None:
         """Removes all stand-ins again."""
+        for original in [one for one in _built_instead if one.__module__.startswith(f"{self.name}.")]:
+            del _built_instead[original]
         for module, attribute, value in reversed(self._replaced):
             setattr(module, attribute, value)
         self._replaced.clear()
@@ -195,11 +205,17 @@ def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, 
     return (path, is_folder or path.endswith("/__init__.py")) if module in sources or is_folder else None
 
 
-def _bindings(module: ModuleType) -> Iterator[tuple[object, str, object]]:
-    """Owner, attribute and value of the globals of a module, its classes' attributes, and its default arguments."""
-    classes = [value for value in vars(module).values() if isinstance(value, type)]
-    for owner in (module, *(kind for kind in classes if kind.__module__ == module.__name__)):
-        for attribute, value in vars(owner).items():
-            yield owner, attribute, value
-            if isinstance(value, FunctionType) and value.__module__ == module.__name__ and value.__defaults__:
-                yield value, "__defaults__", value.__defaults__
+_built_instead: dict[type, Any] = {}
+"""Classes with the stand-ins that are built in their place."""
+
+
+def _build(kind: type, *arguments: object, **options: object) -> object:
+    """The `__new__` of components: a stand-in where one is to be built; copies and subclasses are as always."""
+    if kind in _built_instead and (arguments or options):
+        return _built_instead[kind](*arguments, **options)
+    return object.__new__(kind)
+
+
+def _call(*arguments: object, _stand_in: Any, **options: object) -> object:
+    """The code of functions in whose place a stand-in is called."""
+    return _stand_in(*arguments, **options)
