@@ -11,9 +11,6 @@ SAMPLE = {  # each names itself alone
     "layer-norm-over-positions": "fused",
     "multi-head-merge-without-transpose": "per-head",
     "decoder-layer-memory-as-value-only": "renamed",
-    "embedding-table-buffer": "fused",
-    "feed-forward-three-maps": "per-head",
-    "transformer-encoder-twice": "renamed",
 }
 
 
@@ -27,11 +24,12 @@ def test_sample(zygote, fault_id):
 
 
 @pytest.mark.slow
-def test_every_sixteenth_fault_in_all_layouts(zygote):
+def test_every_sixteenth_fault_in_one_of_the_layouts(zygote):
     rows = []
-    layouts = ("fused", "per-head", "renamed")
-    recognise(read_catalogue()[::16], layouts, read_assignment(), REFERENCE, rows.append, zygote, seed=5)
-    assert len(rows) > 95
+    for number, layout in enumerate(("fused", "per-head", "renamed")):
+        faults = read_catalogue()[::16][number::3]
+        recognise(faults, [layout], read_assignment(), REFERENCE, rows.append, zygote, seed=5)
+    assert len(rows) > 30
     missed = [(row.fault, row.layout, row.named) for row in rows if not row.is_right]
     assert share(rows) >= 0.95, missed
     assert share_alone(rows) >= 0.92, [(row.fault, row.layout) for row in rows if row.group > 1]
