@@ -61,6 +61,8 @@ def make_parser() -> Parser:
     add_number(sub, "--count", 120, "faults, spread evenly over the catalogue")
     text = "rows of JSON, which are added to (default: docs/proof/seriousness.jsonl)"
     sub.add_argument("--output", type=Path, default=Path("docs/proof/seriousness.jsonl"), help=text)
+    text = "points kept by BLEU, drawn (default: docs/pictures/rubric.png)"
+    sub.add_argument("--picture", type=Path, default=Path("docs/pictures/rubric.png"), help=text)
     add_corpus(sub, "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"

@@ -19,8 +19,9 @@ from typing import Any
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import Fault, apply, faults_of
-from foundation.assignment_file import Task, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
+from foundation.whole_files import write_whole
 
 INTACT = "intact"
 PACKAGE = "faulty"
@@ -28,31 +29,54 @@ POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults a pre-norm model does no
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", *POST_NORM, "2.4", "3.1")
 N_TRANSLATED = 100  # dev sentences, translated in batches of two sizes and in two precisions
 SEED = 0
+RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
+FEW = 0.05  # of translations may differ between batches by rounding alone
+EXCEPTIONS: dict[str, str] = {}
+"""Faults whose marks do not fit what they do to a model, with the reason why they stay so."""
 
 
-def measure(output: Path, count: int, train: Path, dev: Path) -> int:
+def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> int:
     """Measures the intact model and `count` faults, spread evenly over each task's; returns the exit status.
 
+    Every time, the tests of today say what each fault costs, and the picture is drawn anew.
+
     Args:
-        output: rows of JSON, one a line; it is added to.
+        output: rows of JSON, one a line; models are trained only for faults that it lacks.
         count: faults to measure in all.
+        picture: of points kept by what the fault does to BLEU.
         train: `source|||target` lines.
         dev: likewise.
     """
-    done = {row["fault"] for row in read_rows(output)}
+    rows = read_rows(output)
+    done = {row["fault"] for row in rows}
     wanted = [f"{INTACT} post-norm", f"{INTACT} pre-norm", *(fault.id for fault in choose(count))]
-    for name in tqdm([name for name in wanted if name not in done], "faults"):
-        command = [sys.executable, "-m", "benchmarks.seriousness", name, str(train), str(dev)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own module
-        row = (
-            json.loads(ran.stdout.splitlines()[-1])
-            if ran.returncode == 0
-            else {"fault": name, "error": ran.stderr[-300:]}
-        )
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with output.open("a") as rows:
-            rows.write(json.dumps(row) + "\n")
-    return 0
+    for name in tqdm([name for name in wanted if name not in done], "training"):
+        rows.append(run_alone(name, train, dev))
+        write_rows(output, rows)
+    faults = {fault.id: fault for fault in faults_of(read_assignment())}
+    rows = [row for row in rows if row["fault"] in faults or row["fault"].startswith(INTACT)]
+    for row in tqdm(rows, "judging"):
+        if row["fault"] in faults:
+            row["missing"] = missing_items(faults[row["fault"]])
+    write_rows(output, rows)
+    plot(rows, picture)
+    for row in outside(rows):
+        print(f"{row['fault']}: {EXCEPTIONS.get(row['fault'], 'NOT an exception yet')}")
+    return int(any(row["fault"] not in EXCEPTIONS for row in outside(rows)))
+
+
+def run_alone(name: str, train: Path, dev: Path) -> dict[str, Any]:
+    """Trains one model in a process of its own, which a fault may crash."""
+    command = [sys.executable, "-m", "benchmarks.seriousness", name, str(train), str(dev)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own module
+    if ran.returncode == 0:
+        return dict(json.loads(ran.stdout.splitlines()[-1]))
+    return {"fault": name, "failure": ran.stderr[-200:]}
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Writes the rows, whole or not at all."""
+    write_whole(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -68,28 +92,15 @@ def choose(count: int) -> list[Fault]:
 
 
 def measure_one(name: str, train: Path, dev: Path) -> dict[str, Any]:
-    """Trains and judges one model: {"fault", "task", "points", "of", "bleu", "loss", "batch", "float32"}.
+    """Trains one model: {"fault", "task", "bleu", "loss", "batch", "float32"}.
 
     `batch` and `float32` are the shares of dev sentences whose translation depends on the batch or on the precision;
     what cannot be trained or translated has a `failure` in place of figures.
     """
-    assignment = read_assignment()
-    fault = next((one for one in faults_of(assignment) if one.id == name), None)
-    row: dict[str, Any] = {"fault": name}
+    fault = next((one for one in faults_of(read_assignment()) if one.id == name), None)
+    row: dict[str, Any] = {"fault": name} | ({"task": fault.task} if fault else {})
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / PACKAGE
-        folder.mkdir()
-        sources = {path.stem: (str(path), path.read_text()) for path in REFERENCE.glob("*.py")}
-        for path, text in (apply(fault, sources) if fault else sources).values():
-            (folder / Path(path).name).write_text(text)
-        if fault:
-            task = next(task for task in assignment.tasks if task.number == fault.task)
-            row |= {
-                "task": fault.task,
-                "severity": fault.severity,
-                "points": points_of(folder, task),
-                "of": task.points,
-            }
+        write_package(Path(scratch) / PACKAGE, fault)
         sys.path.insert(0, scratch)
         is_post_norm = fault.task in POST_NORM if fault else name.endswith("post-norm")
         try:
@@ -99,13 +110,85 @@ def measure_one(name: str, train: Path, dev: Path) -> dict[str, Any]:
     return row
 
 
-def points_of(folder: Path, task: Task) -> float:
-    """Returns what the tests of a task give for a package, as a student's own run says."""
-    tests = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(folder)]
-    command = [sys.executable, "-m", "pytest", *tests, "--seed", str(SEED), "-q", "-m", task.marker]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
-    found = re.search(rf"^{re.escape(task.number)} .*: ([\d.]+) of {task.points:g} points", said, re.MULTILINE)
-    return float(found[1]) if found else 0.0
+def write_package(folder: Path, fault: Fault | None) -> None:
+    """Writes the reference, with the fault in it if there is one."""
+    folder.mkdir()
+    sources = {path.stem: (str(path), path.read_text()) for path in REFERENCE.glob("*.py")}
+    for path, text in (apply(fault, sources) if fault else sources).values():
+        (folder / Path(path).name).write_text(text)
+
+
+def missing_items(fault: Fault) -> list[str]:
+    """Returns the items of the task's rubric that a fault costs, as a student's own run says."""
+    task = next(task for task in read_assignment().tasks if task.number == fault.task)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / PACKAGE
+        write_package(folder, fault)
+        tests = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(folder)]
+        command = [sys.executable, "-m", "pytest", *tests, "--seed", str(SEED), "-q", "-m", task.marker]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    found = re.search(rf"^{re.escape(task.number)} .*?points(?:; missing: (.*))?$", said, re.MULTILINE)
+    if not found:
+        return [item.name for item in task.items]
+    return [item.name for item in task.items if f"{item.name} (" in (found[1] or "")]
+
+
+def kept(row: dict[str, Any]) -> float:
+    """Returns the share of the task's points that the fault leaves."""
+    task = next(task for task in read_assignment().tasks if task.number == row["task"])
+    weights = {item.name: item.weight for item in task.items}
+    return 1 - sum(weights[name] for name in row["missing"]) / sum(weights.values())
+
+
+def relative_bleu(row: dict[str, Any], rows: list[dict[str, Any]]) -> float:
+    """Returns dev BLEU as a share of the intact model's; 0 for a model that cannot be trained or translate."""
+    norm = "post-norm" if row["task"] in POST_NORM else "pre-norm"
+    intact = next(one["bleu"] for one in rows if one["fault"] == f"{INTACT} {norm}")
+    return float(row.get("bleu") or 0.0) / intact
+
+
+def outside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the rows whose mark does not fit what the fault does to the model.
+
+    A fault that ruins it (less than half of BLEU, or translations that depend on the batch) may keep at most half of
+    the points; one that leaves it as good as intact may lose at most 60%.
+    """
+    found = []
+    for row in rows:
+        if "missing" not in row:
+            continue
+        bleu, share = relative_bleu(row, rows), kept(row)
+        is_ruined = bleu < RUINED or (row.get("batch") or 0) > FEW
+        if (is_ruined and share > 0.5) or (not is_ruined and bleu >= AS_GOOD and share < 0.4 - 1e-9):
+            found.append(row)
+    return found
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Draws each fault: points kept by BLEU, one colour for each task, with the corners that should be empty."""
+    from matplotlib.figure import Figure
+
+    from given.pictures import save_figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    axes.axvspan(-0.02, RUINED, 0.5, 1, color="tab:red", alpha=0.12)
+    axes.axvspan(AS_GOOD, 1.1, 0, 0.4, color="tab:red", alpha=0.12)
+    for number, task in enumerate(TASKS):
+        chosen = [row for row in rows if row.get("task") == task and "missing" in row]
+        shaken = [(row.get("batch") or 0) > FEW for row in chosen]
+        for mark, of_kind in (("o", False), ("x", True)):
+            several = [row for row, is_shaken in zip(chosen, shaken, strict=True) if is_shaken is of_kind]
+            values = [(relative_bleu(row, rows), kept(row)) for row in several]
+            label = task if mark == "o" else None
+            axes.scatter(
+                *zip(*values, strict=True) if values else ((), ()), color=f"C{number}", marker=mark, label=label
+            )
+    axes.set(xlim=(-0.02, 1.1), ylim=(0, 1), xlabel="dev BLEU with the fault, as a share of the intact model's")
+    axes.set(ylabel="share of the task's points that are kept")
+    axes.set_title("cross: translations depend on the batch; shaded: marks that would not fit", fontsize=9)
+    axes.legend(title="task", fontsize=8, ncols=2, loc="center left")
+    save_figure(figure, path)
 
 
 def train_model(train: Path, dev: Path, is_post_norm: bool) -> dict[str, Any]:

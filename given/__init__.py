@@ -11,6 +11,7 @@ It works with any package that has the contract's modules; the package's `__main
     training.py      `train`                          sanity.py        `sanity`: five questions to a new model
     runs.py          `compare` and `average`          packing.py       `pack`: the archive to hand in
     command_line.py  the parser, and one line for each error
+    extras/          raw text, and what is faster for the reference's layers
 
-Only instructors have `extras/`: raw text, and what is faster for the reference's layers.
+Only instructors have `extras/`.
 """
