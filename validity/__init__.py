@@ -2,8 +2,9 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
-    __main__.py    the command line: prove, mutate, prove-diagnosis, calibrate
-    commands.py    the options of the first three
+    __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, calibrate
+    commands.py    the options of all but the last
+    pairs.py       a second mistake never raises a mark
     run_tests.py   runs the component tests on many versions of a submission
     markdown.py    tables for the pages in docs/proof
     diagnosis.py   misconceptions are recognised in other layouts

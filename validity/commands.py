@@ -45,6 +45,28 @@ def add_prove(commands: Commands) -> None:
     add_places(prove, run_prove)
 
 
+def add_pairs(commands: Commands) -> None:
+    """Adds `pairs` to the commands."""
+    pairs = commands.add_parser(
+        "pairs",
+        help="prove that a second mistake never raises a mark",
+        description="Put two known faults of a component into the reference together, and compare the points with "
+        "those of each alone.",
+        epilog="example: python -m validity pairs --count 300 --jobs 2",
+    )
+    pairs.add_argument("--count", type=positive, default=300, help="pairs, drawn at random (default: 300)")
+    pairs.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    pairs.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
+    pairs.set_defaults(run=run_pairs)
+
+
+def run_pairs(options: argparse.Namespace) -> int:
+    """Proves it; the exit status."""
+    from .pairs import measure
+
+    return measure(options.count, options.seed, options.jobs)
+
+
 def add_mutate(commands: Commands) -> None:
     """Adds `mutate` to the commands."""
     mutate = commands.add_parser(

@@ -1,0 +1,99 @@
+"""A second mistake never raises a mark: pairs of faults in one component, against each of the two alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, faults_of
+from autograder.grading.marks import judge_task
+from autograder.testing.in_process import read_sources
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import REFERENCE, SKELETON
+from foundation.sources import Sources
+
+from .run_tests import Run, Version, progress_bar, run_versions
+
+SEED = 0  # of the tests' inputs
+CLOSE = 1e-9  # points: rounding of sums
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two faults of one component, and the sources with both."""
+
+    first: Fault
+    second: Fault
+    sources: Sources
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A pair that earns more than one of its faults alone."""
+
+    pair: Pair
+    both: float
+    alone: tuple[float, float]
+
+
+def measure(count: int, seed: int, jobs: int) -> int:
+    """Measures so many pairs, and prints those that are not as they should be; returns 1 if there are any."""
+    assignment = read_assignment()
+    pairs = choose(assignment, count, seed)
+    raised = find_raised(assignment, pairs, jobs)
+    for one in raised:
+        first, second = one.pair.first, one.pair.second
+        alone = f"{first.id} alone {one.alone[0]:g}, {second.id} alone {one.alone[1]:g}"
+        print(f"task {first.task}: together {one.both:g} points, {alone}")
+    print(f"{len(pairs)} pairs of faults: {len(raised)} earn more together than one of them alone")
+    return int(bool(raised))
+
+
+def choose(assignment: Assignment, count: int, seed: int) -> list[Pair]:
+    """Draws pairs of faults that fit into one component together, in any task with points."""
+    reference = read_sources(REFERENCE, SKELETON)
+    worth = {task.number for task in assignment.tasks if task.points}
+    faults = [one for one in faults_of(assignment) if one.severity != "conditional" and one.task in worth]
+    possible = [(a, b) for a, b in combinations(faults, 2) if (a.task, a.component) == (b.task, b.component)]
+    random.Random(seed).shuffle(possible)  # noqa: S311  draws a sample
+    return [pair for pair, _ in zip(combined(possible, reference), range(count), strict=False)]
+
+
+def combined(possible: list[tuple[Fault, Fault]], reference: Sources) -> Iterator[Pair]:
+    """Puts both faults in, where the second still finds the line that it changes."""
+    for first, second in possible:
+        try:
+            yield Pair(first, second, apply(second, apply(first, reference)))
+        except (CatalogueError, SyntaxError):  # the first has changed what the second looks for
+            continue
+
+
+def find_raised(assignment: Assignment, pairs: list[Pair], jobs: int) -> list[Raised]:
+    """Runs the tests of the task on each pair and on each of its faults, and compares the points."""
+    reference = read_sources(REFERENCE, SKELETON)
+    tasks = {task.number: task for task in assignment.tasks}
+    versions: dict[str, Version] = {}
+    for pair in pairs:
+        markers = (tasks[pair.first.task].marker,)
+        for fault in (pair.first, pair.second):
+            versions[fault.id] = Version(fault.id, apply(fault, reference), (SEED,), markers)
+        name = f"{pair.first.id} + {pair.second.id}"
+        versions[name] = Version(name, pair.sources, (SEED,), markers)
+    marks: dict[str, float] = {}
+    with progress_bar(len(versions), "pairs") as bar:
+
+        def note(done: Run) -> None:
+            task = next(task for task in assignment.tasks if (task.marker,) == versions[done.version].markers)
+            marks[done.version] = judge_task(task, done.outcomes[task.marker], assignment.credit).score
+            bar.update()
+
+        run_versions([*versions.values()], reference, assignment, note, jobs)
+    raised = []
+    for pair in pairs:
+        both = marks[f"{pair.first.id} + {pair.second.id}"]
+        alone = marks[pair.first.id], marks[pair.second.id]
+        if both > min(alone) + CLOSE:
+            raised.append(Raised(pair, both, alone))
+    return raised
