@@ -36,9 +36,13 @@ from .comparison import (
 )
 from .errors import CheckFailed, UnreadableError
 from .observation import observe
+from .own_values import expect_no_memory, expect_own_gradients
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
+
+Candidates = Sequence[Computation] | CheckFailed
+"""Independent computations, of which one must fit; or why none can be found."""
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
@@ -73,7 +77,7 @@ DETACHED = "is everything computed from parameters and inputs, without .detach()
 
 def expect_computes(
     function: Callable[..., Any],
-    candidates: Sequence[Computation],
+    candidates: Candidates,
     inputs: Inputs,
     parts: Sequence[str],
     look_at: str = "",
@@ -82,6 +86,7 @@ def expect_computes(
     parameters: Sequence[tuple[Tensor, Tensor]] | None = None,
     case: Case | None = None,
     dtype: torch.dtype | None = None,
+    about: Sequence[str] = (),
 ) -> None:
     """Fails unless `function` returns for these inputs what one of the candidates returns.
 
@@ -96,6 +101,7 @@ def expect_computes(
             gradients of these and of all inputs are compared, too.
         case: draws the direction of the backward pass, where `parameters` is given.
         dtype: of the results, where no input tells: None = that of the first input of floats.
+        about: the parts that the test is about, where another test is about the others; () = all.
     """
     __tracebackhide__ = True
     try:
@@ -112,18 +118,24 @@ def expect_computes(
         handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
         result = _call(function, handed, is_plain)
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
-        chosen = _fitting(found, [partial(_computed, candidate, leaves, parts) for candidate in candidates], counted)
-        failures = []
-        for number, name in enumerate(parts):
-            factor = counted[number] if number < len(counted) else None
-            try:
-                _compare(found[number], chosen[number], name, look_at, dtype, factor)
-            except CheckFailed as error:
-                failures.append(_with_observation(error, inputs))
-        if (
-            failures
-        ):  # where one part follows from another, such as the context from the weights, the clearer one speaks
-            raise max(failures, key=lambda failure: OBSERVED in str(failure))
+        try:
+            chosen = _judge(found, candidates, leaves, inputs, parts, look_at, counted, dtype, about)
+        except CheckFailed:
+            if (
+                case is None
+                or parameters is None
+                or is_right(function, candidates, inputs, parts, counted, dtype, about)
+            ):
+                raise
+
+            def compute(arguments: Sequence[Tensor | None]) -> Any:
+                returned = function(*arguments)
+                return returned if len(parts) == 1 else expect_parts(returned, parts, "what is returned")[0]
+
+            of_module = [parameter for parameter, _ in parameters]  # the values cost another item
+            counts = counted[0] if counted else None
+            expect_own_gradients(compute, [*given.values()], of_module, counts, case, DETACHED)
+            return
         if parameters is not None and case is not None:
             pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
             pairs += [("the gradient of a parameter", got, leaf) for got, leaf in parameters]
@@ -134,9 +146,38 @@ def expect_computes(
         raise _with_inputs(error, inputs) from None
 
 
+def is_right(
+    function: Callable[..., Any],
+    candidates: Candidates,
+    inputs: Inputs,
+    parts: Sequence[str],
+    counted: Sequence[Tensor | None] = (),
+    dtype: torch.dtype | None = None,
+    about: Sequence[str] = (),
+) -> bool:
+    """Whether a component computes what `expect_computes` expects."""
+    try:
+        expect_computes(function, candidates, inputs, parts, counted=counted, dtype=dtype, about=about)
+    except UnreadableError:
+        raise
+    except CheckFailed:
+        return False
+    return True
+
+
+def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
+    """What a component may compute, or the failure of finding it: that costs the tests of values alone."""
+    try:
+        return find()
+    except UnreadableError:
+        raise
+    except CheckFailed as error:
+        return error
+
+
 def expect_no_state(
     function: Callable[..., Any],
-    candidates: Sequence[Computation],
+    candidates: Candidates,
     inputs: Inputs,
     others: Inputs,
     parts: Sequence[str],
@@ -151,20 +192,19 @@ def expect_no_state(
         parts: names of what is returned.
     """
     __tracebackhide__ = True
-    first: Any = None
     arguments = dict(zip(others, copies_of(others.values()), strict=True))
-
-    def call_first(*args: Tensor | None) -> Any:
-        nonlocal first
+    with torch.no_grad():
         first = function(*arguments.values())
         _expect_unchanged(arguments, others)
-        return first
-
-    with torch.no_grad():
-        expect_computes(
-            call_first, candidates, others, parts
-        )  # what is wrong from the start depends on no earlier call
         kept = tensors_in(first, copied=True)
+        try:
+            expect_computes(lambda *_: first, candidates, others, parts)
+        except UnreadableError:
+            raise
+        except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
+            again = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
+            expect_no_memory([kept, *(tensors_in(function(*given), copied=True) for given in again)], STATE)
+            return
         reused = copies_of(others.values())  # these very tensors get the contents of `inputs` after a call with them
         function(*reused)
         for one, value in zip(reused, inputs.values(), strict=True):
@@ -246,7 +286,10 @@ def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Se
 
 
 def _fitting(
-    found: Sequence[object], candidates: Sequence[Callable[[], list[Any]]], counted: Sequence[Tensor | None]
+    found: Sequence[object],
+    candidates: Sequence[Callable[[], list[Any]]],
+    counted: Sequence[Tensor | None],
+    judged: Sequence[int],
 ) -> list[Any]:
     """The results of the first candidate that fits what was returned; else of the nearest one."""
     __tracebackhide__ = True
@@ -255,7 +298,7 @@ def _fitting(
     nearest, smallest = candidates[0](), math.inf
     for number, candidate in enumerate(candidates if len(candidates) > 1 else ()):
         wanted = candidate() if number else nearest
-        error = _distance(found, wanted, counted)
+        error = _distance(found, wanted, counted, judged)
         if error < smallest:
             nearest, smallest = wanted, error
         if error < TOLERANCE_OF_FLOAT32:
@@ -263,10 +306,13 @@ def _fitting(
     return nearest
 
 
-def _distance(found: Sequence[object], wanted: Sequence[Any], counted: Sequence[Tensor | None]) -> float:
-    """The largest difference between results of all parts; infinite where they are not of the same shapes."""
+def _distance(
+    found: Sequence[object], wanted: Sequence[Any], counted: Sequence[Tensor | None], judged: Sequence[int]
+) -> float:
+    """The largest difference between results of these parts; infinite where they are not of the same shapes."""
     largest = 0.0
-    for number, (one, other) in enumerate(zip(found, wanted, strict=False)):
+    for number in judged:
+        one, other = found[number], wanted[number]
         factor = counted[number] if number < len(counted) else None
         got, expected = tensors_in(one), tensors_in(other)
         if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
@@ -344,6 +390,36 @@ def _call(function: Callable[..., Any], handed: Inputs, is_plain: bool) -> Any:
         if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
             error.add_note(MIXED)
         raise
+
+
+def _judge(
+    found: Sequence[Any],
+    candidates: Candidates,
+    leaves: Sequence[Tensor | None],
+    inputs: Inputs,
+    parts: Sequence[str],
+    look_at: str,
+    counted: Sequence[Tensor | None],
+    dtype: torch.dtype | None,
+    about: Sequence[str],
+) -> list[Any]:
+    """Fails unless what was returned fits a candidate; returns that candidate's results."""
+    __tracebackhide__ = True
+    if isinstance(candidates, CheckFailed):
+        raise candidates
+    judged = [number for number, name in enumerate(parts) if not about or name in about]
+    made = [partial(_computed, candidate, leaves, parts) for candidate in candidates]
+    chosen = _fitting(found, made, counted, judged)
+    failures = []
+    for number in judged:
+        factor = counted[number] if number < len(counted) else None
+        try:
+            _compare(found[number], chosen[number], parts[number], look_at, dtype, factor)
+        except CheckFailed as error:
+            failures.append(_with_observation(error, inputs))
+    if failures:  # the clearer one speaks: the context follows from the weights
+        raise max(failures, key=lambda failure: OBSERVED in str(failure))
+    return chosen
 
 
 def _with_observation(error: CheckFailed, inputs: Inputs) -> CheckFailed:

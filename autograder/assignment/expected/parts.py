@@ -5,7 +5,7 @@ of its own in place of a stand-in (a LayerNorm bound as a default argument, a fe
 in the layer): then the real part is looked for among the other parameters.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -96,13 +96,14 @@ class Network:
 
     parameters: tuple[Tensor, ...]
     d_ff: int
+    activation: Callable[[Tensor], Tensor] = F.relu
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., d) -> (..., d)."""
         if len(self.parameters) == 1:
             return wave(x, *self.parameters, self.d_ff)
         first, inner, second, outer = self.parameters
-        return F.linear(F.relu(F.linear(x, first, inner)), second, outer)
+        return F.linear(self.activation(F.linear(x, first, inner)), second, outer)
 
 
 def norm_readings(census: Census, count: int, d_model: int) -> Iterator[tuple[list[Norm], list[Tensor]]]:

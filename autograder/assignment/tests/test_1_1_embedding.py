@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.expected.readings import embeddings, learned_and_leaves
-from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
+from autograder.testing.calls import Candidates, attempt, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect, expect_shape
+from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
+from autograder.testing.errors import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
@@ -20,7 +21,7 @@ SCALE = "the vectors are multiplied by sqrt(d_model) (section 3.4 of the paper)"
 
 def make(
     submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, dtype: torch.dtype = torch.float64
-) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], list[Computation]]:
+) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], Candidates]:
     """An embedding with random vectors in eval mode; these with their leaves; what it may compute with them."""
     module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
     with torch.no_grad():
@@ -28,7 +29,7 @@ def make(
     case.randomise(module.parameters())
     parameters, leaves = learned_and_leaves(module)
     twin = partial(submission.build, COMPONENT, vocab_size, d_model, dtype=torch.float64)
-    candidates = embeddings(leaves, vocab_size, d_model, case, twin)
+    candidates = attempt(lambda: embeddings(leaves, vocab_size, d_model, case, twin))
     return module, list(zip(parameters, leaves, strict=True)), candidates
 
 
@@ -43,7 +44,27 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 }
 
 
-@pytest.mark.item("looked up and scaled")
+@pytest.mark.item("looked up")
+@each_dtype
+@pytest.mark.parametrize("name", ["a batch", "equal sizes", "fewer tokens than features"])
+def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    # Whatever the vectors are multiplied by: that is for the next test.
+    vocab_size, d_model, shape, _ = CASES[name]
+    module, _, candidates = make(submission, case, vocab_size, d_model, dtype)
+    if isinstance(candidates, CheckFailed):
+        raise candidates
+    tokens = case.tokens(vocab_size, *shape)
+    found = expect_shape(module(tokens), (*shape, d_model), "the embedding").detach().double()
+    wanted = [candidate(tokens).detach() for candidate in candidates]
+    factors = [float((found * one).sum() / (one * one).sum()) for one in wanted]
+    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if abs(factor) > 1e-3]
+    look_at = "one row of the table for each token, in the order of the tokens"
+    expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
+    nearest = min(fits, key=lambda one: float((found - one).abs().max()))
+    expect_close(found, nearest, "the embedding, but for a factor", look_at, TOLERANCE_OF_FLOAT32)
+
+
+@pytest.mark.item("times sqrt(d_model)")
 @each_dtype
 @pytest.mark.parametrize("name", CASES)
 def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
@@ -55,7 +76,7 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
     expect_computes(module, candidates, {"tokens": tokens}, ["the embedding"], look_at, dtype=dtype)
 
 
-@pytest.mark.item("looked up and scaled")
+@pytest.mark.item("times sqrt(d_model)")
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case) -> None:
     module, _, _ = make(submission, case, 9, 6)
     tokens = case.tokens(9, 2, 5)

@@ -1,43 +1,22 @@
 """Task 1.2: softmax(Q K^T / sqrt(d_k)) V."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
-from torch import Tensor
 
+from autograder.assignment.expected.attention import PARTS, Subject, attention, draw, expect_masked, expect_safe
 from autograder.testing.calls import each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 
-PARTS = ("context", "weights")
-
-Subject = Callable[..., Any]
-
 
 @pytest.fixture
 def subject(submission: SubmissionUnderTest) -> Subject:
     """The submission's function."""
     return partial(submission.call, "attention.scaled_dot_product_attention")
-
-
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """PyTorch's own; the weights are the context of the unit vectors as values."""
-    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    weights = F.scaled_dot_product_attention(query, key, units, attn_mask=mask)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
-
-
-def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> dict[str, Tensor | None]:
-    """Random query (b, h, q, d), key and value (b, h, k, d), without a mask."""
-    b, h, q, k, d = sizes
-    shapes = {"query": (b, h, q, d), "key": (b, h, k, d), "value": (b, h, k, d)}
-    return {name: case.normal(*shape, dtype=dtype) for name, shape in shapes.items()} | {"mask": None}
 
 
 SIZES = {  # (b, h, q, k, d), and where to look
@@ -56,7 +35,16 @@ SIZES = {  # (b, h, q, k, d), and where to look
 @pytest.mark.parametrize("name", SIZES)
 def test_attention(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
-    expect_computes(subject, [attention], draw(case, sizes, dtype), PARTS, look_at)
+    expect_computes(subject, [attention], draw(case, sizes, dtype), PARTS, look_at, about=["context"])
+
+
+@pytest.mark.item("returned weights")
+@each_dtype
+@pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
+def test_weights(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
+    inputs = draw(case, (2, 3, 4, 5, 7), dtype) | {"mask": case.mask(2, 1, 4, 5) if is_masked else None}
+    look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
+    expect_computes(subject, [attention], inputs, PARTS, look_at, about=["weights"])
 
 
 MASKS = {  # the mask's axes
@@ -89,8 +77,13 @@ def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> N
         inputs["mask"] = mask
     else:
         inputs["mask"] = case.mask(*(sizes[axis] for axis in axes))
-    look_at = "True means may attend; a forbidden key has weight 0, and the others still sum to 1"
-    expect_computes(subject, [attention], inputs, PARTS, look_at)
+    expect_masked(
+        subject,
+        [attention],
+        inputs,
+        PARTS,
+        "True means may attend; a forbidden key has weight 0, and the others still sum to 1",
+    )
 
 
 @pytest.mark.item("masks")
@@ -105,7 +98,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
     look_at = "the mask acts on the scores, before the softmax, and makes them more negative than any score can be"
-    expect_computes(subject, [attention], inputs, PARTS, look_at)
+    expect_masked(subject, [attention], inputs, PARTS, look_at)
 
 
 @pytest.mark.item("gradients")
@@ -114,7 +107,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
 def test_gradients(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 6), dtype)
     inputs["mask"] = case.mask(2, 1, 4, 5) if is_masked else None
-    expect_computes(subject, [attention], inputs, PARTS, "the context", parameters=[], case=case)
+    expect_computes(subject, [attention], inputs, PARTS, "the context", parameters=[], case=case, about=["context"])
 
 
 @pytest.mark.item("numerically safe")
@@ -127,7 +120,7 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     inputs["mask"] = mask
     seen = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
     look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever you do to the result"
-    expect_computes(subject, [attention], inputs, PARTS, look_at, counted=(seen, seen), parameters=[], case=case)
+    expect_safe(subject, case, inputs, look_at, counted=(seen, seen), parameters=[])
 
 
 @pytest.mark.item("numerically safe")
@@ -139,8 +132,7 @@ def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtyp
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = (5000 if dtype == torch.float64 else 5) * case.normal(2, 2, 5, 16, dtype=dtype)
-    look_at = "use a softmax that does not overflow: torch.softmax"
-    expect_computes(subject, [attention], inputs, PARTS, look_at)
+    expect_safe(subject, case, inputs, "use a softmax that does not overflow: torch.softmax")
 
 
 @pytest.mark.item("no side effects")

@@ -4,25 +4,38 @@ The attention inside is a stand-in, so that a fault in task 1.2 costs nothing he
 the class is accepted too.
 """
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from torch import nn
 
+from autograder.assignment.expected.attention import expect_masked
 from autograder.assignment.expected.heads import PARTS, SPLIT, check_numbers, multi_heads
 from autograder.assignment.expected.readings import learned_and_leaves
-from autograder.testing.calls import Computation, Inputs, each_dtype, expect_computes, expect_no_state
+from autograder.testing.calls import (
+    Candidates,
+    Computation,
+    Inputs,
+    attempt,
+    each_dtype,
+    expect_computes,
+    expect_no_state,
+)
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_gradients, fail
+from autograder.testing.errors import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
 
 COMPONENT = "attention.MultiHeadedAttention"
+MASK = "the mask is passed to the attention unchanged"
 
 
 def make(
     submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, dtype: torch.dtype = torch.float64
-) -> tuple[nn.Module, list[tuple[nn.Parameter, torch.Tensor]], list[Computation]]:
+) -> tuple[nn.Module, list[tuple[nn.Parameter, torch.Tensor]], Candidates]:
     """Multi-headed attention with random parameters in eval mode; these with their leaves; what it computes."""
     d_model = n_heads * d_head
     module = submission.build(COMPONENT, d_model, n_heads, dtype=dtype).eval()
@@ -30,9 +43,12 @@ def make(
         module(*(case.normal(2, 4, d_model, dtype=dtype) for _ in range(3)))  # before it gets other parameters
     case.randomise(module.parameters())
     parameters, leaves = learned_and_leaves(module)
-    check_numbers(leaves, d_model, n_heads)
-    pairs = list(zip(parameters, leaves, strict=True))
-    return module, pairs, multi_heads(submission, module, leaves, n_heads, case)
+
+    def read() -> Sequence[Computation]:
+        check_numbers(leaves, d_model, n_heads)
+        return multi_heads(submission, module, leaves, n_heads, case)
+
+    return module, list(zip(parameters, leaves, strict=True)), attempt(read)
 
 
 def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> Inputs:
@@ -59,13 +75,24 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
 def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     (n_heads, d_head), axes, look_at = CASES[name]
     module, _, candidates = make(submission, case, n_heads, d_head, dtype)
-    expect_computes(module, candidates, draw(case, (*axes, n_heads * d_head), dtype), PARTS, look_at)
+    expect_computes(module, candidates, draw(case, (*axes, n_heads * d_head), dtype), PARTS, look_at, about=["output"])
+
+
+@pytest.mark.item("returned weights")
+@each_dtype
+@pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
+def test_weights(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
+    module, _, candidates = make(submission, case, 4, 3, dtype)
+    inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5) if is_masked else None}
+    expect_computes(module, candidates, inputs, PARTS, "the weights of each head, (b, h, q, k)", about=["weights"])
 
 
 @pytest.mark.item("projections and heads")
 @pytest.mark.parametrize("same", ["query, key and value", "key and value", "query and key"])
 def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case, same: str) -> None:
     module, pairs, candidates = make(submission, case, 4, 3)
+    if isinstance(candidates, CheckFailed):
+        raise candidates
     x, y = case.normal(2, 5, 12), case.normal(2, 5, 12)
     x[0, 0] = 0
     inputs: Inputs = {
@@ -83,7 +110,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
         key = query if same != "key and value" else key
         return candidates[0](query, key, value if same == "query and key" else key, mask)
 
-    expect_computes(attend, [expected], inputs, PARTS, SPLIT, parameters=pairs, case=case)
+    expect_computes(attend, [expected], inputs, PARTS, SPLIT, parameters=pairs, case=case, about=["output"])
 
 
 @pytest.mark.item("masks reach every head")
@@ -99,17 +126,17 @@ def test_masks(submission: SubmissionUnderTest, case: Case, axes: str, dtype: to
     seen = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(4, 4, 4, 1)
     inputs = {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}
     counted = seen.amin(dim=1), seen
-    expect_computes(module, candidates, inputs, PARTS, "the mask is passed to the attention unchanged", counted=counted)
+    expect_masked(module, candidates, inputs, PARTS, MASK, counted=counted)
 
 
 @pytest.mark.item("masks reach every head")
 def test_mask_of_a_wide_model(submission: SubmissionUnderTest, case: Case) -> None:
     module, _, candidates = make(submission, case, 12, 11)
     inputs = {**draw(case, (2, 3, 4, 132)), "mask": case.mask(2, 1, 3, 4)}
-    expect_computes(module, candidates, inputs, PARTS, "the mask is passed to the attention unchanged")
+    expect_masked(module, candidates, inputs, PARTS, MASK)
 
 
-@pytest.mark.item("projections and heads")
+@pytest.mark.item("refuses other sizes")
 def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, case: Case) -> None:
     n_heads = case.size(3, 5)
     for d_model in (n_heads * 4 + 1, n_heads - 1):
@@ -131,7 +158,7 @@ def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, c
 def test_gradients(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     module, pairs, candidates = make(submission, case, 4, 3, dtype)
     inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5) if is_masked else None}
-    expect_computes(module, candidates, inputs, PARTS, SPLIT, parameters=pairs, case=case)
+    expect_computes(module, candidates, inputs, PARTS, SPLIT, parameters=pairs, case=case, about=["output"])
     # With a true softmax the gradient of the key's bias is zero by nature: only matrices must have one.
     expect_gradients([p for p, _ in pairs if p.numel() > 12], "the gradients of the projections")
 

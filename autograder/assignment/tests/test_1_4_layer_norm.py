@@ -116,6 +116,7 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, ca
     look_at = "one gain and one shift for each feature, each an nn.Parameter"
     expect(count == 2 * d_model, "the learned parameters", f"{2 * d_model} numbers", f"{count}", look_at)
     x = case.normal(3, 4, d_model, scale=100.0, dtype=torch.float32)
+    x -= x.mean(-1, keepdim=True)
     norm = module(x)
     expect_shape(norm, x.shape, "the norm by a new LayerNorm")
     mean, size = float(norm.detach().mean()), float(norm.detach().square().mean().sqrt())

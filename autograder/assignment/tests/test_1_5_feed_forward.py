@@ -1,15 +1,20 @@
 """Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+from autograder.assignment.expected.parts import Network
 from autograder.assignment.expected.readings import feed_forwards, learned_and_leaves
-from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
+from autograder.testing.calls import Candidates, Computation, attempt, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_gradients, expect_shape
+from autograder.testing.errors import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
@@ -20,7 +25,7 @@ FORMULA = "first map, relu, second map; both maps have a bias"
 
 def make(
     submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, dtype: torch.dtype = torch.float64
-) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], list[Computation]]:
+) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], Candidates]:
     """A network with random parameters in eval mode; these with their leaves; what it may compute with them."""
     module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
     with torch.no_grad():
@@ -28,8 +33,29 @@ def make(
     case.randomise(module.parameters())
     parameters, leaves = learned_and_leaves(module)
     twin = partial(submission.build, COMPONENT, d_model, d_ff, dtype=torch.float64)
-    candidates = feed_forwards(leaves, d_model, d_ff, case, twin)
+    candidates = attempt(lambda: feed_forwards(leaves, d_model, d_ff, case, twin))
     return module, list(zip(parameters, leaves, strict=True)), candidates
+
+
+OTHERS = (
+    F.gelu,
+    F.silu,
+    F.leaky_relu,
+    F.elu,
+    F.softplus,
+    torch.tanh,
+    torch.sigmoid,
+    torch.abs,
+    torch.square,
+    torch.clone,
+)
+
+
+def with_others(candidates: Iterable[Computation]) -> Iterator[Computation]:
+    """The same networks with other nonlinearities, and with none."""
+    for network in candidates:
+        if isinstance(network, Network):
+            yield from (replace(network, activation=one) for one in OTHERS)
 
 
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
@@ -44,7 +70,19 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 }
 
 
-@pytest.mark.item("both maps and relu")
+@pytest.mark.item("both maps")
+@each_dtype
+@pytest.mark.parametrize("name", ["a batch", "equal sizes", "d_ff below d_model"])
+def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    # Whatever stands between them: that is for the next test.
+    shape, d_ff, scale, look_at = CASES[name]
+    module, _, candidates = make(submission, case, shape[-1], d_ff, dtype)
+    if not isinstance(candidates, CheckFailed):
+        candidates = [*candidates, *with_others(candidates)]
+    expect_computes(module, candidates, {"x": case.normal(*shape, scale=scale, dtype=dtype)}, ["the network"], look_at)
+
+
+@pytest.mark.item("relu between them")
 @each_dtype
 @pytest.mark.parametrize("name", CASES)
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
@@ -55,7 +93,7 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
     expect_computes(module, candidates, {"x": x}, ["the network"], look_at)
 
 
-@pytest.mark.item("both maps and relu")
+@pytest.mark.item("both maps")
 def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, d_model=4, d_ff=11)
     count = sum(parameter.numel() for parameter in module.parameters())

@@ -16,9 +16,19 @@ from autograder.assignment.expected.layers import Layer, Sizes, check_parts, lay
 from autograder.assignment.expected.parts import keeps_single_entries, take_census
 from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
-from autograder.testing.calls import Inputs, copies_of, each_dtype, expect_computes, expect_no_state, leaves_of, rows_of
+from autograder.testing.calls import (
+    Candidates,
+    Inputs,
+    copies_of,
+    each_dtype,
+    expect_computes,
+    expect_no_state,
+    leaves_of,
+    rows_of,
+)
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape
+from autograder.testing.errors import CheckFailed, UnreadableError
 from autograder.testing.under_test import SubmissionUnderTest
 
 LAYERS = [
@@ -60,15 +70,20 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], masks:
 
 def make(
     submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, dropout: float, dtype: torch.dtype
-) -> tuple[nn.Module, list[Tensor], list[Layer], Sizes]:
+) -> tuple[nn.Module, list[Tensor], Candidates, Sizes]:
     """A layer with random parameters in eval mode, leaves of these, and what it may compute with them."""
     settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "dropout": dropout}
     settings |= {"norm_first": True} if sizes.norm_first else {}
     module = submission.build(f"layers.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
     case.randomise(module.parameters(), scale=min(0.7, 1.8 * sizes.d_model**-0.5))
     n_attentions = len(PARTS[kind]) - 1
-    check_parts(list(module.parameters()), n_attentions, sizes)
     leaves = leaves_of(list(module.parameters()))
+    try:
+        check_parts(list(module.parameters()), n_attentions, sizes)
+    except UnreadableError:
+        raise
+    except CheckFailed as error:
+        return module, leaves, error, sizes
     if found := list(layers(leaves, n_attentions, sizes)):
         return module, leaves, found, sizes
     unlike = replace(UNLIKE, norm_first=sizes.norm_first)
@@ -108,7 +123,17 @@ def test_layer(
         outputs, weights = torch.ones(2, 3, 1), torch.ones(2, sizes.n_heads, 3, 1)
         outputs[0, 0] = weights[0, 0, 0] = 0
         counted = outputs, None, weights
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], counted=counted)
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], counted=counted, about=["x"])
+
+
+@pytest.mark.item("returned weights")
+@each_layer
+@each_dtype
+def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype) -> None:
+    module, _, candidates, sizes = make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, dtype)
+    inputs = draw(case, kind, sizes, (3, 4, 5), "padding", next(module.parameters()).dtype)
+    look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
+    expect_computes(module, candidates, inputs, PARTS[kind], look_at, about=PARTS[kind][1:])
 
 
 @pytest.mark.item("dropout")
@@ -123,13 +148,16 @@ def test_dropout_acts_on_the_sublayers(
     look_at = "dropout acts on each sublayer's output before it is added to x, with the constructor's rate"
     module.train()
     if not dropout:
-        expect_computes(module, candidates, inputs, PARTS[kind], look_at)
+        expect_computes(module, candidates, inputs, PARTS[kind], look_at, about=["x"])
         return
 
     def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
         return expect_parts(module(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
-    silenced = [partial(output_without_sublayers, replace(layer, kept=0.0)) for layer in candidates]
+    if isinstance(candidates, CheckFailed):
+        raise candidates
+    found = [layer for layer in candidates if isinstance(layer, Layer)]
+    silenced = [partial(output_without_sublayers, replace(layer, kept=0.0)) for layer in found]
     expect_computes(output, silenced, inputs, ["x in train mode"], look_at)
 
 
@@ -183,7 +211,9 @@ def test_gradients(
     masks = "padding" if dtype == torch.float64 else "none"
     inputs = draw(case, kind, sizes, (3, 4, 5), masks, parameters[0].dtype)
     pairs = list(zip(parameters, leaves, strict=True))
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case)
+    expect_computes(
+        module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case, about=["x"]
+    )
     expect_gradients(parameters, "the gradients of the parameters", RULES[norm_first])
 
 

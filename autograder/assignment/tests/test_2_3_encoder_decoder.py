@@ -10,8 +10,10 @@ from autograder.assignment.expected.layers import Sizes, stacks
 from autograder.assignment.expected.parts import take_census
 from autograder.assignment.stand_ins.formulas import trace
 from autograder.testing.calls import (
+    Candidates,
     Computation,
     Inputs,
+    attempt,
     each_dtype,
     expect_computes,
     expect_no_state,
@@ -50,7 +52,7 @@ def draw(case: Case, kind: str, sizes: Sizes, axes: tuple[int, int, int], dtype:
 
 def make(
     submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, n_layers: int, dtype: torch.dtype
-) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], list[Computation]]:
+) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], Candidates]:
     """A stack with random parameters in eval mode; these with their leaves; what it may compute with them."""
     dropout = case.number(0.2, 0.7)
     settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": dropout}
@@ -58,10 +60,14 @@ def make(
     module = submission.build(f"model.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
     case.randomise(module.parameters())
     parameters = list(module.parameters())
-    expect_own_layers(parameters, kind, n_layers, sizes)
     leaves = leaves_of(parameters)
-    found = list(stacks(leaves, kind == "Decoder", n_layers, sizes, trace(sizes.d_ff, dropout, sizes.norm_first)))
-    return module, list(zip(parameters, leaves, strict=True)), found
+
+    def read() -> list[Computation]:
+        expect_own_layers(parameters, kind, n_layers, sizes)
+        settings = trace(sizes.d_ff, dropout, sizes.norm_first)
+        return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
+
+    return module, list(zip(parameters, leaves, strict=True)), attempt(read)
 
 
 def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, sizes: Sizes) -> None:
@@ -97,7 +103,17 @@ def test_stack(
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     module, _, candidates = make(submission, case, kind, sizes, n_layers, dtype)
     inputs = draw(case, kind, sizes, axes, dtype, masked)
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first])
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], about=["x"])
+
+
+@pytest.mark.item("returned weights")
+@each_stack
+@each_dtype
+def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype) -> None:
+    module, _, candidates = make(submission, case, kind, Sizes(6, 2, 11, norm_first), 3, dtype)
+    inputs = draw(case, kind, Sizes(6, 2, 11, norm_first), (3, 4, 5), dtype, masked=True)
+    look_at = "a list of the weights of each layer, the first layer first, for each attention"
+    expect_computes(module, candidates, inputs, PARTS[kind], look_at, about=PARTS[kind][1:])
 
 
 @pytest.mark.item("layers in order")
@@ -107,7 +123,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
     module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
     inputs = draw(case, kind, sizes, (3, 4, 5), torch.float64, masked=True)
     look_at = "dropout belongs inside the layers, which are stand-ins without it here"
-    expect_computes(module.train(), candidates, inputs, PARTS[kind], look_at)
+    expect_computes(module.train(), candidates, inputs, PARTS[kind], look_at, about=["x"])
 
 
 @pytest.mark.item("gradients")
@@ -119,7 +135,9 @@ def test_gradients(
     sizes = Sizes(6, 2, 11, norm_first)
     module, pairs, candidates = make(submission, case, kind, sizes, 3, dtype)
     inputs = draw(case, kind, sizes, (3, 4, 5), dtype, masked=True)
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case)
+    expect_computes(
+        module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case, about=["x"]
+    )
     expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters", RULES[norm_first])
 
 

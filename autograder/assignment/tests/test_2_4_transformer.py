@@ -107,7 +107,21 @@ def test_sides(
     made = Made(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
     inputs = made.draw(method, axes, masked)
     call = getattr(made.model, method)
-    expect_computes(call, made.candidates(method), inputs, PARTS[method], RULES[method], dtype=dtype)
+    parts, rule = PARTS[method], RULES[method]
+    expect_computes(call, made.candidates(method), inputs, parts, rule, dtype=dtype, about=parts[:1])
+
+
+@pytest.mark.item("returned weights")
+@each_model
+@each_side
+@each_dtype
+def test_weights(
+    submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), dtype=dtype)
+    inputs, parts, candidates = made.draw(method), PARTS[method], made.candidates(method)
+    look_at = "the lists of weights that the encoder or the decoder returns"
+    expect_computes(getattr(made.model, method), candidates, inputs, parts, look_at, dtype=dtype, about=parts[1:])
 
 
 @pytest.mark.item("dropout reaches the positions")
@@ -121,10 +135,18 @@ def test_dropout_of_positions(
     kept = [partial(candidate, kept=0.0 if dropout else 1.0) for candidate in made.candidates(method)]
     made.model.train()
     look_at = "in train mode dropout acts once, after the positions on either side"
-    expect_computes(getattr(made.model, method), kept, made.draw(method), PARTS[method], look_at, dtype=made.dtype)
+    expect_computes(
+        getattr(made.model, method),
+        kept,
+        made.draw(method),
+        PARTS[method],
+        look_at,
+        dtype=made.dtype,
+        about=PARTS[method][:1],
+    )
 
 
-@pytest.mark.item("encode and decode")
+@pytest.mark.item("predictions")
 @each_model
 @each_dtype
 def test_predictions(submission: SubmissionUnderTest, case: Case, norm_first: bool, dtype: torch.dtype) -> None:
@@ -169,7 +191,15 @@ def test_gradients(
     candidates, inputs = made.candidates(method), made.draw(method, axes)
     pairs = list(zip(made.parameters, made.leaves, strict=True))
     options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype}
-    expect_computes(getattr(made.model, method), candidates, inputs, PARTS[method], RULES[method], **options)
+    expect_computes(
+        getattr(made.model, method),
+        candidates,
+        inputs,
+        PARTS[method],
+        RULES[method],
+        about=PARTS[method][:1],
+        **options,
+    )
 
 
 @pytest.mark.item("gradients")

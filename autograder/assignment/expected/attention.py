@@ -1,0 +1,99 @@
+"""Scaled dot-product attention: what is right, and what a wrong formula can still get right.
+
+Masks and numerical safety are items of their own in the rubric. Where the formula is wrong without a mask, too, they
+are judged by what the submission itself computes.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.testing.calls import Candidates, Inputs, expect_computes, is_right, tensors_in
+from autograder.testing.case import Case
+from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect_close, expect_parts, expect_shape
+from autograder.testing.errors import CheckFailed
+
+PARTS = ("context", "weights")
+
+Subject = Callable[..., Any]
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """PyTorch's own; the weights are the context of the unit vectors as values."""
+    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
+    weights = F.scaled_dot_product_attention(query, key, units, attn_mask=mask)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
+
+
+def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> dict[str, Tensor | None]:
+    """Random query (b, h, q, d), key and value (b, h, k, d), without a mask."""
+    b, h, q, k, d = sizes
+    shapes = {"query": (b, h, q, d), "key": (b, h, k, d), "value": (b, h, k, d)}
+    return {name: case.normal(*shape, dtype=dtype) for name, shape in shapes.items()} | {"mask": None}
+
+
+def expect_masked(
+    subject: Subject, candidates: Candidates, inputs: Inputs, parts: Sequence[str], look_at: str, **options: Any
+) -> None:
+    """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts."""
+    about = parts[:1]
+    try:
+        expect_computes(subject, candidates, inputs, parts, look_at, about=about, **options)
+    except CheckFailed:
+        if is_right(subject, candidates, {**inputs, "mask": None}, parts, about=about):
+            raise
+        expect_as_if_absent(subject, inputs, parts, look_at)
+
+
+def expect_as_if_absent(subject: Subject, inputs: Inputs, parts: Sequence[str], look_at: str) -> None:
+    """Each query must get what it gets where the keys that the mask forbids are not there at all.
+
+    Query, key and value are (b, h, q, d) and so on, or (b, q, d) where the heads are inside; then a mask that differs
+    between heads says nothing here.
+    """
+    query, key, value, mask = (cast("Tensor", inputs[name]) for name in ("query", "key", "value", "mask"))
+    n_heads = query.size(1) if query.dim() == 4 else 1
+    if mask.dim() == 4 and mask.size(1) > n_heads:
+        return
+    allowed = mask.expand(query.size(0), n_heads, query.size(-2), key.size(-2))
+    places = [
+        (b, h, q)
+        for b, h, q in product(range(query.size(0)), range(n_heads), range(min(4, query.size(-2))))
+        if allowed[b, h, q].any()
+    ]
+    calls = []
+    for b, h, q in places:
+        q_one, k_one, v_one = (x[b : b + 1, h : h + 1] if x.dim() == 4 else x[b : b + 1] for x in (query, key, value))
+        keys = allowed[b, h, q]
+        calls.append((q_one[..., q : q + 1, :], k_one[..., keys, :], v_one[..., keys, :]))
+    first = expect_parts(subject(*inputs.values()), parts, "what is returned")[0]
+    first = expect_shape(first, query.shape, parts[0], look_at).reshape(query.size(0), n_heads, query.size(-2), -1)
+    for (b, h, q), call in zip(places, calls, strict=True):
+        alone = expect_parts(subject(*call), parts, "what is returned")[0]
+        wanted = expect_shape(alone, calls[0][0].shape, parts[0], look_at).flatten()
+        expect_close(first[b, h, q], wanted, parts[0], look_at, TOLERANCE_OF_FLOAT32)
+
+
+def expect_safe(
+    subject: Subject, case: Case, inputs: Inputs, look_at: str, counted: Sequence[Tensor | None] = (), **options: Any
+) -> None:
+    """Fails where context or gradients are not right; of a formula that is wrong anyway, where they are not finite."""
+    try:
+        about = ["context"]
+        expect_computes(
+            subject, [attention], inputs, PARTS, look_at, about=about, counted=counted, case=case, **options
+        )
+    except CheckFailed:
+        if is_right(subject, [attention], draw(case, (2, 3, 4, 5, 7)), PARTS, about=["context"]):
+            raise
+        given = [one.clone() if one is not None else None for one in inputs.values()]
+        floats = [one.requires_grad_() for one in given if one is not None and one.is_floating_point()]
+        result = expect_parts(subject(*given), PARTS, "what is returned")
+        if result[0].requires_grad:
+            result[0].sum().backward()
+        for tensor in (*tensors_in(result), *(one.grad for one in floats if one.grad is not None)):
+            expect_shape(tensor, tensor.shape, "results and gradients", look_at)

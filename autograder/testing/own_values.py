@@ -1,0 +1,101 @@
+"""What a component can still get right whose values are wrong: it is compared with itself.
+
+Marks are given item by item. A wrong formula costs the item of the formula; whether gradients flow, or whether a call
+leaves something behind, is another question, and is asked of what the component does compute.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .case import Case
+from .comparison import expect, expect_shape
+
+STEP = 1e-6  # of the differences, in float64
+TOLERANCE = 1e-3  # relative to the larger of the two slopes
+NOTHING = 1e-9  # a slope that is zero but for rounding
+
+Compute = Callable[[Sequence[Tensor | None]], Any]
+"""From arguments to the first part of what the component returns."""
+
+
+def expect_own_gradients(
+    compute: Compute,
+    arguments: Sequence[Tensor | None],
+    parameters: Sequence[Tensor],
+    counted: Tensor | None,
+    case: Case,
+    look_at: str,
+) -> None:
+    """Fails unless the gradients are those of what the component computes, by central differences.
+
+    All inputs are moved together, and then all parameters: a part that is detached anywhere shows in the slope. In
+    float32, where differences are noise, gradients must be finite and not zero.
+
+    Args:
+        compute: what is differentiated.
+        arguments: those that require a gradient are moved.
+        parameters: of the component.
+        counted: 1 where the result counts, None = everywhere.
+        case: draws directions.
+        look_at: a hint for whoever fails.
+    """
+    __tracebackhide__ = True
+    inputs = [one for one in arguments if one is not None and one.requires_grad]
+    learned = [one for one in parameters if one.requires_grad]
+    for tensor in (*inputs, *learned):
+        tensor.grad = None
+    handed = [one.clone() if one is not None and one.requires_grad else one for one in arguments]
+    result = compute(handed)
+    expect(
+        isinstance(result, Tensor) and result.requires_grad, "the result", "one that leads back", "detached", look_at
+    )
+    direction = case.normal(*result.shape) * (1.0 if counted is None else counted)
+    (result * direction.to(result.dtype)).sum().backward()
+    for name, several in (("the inputs", inputs), ("the parameters", learned)):
+        found = [one.grad for one in several if one.grad is not None]
+        for gradient in found:
+            expect_shape(gradient, gradient.shape, f"the gradients of {name}", look_at)
+        some = any(bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel())
+        expect(some or not several, f"the gradients of {name}", "not all zero", "none, or zeros", look_at)
+        if several and all(one.dtype == torch.float64 for one in (*inputs, *learned)):
+            ways = [case.normal(*one.shape) for one in several]
+            said = sum(
+                float((one.grad * way).sum()) for one, way in zip(several, ways, strict=True) if one.grad is not None
+            )
+            sums = []
+            for sign in (1, -2):
+                with torch.no_grad():
+                    for one, way in zip(several, ways, strict=True):
+                        one.data.add_(way, alpha=sign * STEP)
+                    moved = compute([one.detach().clone() if one is not None else None for one in arguments])
+                    sums.append(float((expect_shape(moved, result.shape, "the result") * direction).sum()))
+            with torch.no_grad():
+                for one, way in zip(several, ways, strict=True):
+                    one.data.add_(way, alpha=STEP)
+            slope = (sums[0] - sums[1]) / (2 * STEP)
+            is_right = abs(slope - said) <= TOLERANCE * max(1.0, abs(slope), abs(said))
+            expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", look_at)
+
+
+def expect_no_memory(results: Sequence[Sequence[Tensor]], look_at: str) -> None:
+    """Fails unless equal calls gave equal results, and other calls other ones.
+
+    Args:
+        results: the tensors that came of a call, of the same again, of another one, and of that again.
+        look_at: a hint for whoever fails.
+    """
+    __tracebackhide__ = True
+    first, again, other, *others = results
+    for one, same in ((first, again), *((other, same) for same in others)):
+        expect(_are_equal(one, same), "the same call, after others", "the same result", "another one", look_at)
+    expect(not _are_equal(first, other), "calls with other inputs", "other results", "the same result", look_at)
+
+
+def _are_equal(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
+    """Whether results are equal, where NaN equals NaN."""
+    return len(one) == len(other) and all(
+        a.shape == b.shape and bool(((a == b) | (a != a) & (b != b)).all()) for a, b in zip(one, other, strict=True)
+    )
