@@ -1,5 +1,6 @@
 """What right code computes, whatever a submission calls its parameters and however it lays them out.
 
+    attention.py      scaled dot-product attention, and what a wrong formula can still get right
     readings.py       embedding, LayerNorm and feed-forward network, for each reading of their parameters
     heads.py          multi-headed attention             projections.py  which split explains what it returns
     layers.py         layers, stacks and the model       splitting.py    ways to split parameters into projections

@@ -116,12 +116,64 @@ def test_state_and_changed_arguments_are_found(function, says):
     assert says in str(caught.value)
 
 
-def test_nan_is_no_state():
-    def through_nan(x):
-        return torch.where(x > 0, 2 * x, torch.nan)
+class Counting:
+    """Twice x but for a summand, which each call may raise."""
 
-    with pytest.raises(CheckFailed, match="finite numbers") as caught:
-        expect_no_state(lambda x: x / 0, [double], {"x": X}, {"x": X + 1}, ["y"])
-    assert "earlier" not in str(caught.value)
-    with pytest.raises(CheckFailed, match="finite"):
-        expect_no_state(through_nan, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+    def __init__(self, step):
+        self.summand, self.step = 1.0, step
+
+    def __call__(self, x):
+        self.summand += self.step
+        return 2 * x + self.summand
+
+
+@pytest.mark.parametrize("function", [Counting(0.0), lambda x: torch.where(x > 0, 3 * x, torch.nan)])
+def test_wrong_values_are_no_state(function):
+    expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+
+
+@pytest.mark.parametrize("function", [Counting(0.5), lambda x: torch.ones_like(x), lambda x: 2 * x + torch.rand(2, 3)])
+def test_state_is_found_where_values_are_wrong(function):
+    with pytest.raises(CheckFailed, match="result"):
+        expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_wrong_values_may_have_right_gradients(dtype):
+    scale = torch.tensor(3.0, dtype=dtype, requires_grad=True)
+    pairs = [(scale, scale.detach().double().requires_grad_())]
+    inputs = {"x": X.to(dtype), "y": X.flip(1).to(dtype)}
+
+    def compute(x, y):
+        return scale * x * y.exp()
+
+    expect_computes(compute, [lambda x, y: x + y], inputs, ["z"], parameters=pairs, case=Case(0, "test"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: x.detach() * y.exp(),
+        lambda x, y: x * y.detach().exp() + y,
+        lambda x, y: (x * y).detach(),
+        lambda x, y: torch.ones_like(x) + 0 * x + 0 * y,
+        lambda x, y: x * y / 0,
+    ],
+)
+def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
+    with pytest.raises(CheckFailed):
+        expect_computes(function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"))
+
+
+def test_a_test_may_be_about_some_parts():
+    options = {"x": X, "y": X.flip(0)}, ["sum", "difference"]
+
+    def compute(x, y):
+        return x + y, y - x
+
+    def both(x, y):
+        return x + y, x - y
+
+    expect_computes(compute, [both], *options, about=["sum"])
+    with pytest.raises(CheckFailed, match="difference"):
+        expect_computes(compute, [both], *options, about=["difference"])
