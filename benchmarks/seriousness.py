@@ -31,7 +31,12 @@ N_TRANSLATED = 100  # dev sentences, translated in batches of two sizes and in t
 SEED = 0
 RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
 FEW = 0.05  # of translations may differ between batches by rounding alone
-EXCEPTIONS: dict[str, str] = {}
+EXCEPTIONS = {
+    "embedding-normalised": "these are other vectors than those of the table, however well they train",
+    "encoder-layer-no-feed-forward": "half of the layer is missing: the course asks for the paper's",
+    "encoder-layer-dropout-rate-turned-round": "all else is right, and the student's own training shows it at once",
+    "decoder-layer-memory-changed-in-place": "all else is right, and the first training step stops with the reason",
+}
 """Faults whose marks do not fit what they do to a model, with the reason why they stay so."""
 
 
@@ -193,8 +198,6 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 def train_model(train: Path, dev: Path, is_post_norm: bool) -> dict[str, Any]:
     """Trains the faulty package, and measures how it translates."""
-    import torch
-
     from given import package
     from given.config import PRESETS
     from given.decoding import translate
@@ -217,8 +220,12 @@ def train_model(train: Path, dev: Path, is_post_norm: bool) -> dict[str, Any]:
     vocabularies = run.src_vocab, run.tgt_vocab
     together = translate(model, sources, *vocabularies, config)
     alone = [translate(model, [source], *vocabularies, config)[0] for source in sources]
-    precise = translate(model.to(torch.float64), sources, *vocabularies, config)
-    return figures | {"batch": share_of_others(together, alone), "float32": share_of_others(together, precise)}
+    figures["batch"] = share_of_others(together, alone)
+    try:
+        figures["float32"] = share_of_others(together, translate(model.double(), sources, *vocabularies, config))
+    except RuntimeError:  # a part that `double` does not reach
+        figures["float32"] = None
+    return figures
 
 
 def share_of_others(one: list[str], other: list[str]) -> float:
