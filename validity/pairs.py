@@ -9,6 +9,7 @@ from itertools import combinations
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, faults_of
 from autograder.grading.marks import judge_task
+from autograder.grading.states import State
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE, SKELETON
@@ -82,18 +83,21 @@ def find_raised(assignment: Assignment, pairs: list[Pair], jobs: int) -> list[Ra
         name = f"{pair.first.id} + {pair.second.id}"
         versions[name] = Version(name, pair.sources, (SEED,), markers)
     marks: dict[str, float] = {}
+    failures: dict[str, set[str]] = {}
     with progress_bar(len(versions), "pairs") as bar:
 
         def note(done: Run) -> None:
             task = next(task for task in assignment.tasks if (task.marker,) == versions[done.version].markers)
-            marks[done.version] = judge_task(task, done.outcomes[task.marker], assignment.credit).score
+            outcomes = done.outcomes[task.marker]
+            marks[done.version] = judge_task(task, outcomes, assignment.credit).score
+            failures[done.version] = {one.nodeid for one in outcomes if one.state is not State.PASSED}
             bar.update()
 
         run_versions([*versions.values()], reference, assignment, note, jobs)
     raised = []
     for pair in pairs:
-        both = marks[f"{pair.first.id} + {pair.second.id}"]
-        alone = marks[pair.first.id], marks[pair.second.id]
-        if both > min(alone) + CLOSE:
-            raised.append(Raised(pair, both, alone))
+        name, first, second = f"{pair.first.id} + {pair.second.id}", pair.first.id, pair.second.id
+        is_hidden = failures[name] in (failures[first], failures[second])  # one fault hides the other's lines
+        if not is_hidden and marks[name] > min(marks[first], marks[second]) + CLOSE:
+            raised.append(Raised(pair, marks[name], (marks[first], marks[second])))
     return raised
