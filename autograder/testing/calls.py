@@ -87,6 +87,7 @@ def expect_computes(
     case: Case | None = None,
     dtype: torch.dtype | None = None,
     about: Sequence[str] = (),
+    apart: bool = False,
 ) -> None:
     """Fails unless `function` returns for these inputs what one of the candidates returns.
 
@@ -102,6 +103,8 @@ def expect_computes(
         case: draws the direction of the backward pass, where `parameters` is given.
         dtype: of the results, where no input tells: None = that of the first input of floats.
         about: the parts that the test is about, where another test is about the others; () = all.
+        apart: whether the test is about gradients alone: where the values are wrong even without them, the gradients
+            need only be those of what `function` computes.
     """
     __tracebackhide__ = True
     try:
@@ -122,7 +125,8 @@ def expect_computes(
             chosen = _judge(found, candidates, leaves, inputs, parts, look_at, counted, dtype, about)
         except CheckFailed:
             if (
-                case is None
+                not apart
+                or case is None
                 or parameters is None
                 or is_right(function, candidates, inputs, parts, counted, dtype, about)
             ):
@@ -181,6 +185,8 @@ def expect_no_state(
     inputs: Inputs,
     others: Inputs,
     parts: Sequence[str],
+    *,
+    fresh: Callable[[], bool] | None = None,
 ) -> None:
     """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
@@ -190,6 +196,7 @@ def expect_no_state(
         inputs: the arguments by name.
         others: other values, of the same shapes.
         parts: names of what is returned.
+        fresh: whether one that was not called before has the right values, where `function` was.
     """
     __tracebackhide__ = True
     arguments = dict(zip(others, copies_of(others.values()), strict=True))
@@ -202,6 +209,8 @@ def expect_no_state(
         except UnreadableError:
             raise
         except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
+            if fresh is not None and fresh():
+                raise
             again = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
             expect_no_memory([kept, *(tensors_in(function(*given), copied=True) for given in again)], STATE)
             return

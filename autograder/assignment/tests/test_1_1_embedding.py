@@ -1,6 +1,7 @@
 """Task 1.1: token embedding times sqrt(d_model)."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -102,7 +103,8 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
     module, pairs, candidates = make(submission, case, 15, 6, dtype)
     # The last tokens do not occur. Token 0 is padding, whose vector need not be learned.
     inputs = {"tokens": case.tokens(11, 3, 6, low=1)}
-    expect_computes(module, candidates, inputs, ["the embedding"], SCALE, parameters=pairs, case=case, dtype=dtype)
+    options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype, "apart": True}
+    expect_computes(module, candidates, inputs, ["the embedding"], SCALE, **options)
 
 
 @pytest.mark.item("no side effects")

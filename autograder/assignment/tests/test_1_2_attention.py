@@ -107,7 +107,8 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
 def test_gradients(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 6), dtype)
     inputs["mask"] = case.mask(2, 1, 4, 5) if is_masked else None
-    expect_computes(subject, [attention], inputs, PARTS, "the context", parameters=[], case=case, about=["context"])
+    about = ["context"]
+    expect_computes(subject, [attention], inputs, PARTS, parameters=[], case=case, about=about, apart=True)
 
 
 @pytest.mark.item("numerically safe")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.expected.readings import layer_norms, learned_and_leaves
-from autograder.testing.calls import Computation, each_dtype, expect_computes, expect_no_state
+from autograder.testing.calls import Computation, attempt, each_dtype, expect_computes, expect_no_state, is_right
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_shape, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
@@ -43,9 +43,9 @@ def expect_norm(
 ) -> None:
     """Fails unless the module normalises x as PyTorch does."""
     parameters, leaves = learned_and_leaves(module)
-    candidates = candidates_of(submission, leaves, x.size(-1), epsilon)
+    candidates = attempt(lambda: candidates_of(submission, leaves, x.size(-1), epsilon))
     if options.pop("gradients", False):
-        options |= {"parameters": list(zip(parameters, leaves, strict=True)), "case": case}
+        options |= {"parameters": list(zip(parameters, leaves, strict=True)), "case": case, "apart": True}
     expect_computes(module, candidates, {"x": x}, ["the norm"], look_at, **options)
 
 
@@ -155,4 +155,9 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     case.randomise(module.parameters())
     candidates = candidates_of(submission, learned_and_leaves(module)[1], 6)
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0)} for _ in range(2))
-    expect_no_state(module, candidates, inputs, others, ["the norm"])
+
+    def is_fresh_one_right() -> bool:
+        fresh = make(submission, case, 6, dtype=torch.float64)
+        return is_right(fresh, candidates_of(submission, learned_and_leaves(fresh)[1], 6), inputs, ["the norm"])
+
+    expect_no_state(module, candidates, inputs, others, ["the norm"], fresh=is_fresh_one_right)

@@ -107,7 +107,7 @@ def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> No
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     module, pairs, candidates = make(submission, case, 5, 8, dtype)
     x = case.normal(6, 7, 5, scale=20.0, dtype=dtype)
-    expect_computes(module, candidates, {"x": x}, ["the network"], FORMULA, parameters=pairs, case=case)
+    expect_computes(module, candidates, {"x": x}, ["the network"], FORMULA, parameters=pairs, case=case, apart=True)
     expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters")
 
 

@@ -211,9 +211,8 @@ def test_gradients(
     masks = "padding" if dtype == torch.float64 else "none"
     inputs = draw(case, kind, sizes, (3, 4, 5), masks, parameters[0].dtype)
     pairs = list(zip(parameters, leaves, strict=True))
-    expect_computes(
-        module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case, about=["x"]
-    )
+    options: dict[str, Any] = {"parameters": pairs, "case": case, "about": ["x"], "apart": True}
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], **options)
     expect_gradients(parameters, "the gradients of the parameters", RULES[norm_first])
 
 

@@ -135,9 +135,8 @@ def test_gradients(
     sizes = Sizes(6, 2, 11, norm_first)
     module, pairs, candidates = make(submission, case, kind, sizes, 3, dtype)
     inputs = draw(case, kind, sizes, (3, 4, 5), dtype, masked=True)
-    expect_computes(
-        module, candidates, inputs, PARTS[kind], RULES[norm_first], parameters=pairs, case=case, about=["x"]
-    )
+    options: dict[str, Any] = {"parameters": pairs, "case": case, "about": ["x"], "apart": True}
+    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], **options)
     expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters", RULES[norm_first])
 
 

@@ -190,16 +190,9 @@ def test_gradients(
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
     candidates, inputs = made.candidates(method), made.draw(method, axes)
     pairs = list(zip(made.parameters, made.leaves, strict=True))
-    options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype}
-    expect_computes(
-        getattr(made.model, method),
-        candidates,
-        inputs,
-        PARTS[method],
-        RULES[method],
-        about=PARTS[method][:1],
-        **options,
-    )
+    options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype, "about": PARTS[method][:1]}
+    call = getattr(made.model, method)
+    expect_computes(call, candidates, inputs, PARTS[method], RULES[method], apart=True, **options)
 
 
 @pytest.mark.item("gradients")

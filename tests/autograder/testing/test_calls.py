@@ -147,7 +147,10 @@ def test_wrong_values_may_have_right_gradients(dtype):
     def compute(x, y):
         return scale * x * y.exp()
 
-    expect_computes(compute, [lambda x, y: x + y], inputs, ["z"], parameters=pairs, case=Case(0, "test"))
+    options = {"parameters": pairs, "case": Case(0, "test")}
+    expect_computes(compute, [torch.add], inputs, ["z"], apart=True, **options)
+    with pytest.raises(CheckFailed):
+        expect_computes(compute, [torch.add], inputs, ["z"], **options)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,9 @@ def test_wrong_values_may_have_right_gradients(dtype):
 )
 def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
     with pytest.raises(CheckFailed):
-        expect_computes(function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"))
+        expect_computes(
+            function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"), apart=True
+        )
 
 
 def test_a_test_may_be_about_some_parts():
