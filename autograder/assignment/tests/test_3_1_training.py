@@ -34,7 +34,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
         {"optimizer": "with momentum", "epochs": 2},
         "use the optimizer's step",
     ),
-    "float32": ("forward, backward, step", {"dtype": torch.float32, "accumulate": 2}, FORWARD),
+    "float32": ("forward, backward, step", {"dtype": torch.float32}, FORWARD),
     "no label smoothing": ("forward, backward, step", {"smoothing": 0.0}, "the criterion is given, with its smoothing"),
     "large losses": ("forward, backward, step", {"values": "large losses", "max_grad_norm": 10.0}, FORWARD),
     "a model in eval mode": (
