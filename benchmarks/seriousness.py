@@ -193,7 +193,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     axes.set(xlim=(-0.02, 1.1), ylim=(0, 1), xlabel="dev BLEU with the fault, as a share of the intact model's")
     axes.set(ylabel="share of the task's points that are kept")
     axes.set_title("cross: translations depend on the batch; shaded: marks that would not fit", fontsize=9)
-    axes.legend(title="task", fontsize=8, ncols=2, loc="center left")
+    figure.legend(title="task", fontsize=8, loc="outside right center")
     save_figure(figure, path)
 
 
