@@ -95,6 +95,11 @@ def make(
     return module, leaves, [own.read(leaves)], sizes
 
 
+def dtype_of(module: nn.Module, default: torch.dtype) -> torch.dtype:
+    """That of the parameters; a layer of an unusual layout is made in float64."""
+    return next((parameter.dtype for parameter in module.parameters()), default)
+
+
 CASES = {  # n_heads, d_head and d_ff; b, t and s; masks
     "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
     "no masks": ((3, 2, 13), (2, 5, 4), "none"),
@@ -117,7 +122,7 @@ def test_layer(
     (n_heads, d_head, d_ff), axes, masks = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     module, _, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
-    inputs = draw(case, kind, sizes, axes, masks, next(module.parameters()).dtype)
+    inputs = draw(case, kind, sizes, axes, masks, dtype_of(module, dtype))
     counted: tuple[Tensor | None, ...] = ()
     if masks == "a query without keys":  # what it gets is free
         outputs, weights = torch.ones(2, 3, 1), torch.ones(2, sizes.n_heads, 3, 1)
@@ -131,7 +136,7 @@ def test_layer(
 @each_dtype
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype) -> None:
     module, _, candidates, sizes = make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, dtype)
-    inputs = draw(case, kind, sizes, (3, 4, 5), "padding", next(module.parameters()).dtype)
+    inputs = draw(case, kind, sizes, (3, 4, 5), "padding", dtype_of(module, dtype))
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
     expect_computes(module, candidates, inputs, PARTS[kind], look_at, about=PARTS[kind][1:])
 
@@ -209,7 +214,7 @@ def test_gradients(
     module, leaves, candidates, sizes = make(submission, case, kind, sizes, 0.3, dtype)
     parameters = list(module.parameters())
     masks = "padding" if dtype == torch.float64 else "none"
-    inputs = draw(case, kind, sizes, (3, 4, 5), masks, parameters[0].dtype)
+    inputs = draw(case, kind, sizes, (3, 4, 5), masks, dtype_of(module, dtype))
     pairs = list(zip(parameters, leaves, strict=True))
     options: dict[str, Any] = {"parameters": pairs, "case": case, "about": ["x"], "apart": True}
     expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], **options)

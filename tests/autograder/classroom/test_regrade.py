@@ -72,20 +72,20 @@ EVERYONE = ["anna", "bob", "carl"]
 
 @pytest.mark.slow
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
-    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 96, "carl": 100}
+    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 99, "carl": 100}
     second()
     capsys.readouterr()
     assert grade(version="1" * 16) == (1, EVERYONE)
     shown = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 96 → 98\n" in shown
-    assert "    1.2 Scaled dot-product attention: 10 → 14 (attention_1: failed → passed)\n" in shown
+    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 99 → 98\n" in shown
+    assert "    1.2 Scaled dot-product attention: 13 → 14 (attention_1: failed → passed)\n" in shown
     assert "    1.4 Layer normalisation: 10 → 8 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
-    assert scores(output)["bob"] == 96
+    assert scores(output)["bob"] == 99
     [change] = json.loads((output / "regrade.json").read_text())
-    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 96, 98, False)
+    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 99, 98, False)
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
     assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 98
-    assert "1 mark changed:\n  bob: 96 → 98" in capsys.readouterr().out
+    assert "1 mark changed:\n  bob: 99 → 98" in capsys.readouterr().out
     record = json.loads((output / "records" / "bob.json").read_text())
     assert record["judgement"]["grader_version"] == "1" * 16
     assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
@@ -109,15 +109,15 @@ def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
 @pytest.mark.parametrize(
     "old, new, bob, lines",
     [
-        ("points = 14", "points = 28", 106, ["1.2 Scaled dot-product attention: 10 → 20 (worth 14 points before, 28"]),
-        ('credit = "items"', 'credit = "all"', 86, ["1.2 Scaled dot-product attention: 10 → 0"]),
+        ("points = 14", "points = 28", 112, ["1.2 Scaled dot-product attention: 13 → 26 (worth 14 points before, 28"]),
+        ('credit = "items"', 'credit = "all"', 86, ["1.2 Scaled dot-product attention: 13 → 0"]),
     ],
 )
 def test_new_points_and_credit_run_nothing(grade, folder, tmp_path, output, capsys, monkeypatch, old, new, bob, lines):
     grade()
     path = changed(tmp_path, old, new)
     capsys.readouterr()
-    assert grade("--assignment", path) == (1, []) and scores(output)["bob"] == 96
+    assert grade("--assignment", path) == (1, []) and scores(output)["bob"] == 99
     shown = capsys.readouterr().out
     for line in lines:
         assert line in shown

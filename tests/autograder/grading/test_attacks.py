@@ -126,7 +126,8 @@ def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path)
     new = f"    context = weights @ value\n{HIDDEN_CHANGE}    return context, weights\n"
     (folder / "attention.py").write_text(text.replace(end, new))
     points, states, _ = grade_tasks(folder, "1.2", "1.4")
-    assert points == {"1.2": 11, "1.4": 10} and states["1.2"] in ("failed", "error")
+    assert points == {"1.2": 12, "1.4": 10}, "side effects, and gradients"
+    assert states["1.2"] in ("failed", "error")
 
 
 def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):
