@@ -139,7 +139,7 @@ site: $(READY)  ## build the documentation's site in build/site, strictly and of
 pictures: $(READY) $(CORPUS)  ## draw the documentation's pictures anew; one of them shows a model in training
 	$(PY) -m reference train --preset quick --epochs 4 --report-epochs 1 --output runs/pictures \
 		--attention-through-time "elles ne sont pas seu@@ les ."
-	$(PY) -m reference attention --through-time runs/pictures --output docs/pictures/attention.png
+	$(PY) -m reference attention --through-time runs/pictures --output docs/pictures/attention.svg
 	$(PY) docs/pictures/flows.py
 	$(PY) docs/pictures/architecture.py
 	$(PY) -m docs.pictures.matrices

@@ -19,8 +19,8 @@ from typing import Any
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import Fault, apply, faults_of
-from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE
+from foundation.assignment_file import Task, read_assignment
+from foundation.places import REFERENCE, ROOT
 from foundation.whole_files import write_whole
 
 INTACT = "intact"
@@ -36,6 +36,9 @@ EXCEPTIONS = {
     "attention-scaled-by-query-count": "the masks work; only the scale is wrong, as with any other scale",
     "encoder-layer-no-feed-forward": "half of the layer is missing: the course asks for the paper's",
     "encoder-layer-dropout-rate-turned-round": "all else is right, and the student's own training shows it at once",
+    "decoder-layer-two-norms": "a part is missing, so nothing says which parameters the others are",
+    "decoder-last-norm-always": "a part too many, likewise",
+    "transformer-target-sized-source-embedding": "it fails as soon as the vocabularies differ the other way round",
     "decoder-layer-memory-changed-in-place": "all else is right, and the first training step stops with the reason",
 }
 """Faults whose marks do not fit what they do to a model, with the reason why they stay so."""
@@ -125,14 +128,18 @@ def write_package(folder: Path, fault: Fault | None) -> None:
 
 
 def missing_items(fault: Fault) -> list[str]:
-    """Returns the items of the task's rubric that a fault costs, as a student's own run says."""
+    """Returns the items of the task's rubric that a fault costs."""
     task = next(task for task in read_assignment().tasks if task.number == fault.task)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / PACKAGE
-        write_package(folder, fault)
-        tests = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(folder)]
-        command = [sys.executable, "-m", "pytest", *tests, "--seed", str(SEED), "-q", "-m", task.marker]
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603
+        write_package(Path(scratch) / PACKAGE, fault)
+        return missing_in(Path(scratch) / PACKAGE, task)
+
+
+def missing_in(folder: Path, task: Task) -> list[str]:
+    """Returns the items of a task's rubric that a package does not earn, as a student's own run says."""
+    tests = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(folder)]
+    command = [sys.executable, "-m", "pytest", *tests, "--seed", str(SEED), "-q", "-m", task.marker]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout  # noqa: S603
     found = re.search(rf"^{re.escape(task.number)} .*?points(?:; missing: (.*))?$", said, re.MULTILINE)
     if not found:
         return [item.name for item in task.items]

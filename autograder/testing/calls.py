@@ -104,7 +104,7 @@ def expect_computes(
         dtype: of the results, where no input tells: None = that of the first input of floats.
         about: the parts that the test is about, where another test is about the others; () = all.
         apart: whether the test is about gradients alone: where the values are wrong even without them, the gradients
-            need only be those of what `function` computes.
+            need only be those of what `function` computes, if it has the parts that it should have.
     """
     __tracebackhide__ = True
     try:
@@ -128,6 +128,8 @@ def expect_computes(
                 not apart
                 or case is None
                 or parameters is None
+                or isinstance(candidates, CheckFailed)
+                or not candidates
                 or is_right(function, candidates, inputs, parts, counted, dtype, about)
             ):
                 raise

@@ -33,7 +33,7 @@ def expect_own_gradients(
     """Fails unless the gradients are those of what the component computes, by central differences.
 
     All inputs are moved together, and then all parameters: a part that is detached anywhere shows in the slope. In
-    float32, where differences are noise, gradients must be finite and not zero.
+    float32, where differences are noise, gradients must be finite and not zero. Each input has to matter.
 
     Args:
         compute: what is differentiated.
@@ -59,8 +59,9 @@ def expect_own_gradients(
         found = [one.grad for one in several if one.grad is not None]
         for gradient in found:
             expect_shape(gradient, gradient.shape, f"the gradients of {name}", look_at)
-        some = any(bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel())
-        expect(some or not several, f"the gradients of {name}", "not all zero", "none, or zeros", look_at)
+        some = [bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel()]
+        is_enough = any(some) if several is learned else len(some) == len(several) and all(some)
+        expect(is_enough or not several, f"the gradients of {name}", "not zero", "none, or zeros", look_at)
         if several and all(one.dtype == torch.float64 for one in (*inputs, *learned)):
             for _ in range(N_DIRECTIONS):
                 ways = [case.normal(*one.shape) for one in several]
