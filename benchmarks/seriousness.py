@@ -19,6 +19,7 @@ from typing import Any
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import Fault, apply, faults_of
+from autograder.source.python_source import read_modules
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT
 from foundation.whole_files import write_whole
@@ -122,7 +123,7 @@ def measure_one(name: str, train: Path, dev: Path) -> dict[str, Any]:
 def write_package(folder: Path, fault: Fault | None) -> None:
     """Writes the reference, with the fault in it if there is one."""
     folder.mkdir()
-    sources = {path.stem: (str(path), path.read_text()) for path in REFERENCE.glob("*.py")}
+    sources = read_modules(REFERENCE)
     for path, text in (apply(fault, sources) if fault else sources).values():
         (folder / Path(path).name).write_text(text)
 

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from . import package
 from .building import build_model, make_optimizer, make_scheduler
 from .config import Config
+from .decoding import forced_decode
 from .drawing import check_format
 from .training import FILES
 
@@ -142,38 +143,31 @@ def examine(
     return answers, Pictured(uniform, losses, influence[:length, :length], tokens, gradients)
 
 
-def log_probabilities(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
-    """Returns the model's predictions, (b, t, v)."""
+def loss_of(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
+    """Returns the mean loss of the labels that are not padding, to be differentiated."""
     memory, _ = model.encode(batch.src, batch.encoder_mask)
     output, _, _ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
-    return model.get_predictions(output)
-
-
-def loss_of(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
-    """Returns the mean loss of the labels that are not padding."""
-    predictions = log_probabilities(model, batch).flatten(0, 1)
+    predictions = model.get_predictions(output).flatten(0, 1)
     return nn.functional.cross_entropy(predictions, batch.labels.flatten(), ignore_index=package.vocab.PAD_ID)
 
 
-@torch.no_grad()
 def measure_influence(model: package.model.Transformer, batch: package.data.Batch, v: int) -> Tensor:
     """Changes each target token of the first sentence in turn: how far does which prediction move? (t, t)."""
     t = batch.tgt_input.size(1)
     first = package.data.Batch(**{name: value[:1].repeat_interleave(t + 1, 0) for name, value in vars(batch).items()})
     for place in range(t):
         first.tgt_input[place, place] = (first.tgt_input[place, place] + 1) % v
-    *changed, intact = log_probabilities(model.eval(), first)
+    *changed, intact = forced_decode(model, first)[0]
     return torch.stack([(one - intact).abs().amax(-1) for one in changed], dim=1).cpu()
 
 
-@torch.no_grad()
 def padding_difference(
     model: package.model.Transformer, batch: package.data.Batch, ids: tuple[list[list[int]], list[list[int]]]
 ) -> float:
     """Returns how far the predictions for the shortest sentence differ between the batch and a batch of its own."""
     place = min(range(len(ids[0])), key=lambda index: len(ids[0][index]))
     alone = package.data.Batch.from_ids([ids[0][place]], [ids[1][place]]).to(batch.src.device)
-    got, wanted = log_probabilities(model.eval(), batch)[place], log_probabilities(model, alone)[0]
+    got, wanted = forced_decode(model, batch)[0][place], forced_decode(model, alone)[0][0]
     return (got[: len(wanted)] - wanted).abs().max().item()
 
 

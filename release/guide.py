@@ -98,9 +98,7 @@ def as_html(
             yield f"<h2>{part.number} {html.escape(titles[part.number])}</h2>"
             yield f"<p>{part.stars} · {part.minutes} minutes</p>"
         elif isinstance(part, Answer):
-            files = [
-                path for path, found in skeleton.regions.items() if any(one.hint.number == part.number for one in found)
-            ]
-            where = " and ".join(f"<code>{assignment.package}/{path}</code>" for path in files)
+            files = (f"<code>{assignment.package}/{path}</code>" for path in skeleton.files_of(part.number))
+            where = " and ".join(files)
             test = f"<code>python -m pytest -m {markers[part.number]}</code>"
             yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'

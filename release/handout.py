@@ -111,8 +111,8 @@ def make_handout(
 
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
-    paths = sorted(path for path in skeleton.regions if task.number in skeleton.numbers_in(path))
-    where = ", ".join(f"`{assignment.package}/{path}`" for path in paths) or "`translations.txt`"
+    files = (f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number))
+    where = ", ".join(files) or "`translations.txt`"
     cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
     if efforts:
         effort = efforts.get(task.number)

@@ -48,6 +48,10 @@ class Skeleton:
         """The tasks that have a TODO in a file."""
         return {region.hint.number for region in self.regions[path]}
 
+    def files_of(self, number: str) -> list[str]:
+        """The files that have a TODO of a task."""
+        return [path for path in sorted(self.regions) if number in self.numbers_in(path)]
+
 
 def read_folder(folder: Path) -> dict[str, bytes]:
     """Every file below a folder by its relative path, in order; caches and hidden files left out."""

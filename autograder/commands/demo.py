@@ -21,11 +21,11 @@ from foundation.sources import Sources
 from foundation.whole_files import make_folder
 
 from ..diagnosis.catalogue import apply, faults_of
+from ..scoring import read_references, undo_bpe
 from ..source.python_source import read_modules
 from .arguments import Commands, add_parser
 
 DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"
-CORE = ("attention", "data", "decode", "embedding", "layers", "masks", "model", "train", "vocab")
 
 TUPLE = """
 
@@ -56,7 +56,7 @@ def add_commands(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Makes the class and grades it; the exit status is 0 if each submission got the mark that the demo is about."""
+    """Makes the class, grades it and compares it; the exit status is 0 if the commands could do so."""
     from ..__main__ import main  # which imports this module
 
     folder, assignment = options.output, read_assignment()
@@ -89,8 +89,9 @@ Student = tuple[str, str, dict[str, bytes] | bytes]
 
 def make_class(assignment: Assignment) -> Iterator[Student]:
     """Makes the class of twelve."""
-    right = {name: source for name, source in read_modules(REFERENCE).items() if name in CORE}
-    empty = {name: source for name, source in read_modules(SKELETON).items() if name in CORE}
+    names = assignment.contract.modules
+    right = {name: source for name, source in read_modules(REFERENCE).items() if name in names}
+    empty = {name: source for name, source in read_modules(SKELETON).items() if name in names}
     faults = {fault.id: fault for fault in faults_of(assignment)}
 
     def faulty(name: str) -> Sources:
@@ -132,8 +133,8 @@ def translations(share_wrong: float) -> bytes:
         raise UserError(f"{TEST_REFERENCES}: no such file; `make data` writes it")
     chance = random.Random(share_wrong)  # noqa: S311  draws samples
     lines = []
-    for line in TEST_REFERENCES.read_text(encoding="utf-8").splitlines():
-        words = line.partition("|||")[2].replace("@@ ", "").split()
+    for reference in read_references(TEST_REFERENCES):
+        words = undo_bpe(reference).split()
         times = (1 if chance.random() > share_wrong else chance.choice((0, 2)) for _ in words)
         lines.append(" ".join(word for word, count in zip(words, times, strict=True) for _ in range(count)) or ".")
     return "".join(f"{line}\n" for line in lines).encode()

@@ -28,6 +28,7 @@ from .comparison import (
     NEGLIGIBLE,
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
+    all_equal,
     difference,
     expect,
     expect_close,
@@ -229,7 +230,7 @@ def expect_no_state(
 
             expect_computes(call, candidates, inputs, parts, STATE)
     what = "the result of an earlier call, after another call"
-    expect(_all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call")
+    expect(all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call")
 
 
 def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
@@ -279,16 +280,8 @@ def _expect_unchanged(given: Inputs, before: Inputs) -> None:
     __tracebackhide__ = True
     for name, value in given.items():
         old = before[name]
-        if value is not None and old is not None and not _all_equal([value.detach()], [old.detach()]):
+        if value is not None and old is not None and not all_equal([value.detach()], [old.detach()]):
             fail(f"{name} after the call", "unchanged values", "changed in place", IN_PLACE)
-
-
-def _all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
-    """Whether tensors are equal, where NaN equals NaN."""
-    return len(first) == len(second) and all(
-        one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
-        for one, other in zip(first, second, strict=True)
-    )
 
 
 def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Sequence[str]) -> list[Any]:

@@ -111,6 +111,14 @@ def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
     return math.inf if math.isnan(error) else error
 
 
+def all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
+    """Whether tensors are equal, where NaN equals NaN."""
+    return len(first) == len(second) and all(
+        one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
+        for one, other in zip(first, second, strict=True)
+    )
+
+
 def expect_close(
     actual: object,
     expected: Tensor,

@@ -53,12 +53,8 @@ def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
 
 def not_finite(found: Tensor, given: dict[str, Tensor]) -> str:
     """Notices NaN where a query may attend to nothing."""
-    bad = ~torch.isfinite(found)
-    for mask in masks_of(given):
-        empty = ~mask.any(-1, keepdim=True)
-        if empty.any() and fits(empty, bad) and bool((bad & ~empty).sum() == 0):
-            return "NaN or infinite exactly for the queries that may attend to no key"
-    return ""
+    is_there = are_without_keys(~torch.isfinite(found), given)
+    return "NaN or infinite exactly for the queries that may attend to no key" if is_there else ""
 
 
 def all_alike(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
@@ -200,16 +196,20 @@ def places(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     wrong = (found - expected).abs() > CLOSE * (1 + expected.abs())
     if not wrong.any() or wrong.float().mean() > FEW:
         return ""
-    for mask in masks_of(given):
-        empty = ~mask.any(-1, keepdim=True)
-        if empty.any() and fits(empty, wrong) and not bool((wrong & ~empty).any()):
-            return "only queries that may attend to no key differ"
+    if are_without_keys(wrong, given):
+        return "only queries that may attend to no key differ"
     for axis in range(wrong.dim()):
         hit = wrong.transpose(0, axis).flatten(1).any(1) if wrong.dim() > 1 else wrong
         n_hit, size = int(hit.sum()), len(hit)
         if size > 2 and n_hit == 1:
             return f"only index {int(hit.nonzero()[0])} of axis {axis} differs, of {size}"
     return ""
+
+
+def are_without_keys(places: Tensor, given: dict[str, Tensor]) -> bool:
+    """Whether all places that are marked belong to queries that some mask forbids every key."""
+    empty = [~mask.any(-1, keepdim=True) for mask in masks_of(given)]
+    return any(bool(one.any()) and fits(one, places) and not bool((places & ~one).any()) for one in empty)
 
 
 def masks_of(given: dict[str, Tensor]) -> list[Tensor]:

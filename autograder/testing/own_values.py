@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .case import Case
-from .comparison import expect, expect_shape
+from .comparison import all_equal, expect, expect_shape
 
 STEP = 1e-6  # of the differences, in float64
 TOLERANCE = 1e-4  # relative to the larger of the two slopes
@@ -63,21 +63,32 @@ def expect_own_gradients(
         is_enough = any(some) if several is learned else len(some) == len(several) and all(some)
         expect(is_enough or not several, f"the gradients of {name}", "not zero", "none, or zeros", look_at)
         if several and all(one.dtype == torch.float64 for one in (*inputs, *learned)):
+
+            def total() -> float:
+                with torch.no_grad():
+                    moved = compute([one.detach().clone() if one is not None else None for one in arguments])
+                return float((expect_shape(moved, result.shape, "the result") * direction).sum())
+
             for _ in range(N_DIRECTIONS):
                 ways = [case.normal(*one.shape) for one in several]
-                pairs = [(one.grad, way) for one, way in zip(several, ways, strict=True) if one.grad is not None]
-                said = sum(float((gradient * way).sum()) for gradient, way in pairs)
-                sums = []
-                for step in (STEP, -2 * STEP):  # forth, and back to the other side
-                    _move(several, ways, step)
-                    with torch.no_grad():
-                        moved = compute([one.detach().clone() if one is not None else None for one in arguments])
-                    sums.append(float((expect_shape(moved, result.shape, "the result") * direction).sum()))
-                _move(several, ways, STEP)
-                slope = (sums[0] - sums[1]) / (2 * STEP)
-                is_right = abs(slope - said) <= TOLERANCE * max(1.0, abs(slope), abs(said))
-                what = f"the slope along a random direction of {name}"
-                expect(is_right, what, f"{slope:.6g}", f"{said:.6g}", look_at)
+                _expect_slope(total, several, ways, name, look_at)
+
+
+def _expect_slope(
+    total: Callable[[], float], tensors: Sequence[Tensor], ways: Sequence[Tensor], name: str, look_at: str
+) -> None:
+    """Fails unless the slope of the total, as the tensors move their ways, is the one that their gradients say."""
+    __tracebackhide__ = True
+    pairs = [(one.grad, way) for one, way in zip(tensors, ways, strict=True) if one.grad is not None]
+    said = sum(float((gradient * way).sum()) for gradient, way in pairs)
+    _move(tensors, ways, STEP)
+    ahead = total()
+    _move(tensors, ways, -2 * STEP)
+    behind = total()
+    _move(tensors, ways, STEP)
+    slope = (ahead - behind) / (2 * STEP)
+    is_right = abs(slope - said) <= TOLERANCE * max(1.0, abs(slope), abs(said))
+    expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", look_at)
 
 
 def _move(tensors: Sequence[Tensor], ways: Sequence[Tensor], step: float) -> None:
@@ -97,12 +108,5 @@ def expect_no_memory(results: Sequence[Sequence[Tensor]], look_at: str) -> None:
     __tracebackhide__ = True
     first, again, other, *others = results
     for one, same in ((first, again), *((other, same) for same in others)):
-        expect(_are_equal(one, same), "the same call, after others", "the same result", "another one", look_at)
-    expect(not _are_equal(first, other), "calls with other inputs", "other results", "the same result", look_at)
-
-
-def _are_equal(one: Sequence[Tensor], other: Sequence[Tensor]) -> bool:
-    """Whether results are equal, where NaN equals NaN."""
-    return len(one) == len(other) and all(
-        a.shape == b.shape and bool(((a == b) | (a != a) & (b != b)).all()) for a, b in zip(one, other, strict=True)
-    )
+        expect(all_equal(one, same), "the same call, after others", "the same result", "another one", look_at)
+    expect(not all_equal(first, other), "calls with other inputs", "other results", "the same result", look_at)

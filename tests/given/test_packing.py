@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 
+from autograder.intake.size_limits import limit_of
 from foundation.places import REFERENCE
 from given import package, packing
 from given.command_line import main
@@ -74,3 +75,8 @@ def test_a_wrong_flag_is_one_line(pack, capsys, flags):
     pack({})
     assert main("packed", ["pack", *flags]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_is_too_large_is_what_a_grader_does_not_read():
+    names = {".py": "layers.py", ".txt": packing.TRANSLATIONS, ".pt": packing.CHECKPOINT}
+    assert {ending: limit_of(name) for ending, name in names.items()} == packing.MOST_BYTES
