@@ -29,7 +29,7 @@ def add_prove(commands: Commands) -> None:
     prove.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")
     prove.add_argument("--fault", help="only faults (and variants) whose id contains this text")
     prove.add_argument("--only", choices=("faults", "variants"), help="default: both")
-    add_sample(prove, "fault and variant")
+    add_sample(prove, "fault and variant, but all faults that show only under a condition")
     prove.add_argument("--seeds", type=positive, default=1, help="seeds per fault and variant (default: 1)")
     prove.add_argument("--variant-seeds", type=positive, help="seeds per variant (default: as --seeds)")
     prove.add_argument(

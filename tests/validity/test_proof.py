@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from collections import Counter
 
 import pytest
 
@@ -209,3 +210,14 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof and "less than a factor 10: 0." in proof
+
+
+def test_a_sample_has_all_faults_of_a_condition(assignment):
+    """They are judged by the share that is found, which a few of them would meet or miss by chance."""
+    whole, sample = (
+        choose_faults(Namespace(catalogue=None, fault=None, component=None, every=every, start=1), assignment)
+        for every in (1, 3)
+    )
+    severities = [Counter(fault.severity for fault in chosen) for chosen in (whole, sample)]
+    assert severities[0]["conditional"] == severities[1]["conditional"] > 100
+    assert 3 * severities[1]["subtle"] < 1.5 * severities[0]["subtle"]

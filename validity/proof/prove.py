@@ -142,7 +142,10 @@ def with_seeds(name: str, sources: Sources, seeds: range, own: tuple[str, ...], 
 
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
-    """The faults that the options ask for."""
+    """The faults that the options ask for.
+
+    A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
+    """
     faults = read_catalogue(options.catalogue, assignment)
     if options.catalogue is None and (assignment.folder / CONDITIONAL).is_dir():
         faults += read_catalogue(assignment.folder / CONDITIONAL, assignment)
@@ -150,7 +153,10 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]
     faults = [fault for fault in faults if not options.fault or options.fault in fault.id]
-    return faults[options.start % options.every :: options.every]
+    sampled = [fault for fault in faults if fault.severity != "conditional"][
+        options.start % options.every :: options.every
+    ]
+    return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
 
 
 def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
