@@ -68,9 +68,9 @@ def expect_as_if_absent(subject: Subject, inputs: Inputs, parts: Sequence[str], 
     allowed = mask.expand(query.size(0), n_heads, query.size(-2), key.size(-2))
     first = expect_parts(subject(*inputs.values()), parts, "what is returned")[0]
     first = expect_shape(first, query.shape, parts[0], look_at).reshape(query.size(0), n_heads, query.size(-2), -1)
-    free = expect_parts(subject(query, key, value), parts, "what is returned")[0]
-    is_used = bool(allowed.all()) or difference(free, first.reshape(query.shape)) > TOLERANCE_OF_FLOAT32
-    expect(is_used, f"{parts[0]} with and without the mask", "different", "the same", look_at)
+    other = expect_parts(subject(query, 2 * key, 2 * value, mask), parts, "what is returned")[0]
+    is_used = difference(other, first.reshape(query.shape)) > TOLERANCE_OF_FLOAT32
+    expect(is_used, f"{parts[0]} of other keys and values", "another one", "the same", look_at)
     for keys in allowed.flatten(0, -2).unique(dim=0):  # all sizes but that of the keys stay as they are
         if keys.any():
             alone = expect_parts(subject(query, key[..., keys, :], value[..., keys, :]), parts, "what is returned")[0]
