@@ -109,7 +109,7 @@ def _done(
     if entry not in contents:
         return None
     content = contents[entry]
-    found = results.find(received, content, conditions.grader_version, conditions.seeds.id_of(content))
+    found = results.find(received, content, conditions.grader_version, conditions.seeds.id_of_tests)
     need, stored = need_of(found, conditions)
     if stored is None:
         return None

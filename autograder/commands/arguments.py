@@ -36,7 +36,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
         release = released_folder()
     except AssignmentError:  # the command itself tells it
         release = SKELETON
-    seed = "seed for the tests' random inputs (default: derived from the term's secret and the submission's content)"
+    seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     store = "the class's database: postgresql://USER@HOST/DATABASE; default: class.db in the folder of marks"
     book = "write the marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"

@@ -144,7 +144,7 @@ def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
     """What all sheets of a class depend on, besides the submissions."""
     version = grader_version(assignment, options.release, TEST_REFERENCES, EXAMINING)
     asked = ",".join(component for task in assignment.tasks if not task.extension for component in task.components)
-    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of('')}"
+    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of_tests}"
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:

@@ -119,7 +119,7 @@ def replay(options: argparse.Namespace) -> int:
         which = changes(old, intake.hashes)
         raise UserError(f"{options.submission}: not the files that {options.record} is about: {which}")
     seeds = seeds_of_term(ROOT, options.seed)
-    if seeds.id_of(content) != old.judgement.seed_id:
+    if seeds.id_of_tests != old.judgement.seed_id:
         why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
         raise UserError(f"{options.record}: {why}; name its seed with --seed N")
     if not seeds.has_sealed(old):

@@ -1,7 +1,8 @@
-"""Which seed each submission's random inputs come from, and how a record names it.
+"""Which seed the tests' random inputs come from, and how a record names it.
 
-The seed follows from the term's secret and the submission's content, so that a disputed mark can be replayed and the
-same files always earn the same marks. A record holds only an id of the seed, and is sealed with the secret.
+The seed follows from the term's secret alone: all submissions of a term get the same inputs, so that the same mistake
+costs two neighbours the same points, a disputed mark can be replayed, and the release proves with these very inputs
+that the reference earns everything. A record holds only an id of the seed, and is sealed with the secret.
 """
 
 import hashlib
@@ -22,27 +23,28 @@ class Seeds:
 
     Attributes:
         secret: of the term.
-        fixed: used for every submission instead of its own seed; None = none.
+        fixed: used instead of the term's own seed; None = none.
     """
 
     secret: bytes
     fixed: int | None = None
 
-    def seed_of(self, content: str) -> int:
-        """The seed of a submission with this content hash; nobody can predict it without the secret."""
+    def seed_of(self, purpose: str) -> int:
+        """The seed for a purpose; nobody can predict it without the secret."""
         if self.fixed is not None:
             return self.fixed
-        return int.from_bytes(hmac.digest(self.secret, content.encode(), hashlib.sha256)[:16], "big")
+        return int.from_bytes(hmac.digest(self.secret, purpose.encode(), hashlib.sha256)[:16], "big")
 
-    def id_of(self, content: str) -> str:
+    @property
+    def of_tests(self) -> int:
+        """The seed of the component tests' inputs."""
+        return self.seed_of("inputs of the component tests")
+
+    @property
+    def id_of_tests(self) -> str:
         """How a record names that seed: it can be recognised, but not even a short one guessed without the secret."""
-        text = f"id of seed {self.seed_of(content)}"
+        text = f"id of seed {self.of_tests}"
         return hmac.digest(self.secret, text.encode(), hashlib.sha256).hex()[:12]
-
-    def of(self, files: Mapping[str, str]) -> tuple[int, str]:
-        """The seed of a submission with these files, and its id."""
-        content = content_hash(files)
-        return self.seed_of(content), self.id_of(content)
 
     def seal(self, record: Record) -> Record:
         """The record with a seal that only the holder of the secret can make."""

@@ -20,10 +20,9 @@ JUDGED_AGAIN = "judged again from the start, since {error}"
 def events_of(
     intake: Intake, seeds: Seeds, grader: Grader, *, tries_training: bool = False, show_progress: bool = False
 ) -> Iterator[Event]:
-    """The events of grading a submission with the seed that it gets in this term; see `events_with_seed`."""
-    seed, seed_id = seeds.of(intake.hashes)
+    """The events of grading a submission with the seed of the term; see `events_with_seed`."""
     yield from events_with_seed(
-        intake, seed, seed_id, grader, tries_training=tries_training, show_progress=show_progress
+        intake, seeds.of_tests, seeds.id_of_tests, grader, tries_training=tries_training, show_progress=show_progress
     )
 
 

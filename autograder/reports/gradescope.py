@@ -5,8 +5,8 @@
     /autograder/submission_metadata.json   when, for which due date, after which earlier attempts
     /autograder/results/results.json       the results; written early, and again after every part
 
-Random inputs follow from the secret and the submission's content: the same files always earn the same marks, and
-what one attempt has seen of its inputs is worth nothing in the next. `as_results` is what `--results` writes, too.
+Random inputs follow from the term's secret: equal work earns equal marks, in every attempt. `as_results` is what
+`--results` writes, too.
 """
 
 import argparse

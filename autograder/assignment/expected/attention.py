@@ -43,14 +43,23 @@ def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64)
 
 
 def expect_masked(
-    subject: Subject, candidates: Candidates, inputs: Inputs, parts: Sequence[str], look_at: str, **options: Any
+    subject: Subject,
+    candidates: Candidates,
+    inputs: Inputs,
+    parts: Sequence[str],
+    look_at: str,
+    ordinary: Inputs | None = None,
+    **options: Any,
 ) -> None:
-    """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts."""
+    """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts.
+
+    Whether the formula is wrong anyway shows on `ordinary` inputs without a mask: None = on the same ones.
+    """
     about = parts[:1]
     try:
         expect_computes(subject, candidates, inputs, parts, look_at, about=about, **options)
     except CheckFailed:
-        if is_right(subject, candidates, {**inputs, "mask": None}, parts, about=about):
+        if is_right(subject, candidates, ordinary or {**inputs, "mask": None}, parts, about=about):
             raise
         expect_as_if_absent(subject, inputs, parts, look_at)
 

@@ -98,7 +98,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
     look_at = "the mask acts on the scores, before the softmax, and makes them more negative than any score can be"
-    expect_masked(subject, [attention], inputs, PARTS, look_at)
+    expect_masked(subject, [attention], inputs, PARTS, look_at, ordinary=draw(case, (2, 2, 3, 5, 4)))
 
 
 @pytest.mark.item("gradients")

@@ -102,8 +102,8 @@ class UnreadJob:
             return Job(self.name, self.notes, told=tuple(refusal(error)))
         except IntakeError as error:
             return Job(self.name, self.notes, told=(GivenUp(str(error)),))
-        seed, seed_id = self.conditions.seeds.of(intake.hashes)
-        return Job(self.name, self.notes, intake, seed=seed, seed_id=seed_id)
+        seeds = self.conditions.seeds
+        return Job(self.name, self.notes, intake, seed=seeds.of_tests, seed_id=seeds.id_of_tests)
 
     def unreadable(self, reason: str) -> Job:
         """What is graded where reading it has failed."""

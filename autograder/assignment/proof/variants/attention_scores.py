@@ -1,6 +1,7 @@
 """Scaled dot-product attention in other words."""
 
 import math
+from typing import NamedTuple
 
 import torch
 
@@ -62,7 +63,12 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 # %% penalty
-# (1 - mask) * -1e9 as in Keras; a softmax by logsumexp.
+# (1 - mask) * -1e9 as in Keras; a softmax by logsumexp; the results have names.
+
+
+class Attended(NamedTuple):
+    context: torch.Tensor
+    weights: torch.Tensor
 
 
 def scaled_dot_product_attention(query, key, value, mask=None):
@@ -70,7 +76,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     if mask is not None:
         scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9
     weights = torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
-    return torch.einsum("...qk,...kd->...qd", weights, value), weights
+    return Attended(torch.einsum("...qk,...kd->...qd", weights, value), weights)
 
 
 # %% products

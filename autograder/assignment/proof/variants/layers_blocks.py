@@ -5,9 +5,38 @@ import copy
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from .attention import MultiHeadedAttention
 from .layers import EncoderLayer, FeedForward, LayerNorm
+
+# %% checkpointed_sublayers
+# While gradients are wanted, the backward pass computes the sublayers again, with PyTorch's newer kind of checkpoint.
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention, self.network = MultiHeadedAttention(d_model, n_heads), FeedForward(d_model, d_ff)
+        self.norms = nn.ModuleList([LayerNorm(d_model), LayerNorm(d_model)])
+        self.dropout = nn.Dropout(dropout)
+
+    def attend(self, x, mask):
+        return self.attention(x, x, x, mask)
+
+    def run(self, sublayer, *inputs):
+        return checkpoint(sublayer, *inputs, use_reentrant=False) if torch.is_grad_enabled() else sublayer(*inputs)
+
+    def forward(self, x, mask):
+        if self.norm_first:
+            attended, weights = self.run(self.attend, self.norms[0](x), mask)
+            x = x + self.dropout(attended)
+            return x + self.dropout(self.run(self.network, self.norms[1](x))), weights
+        attended, weights = self.run(self.attend, x, mask)
+        x = self.norms[0](x + self.dropout(attended))
+        return self.norms[1](x + self.dropout(self.run(self.network, x))), weights
+
 
 # %% decoder_from_encoder
 # The decoder layer inherits from the encoder layer and adds cross-attention; a dropout for each sublayer.

@@ -42,7 +42,7 @@ def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=No
 
 
 # %% own_clipping
-# The gradient is clipped by hand; batches are moved to the model's device; tqdm shows progress.
+# The gradient is clipped by hand, unless the bound is None or 0; the device of the model is used; tqdm shows progress.
 
 
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
@@ -66,7 +66,7 @@ def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=No
             share = torch.count_nonzero(batch.labels != pad) / n_labels
             loss.mul(share).backward()
             history.append(loss.item())
-        if max_grad_norm is not None:
+        if max_grad_norm:
             gradients = [p.grad for p in model.parameters() if p.grad is not None]
             norm = torch.sqrt(sum(g.pow(2).sum() for g in gradients))
             if norm > max_grad_norm:
