@@ -9,7 +9,7 @@ A submission passes through the packages in this order:
     assignment/  this assignment's tests and faults      reports/     terminal, class, Gradescope, nbgrader
     understanding/  questions to students about their own code
     commands/    what each command does                  __main__.py  the command line
-    source/      the Python text of a submission, read and parsed
+    sources.py, syntax_trees.py  the Python text of a submission, read and parsed
     assignment_code.py, assignment_parts.py  the engine's one way to the assignment, and what its parts offer
 
 Students get what their tests need of it.

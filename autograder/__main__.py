@@ -6,12 +6,12 @@ import json
 import sys
 
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from .commands import ask, by_hand, demo, export_marks, grade, grade_class, list_class, similar
 from .grading.record import NotWrittenError, record_schema
 from .sandbox.errors import SandboxUnavailableError
-from .testing.errors import CollectionError
+from .testing.results import CollectionError
 
 LONGEST = 2000
 """Characters of a message."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment
-from foundation.sources import Source, Sources
 
 from .assignment_code import part_of
 

@@ -8,7 +8,7 @@ import torch
 
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import INTERRUPTED, Parser, UserError, at_least, positive, print_anywhere, with_output
-from foundation.printable_text import printable
+from foundation.texts import printable
 from given.config import PRESETS, ConfigError
 from given.run_folder import CheckpointError
 from reference.data import DataError

@@ -19,7 +19,7 @@ from typing import Any
 from tqdm import tqdm
 
 from autograder.diagnosis.catalogue import Fault, apply, faults_of
-from autograder.source.python_source import read_modules
+from autograder.sources import read_modules
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT
 from foundation.whole_files import write_whole

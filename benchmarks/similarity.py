@@ -17,11 +17,11 @@ from statistics import median
 
 from tqdm import tqdm
 
+from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.contract import Contract
 from foundation.places import REFERENCE, SKELETON
-from foundation.sources import Sources
 from reference.data import DataError
 from validity.proof.reading_variants import Cell, read_cells, splice
 

@@ -12,10 +12,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
-from foundation.sources import Sources
 from tests.autograder.sandbox.snippets import read_attacks
 from validity.proof.reading_variants import read_variants
 

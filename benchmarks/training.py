@@ -20,8 +20,8 @@ from statistics import mean
 import torch
 from torch import nn
 
-from foundation.counting import counted
 from foundation.places import REFERENCE, ROOT
+from foundation.texts import counted
 from foundation.whole_files import write_whole
 from given.building import build_model
 from given.config import PRESETS, Config

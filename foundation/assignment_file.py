@@ -15,8 +15,8 @@ from .command_line import UserError
 from .contract import Contract, read_contract
 from .late_policy import LatePolicy, read_late
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
-from .printable_text import line_of
 from .submission_limits import Limits, read_limits
+from .texts import line_of
 from .toml_tables import is_number, read_line, read_table, read_text, read_texts, suggest
 
 DEFAULT_PATH = ASSIGNMENT_FILE

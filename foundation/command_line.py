@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .printable_text import printable
+from .texts import printable
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""

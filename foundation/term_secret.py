@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .command_line import UserError
 from .places import REFERENCES
-from .printable_text import printable
+from .texts import printable
 
 SECRET = REFERENCES.with_name("grading_secret.txt")
 """From the project's root, and from the folder into which Gradescope unpacks the grader."""

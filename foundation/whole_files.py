@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .command_line import UserError
-from .printable_text import printable
+from .texts import printable
 
 MAX_LINKS = 40  # as in the kernel
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment, Task
-from foundation.counting import as_threshold
-from foundation.printable_text import line_of
+from foundation.texts import as_threshold, line_of
 
 from .assistants import FOR_STUDENTS
 from .problems import Problem, ReleaseError

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
-from foundation.counting import counted
 from foundation.places import REFERENCES
+from foundation.texts import counted
 
 from .contents import CORPUS, REQUIRED_CORPUS, TESTS
 from .handout import read_text

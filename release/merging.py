@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from itertools import count
 from typing import Any
 
-from foundation.todo_wording import COMMENT
+from foundation.texts import COMMENT
 
 from .skeleton import raise_statement
 

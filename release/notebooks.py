@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
-from foundation.counting import as_threshold
+from foundation.texts import as_threshold
 
 from .answers import EVERYWHERE, Definition, find_definitions, merge_imports
 from .assistants import files_for_assistants

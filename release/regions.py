@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from foundation.todo_wording import COMMENT, label_of
+from foundation.texts import COMMENT, label_of
 
 from .problems import Problem, ReleaseError
 

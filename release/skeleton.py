@@ -1,7 +1,7 @@
 """All passes over one folder: the reference in, the students' package out, both as bytes by path.
 
 Every region becomes `raise NotImplementedError("TODO 1.3")`, and imports that only solutions used go; all else stays
-byte for byte. `foundation/todo_wording.py` has the words of the error, and of what students see when it is raised.
+byte for byte. `foundation/texts.py` has the words of the error, and of what students see when it is raised.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
-from foundation.todo_wording import label_of
+from foundation.texts import label_of
 
 from .problems import Problem, ReleaseError
 from .regions import Region, Source, find_regions, read_source

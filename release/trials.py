@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
-from foundation.counting import counted
+from foundation.texts import counted
 
 from .build import Release
 from .contents import ARCHIVE_FOLDER, ENTRY

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.testing.errors import CollectionError
+from autograder.testing.results import CollectionError
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.whole_files import check_file, check_folder
 

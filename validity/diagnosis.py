@@ -17,14 +17,14 @@ from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_ca
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
 from autograder.diagnosis.findings import Misconception
 from autograder.diagnosis.matching import Diagnostician
-from autograder.grading.marks import tests_of
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import Tape
+from autograder.sources import Sources
+from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
-from autograder.testing.running.collected_tests import CollectedTests
+from autograder.testing.results import tests_of
 from foundation.assignment_file import Assignment, Task
-from foundation.sources import Sources
 
 from .markdown import table
 from .run_tests import unhurried

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, faults_of
-from autograder.grading.marks import judge_task
-from autograder.grading.states import State
+from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
+from autograder.testing.results import State, judge_task
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE, SKELETON
-from foundation.sources import Sources
 
 from .run_tests import Run, Version, progress_bar, run_versions
 

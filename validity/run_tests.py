@@ -21,18 +21,15 @@ import pytest
 from _pytest.runner import runtestprotocol
 from tqdm import tqdm
 
-from autograder.grading.marks import Outcome
-from autograder.grading.states import State
 from autograder.sandbox.worker.loading import MissingComponentError
+from autograder.sources import Sources
 from autograder.testing import comparison
-from autograder.testing.errors import CollectionError
+from autograder.testing.collection import Collection, classify
 from autograder.testing.in_process import InProcessSubmission
-from autograder.testing.running.collection import Collection
-from autograder.testing.running.outcomes import classify
+from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
-from foundation.sources import Sources
 from foundation.submission_limits import Limits
 from foundation.watchdog import CPU, time_limit
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
-from foundation.counting import first_of
-from foundation.printable_text import printable
+from foundation.texts import first_of, printable
 
 from ..intake import LooseFiles, name_of
 from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..grading.launcher import open_grader
 from ..grading.record import Record

@@ -23,7 +23,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from tqdm import tqdm
 
 from foundation.child_processes import Ended, run_forked
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 from ..grading.seeds import Seeds

@@ -12,15 +12,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from foundation.assignment_file import Assignment, Task
-from foundation.counting import counted
 from foundation.late_policy import LatePolicy
+from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of
-from ..grading.marks import mark_items
 from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
-from ..grading.states import State
 from ..scoring import Measured, explain, judge
+from ..testing.results import State, mark_items
 from .roll import Member, Roll
 from .store import stored_name
 from .store.by_hand import WHOLE, Decision, Decisions

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..grading.record import Judgement, Part, Record
-from ..grading.states import State
+from ..testing.results import State
 from .entries import Entry
 from .store import Received, Results
 

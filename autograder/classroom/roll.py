@@ -14,7 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BeforeValidator, ValidationError
 
 from foundation.command_line import UserError
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, released_folder
 from foundation.command_line import UserError, positive
 from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..classroom.downloads import LAYOUTS
 from ..classroom.store import FILE, Database, StoreError, url_of

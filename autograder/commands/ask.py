@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, usable_cores
-from foundation.counting import counted
 from foundation.places import ROOT, TEST_REFERENCES
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class

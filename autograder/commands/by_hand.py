@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
-from foundation.counting import counted
 from foundation.places import ROOT
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 
 from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Database, Results, StoreError, stored_name

@@ -13,16 +13,16 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.sources import Sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
-from foundation.sources import Sources
 from foundation.whole_files import make_folder
 
 from ..diagnosis.catalogue import apply, faults_of
 from ..scoring import read_references, undo_bpe
-from ..source.python_source import read_modules
+from ..sources import read_modules
 from .arguments import Commands, add_parser
 
 DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"

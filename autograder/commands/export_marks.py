@@ -10,9 +10,8 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.counting import first_of
 from foundation.places import ROOT
-from foundation.printable_text import printable
+from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.downloads import read_points, read_roster

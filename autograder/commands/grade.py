@@ -9,9 +9,8 @@ from pathlib import Path
 
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.counting import first_of
 from foundation.places import ROOT
-from foundation.printable_text import printable
+from foundation.texts import first_of, printable
 from foundation.whole_files import check_file, is_stream
 
 from ..grading.launcher import open_grader

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
-from foundation.counting import counted
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 
 from ..classroom.downloads import (
     LAYOUTS,

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
-from foundation.counting import counted, first_of
 from foundation.places import ROOT
-from foundation.printable_text import printable
+from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import take_class

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
-from foundation.sources import Source, Sources
 
 SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, time_limit
 
-from ..grading.marks import TaskResult, explain_by_one
-from ..grading.states import State
 from ..sandbox.tape import Tape
+from ..testing.results import State, TaskResult, explain_by_one
 from .findings import Budget, Misconception
 
 if TYPE_CHECKING:

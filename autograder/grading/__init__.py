@@ -3,10 +3,9 @@
     launcher.py     starts what graders need              submission.py  all events of one submission
     judging.py      judges, and yields events             recording.py   folds events into a record
     translations.py the part that BLEU judges             record.py      the record, as JSON too
-    marks.py        from tests to points                  events.py      what can be told
-    states.py       how a test or a task ends             seeds.py       where random inputs come from
-    grader_version.py  when a record is out of date       trainability.py  does the whole learn?
-    learned_model.py  what a checkpoint's model does
+    seeds.py        where random inputs come from         events.py      what can be told
+    trainability.py does the whole learn?                 learned_model.py  what a checkpoint's model does
+    grader_version.py  when a record is out of date
 
 Only `judging` (with `trainability`) needs PyTorch; `launcher` imports it once the zygote has been
 started.

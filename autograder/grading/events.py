@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..scoring import Score
-from .marks import TaskResult
+from ..testing.results import TaskResult
 from .record import Learned, Training
 
 

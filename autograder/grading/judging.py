@@ -29,7 +29,8 @@ from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
-from ..testing.running.collected_tests import CollectedTests
+from ..testing.collected_tests import CollectedTests
+from ..testing.results import State, TaskResult, judge_task
 from .events import (
     Contained,
     Event,
@@ -41,9 +42,7 @@ from .events import (
     TrainingTried,
 )
 from .learned_model import show_learned
-from .marks import TaskResult, judge_task
 from .record import Training
-from .states import State
 from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
 

@@ -37,7 +37,7 @@ def open_grader(
     running = Zygote(assignment, level) if zygote is None else zygote
     grader: Grader | None = None
     try:
-        from ..testing.running.collected_tests import CollectedTests  # PyTorch is imported here
+        from ..testing.collected_tests import CollectedTests  # PyTorch is imported here
         from .judging import Grader
 
         tests = CollectedTests(assignment)

@@ -11,7 +11,7 @@ from foundation.assignment_file import Assignment
 
 from ..assignment_parts import learned_model_of
 from ..sandbox.errors import SandboxUnavailableError
-from .marks import TaskResult
+from ..testing.results import TaskResult
 from .record import AttentionMap, Curve, Learned
 from .trainability import missing_for
 

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from foundation.printable_text import clean, printable
+from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
-from .states import State
+from ..testing.results import State
 
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_TRAINING = 200, 8_000, 400, 4_000, 2_000
 MAX_NOTES, MAX_FILES = 50, 200

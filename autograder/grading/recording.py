@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterable
 
 from foundation.assignment_file import Assignment, Task
-from foundation.printable_text import clean
+from foundation.texts import clean
 
 from ..diagnosis.findings import Misconception
 from ..scoring import Score
+from ..testing.results import ItemMark, Outcome, State, TaskResult
 from .events import (
     Contained,
     Event,
@@ -33,7 +34,6 @@ from .events import (
     TranslationsScored,
 )
 from .grader_version import weighting_of
-from .marks import ItemMark, Outcome, TaskResult
 from .record import (
     MAX_FILES,
     MAX_NAME,
@@ -50,7 +50,6 @@ from .record import (
     total,
 )
 from .seeds import content_hash
-from .states import State
 
 NOT_YET = "not graded yet"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"

@@ -12,7 +12,7 @@ from foundation.assignment_file import Assignment
 from ..assignment_parts import training_check_of
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case
-from .marks import TaskResult
+from ..testing.results import TaskResult
 
 HOPELESS = ("not attempted", "refused", "timeout", "out of memory", "grader error")
 """If a required task is in one of these states, training is skipped."""

@@ -9,9 +9,8 @@ from foundation.assignment_file import Assignment
 
 from ..intake import TRANSLATIONS, Intake
 from ..scoring import ScoringError, explain, judge, parse_translations, read_references, score
+from ..testing.results import State, TaskResult
 from .events import Event, Noted, TasksJudged, TranslationsScored
-from .marks import TaskResult
-from .states import State
 
 
 def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:

@@ -16,7 +16,7 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 `__init__` always. Without any module, notebooks count. A folder that holds only an archive is read as that archive.
 """
 
-from ..source.errors import IntakeError, IntakeRefusedError
+from ..sources import IntakeError, IntakeRefusedError
 from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
 from .tree import UPLOADED_AGAIN, LooseFiles

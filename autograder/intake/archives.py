@@ -6,7 +6,7 @@ import stat
 import tarfile
 import zipfile
 
-from ..source.errors import RefusedError, quote
+from ..sources import RefusedError, quote
 from .size_limits import MAX_ENTRIES, MAX_HEADER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE
 from .tree import Tree, problem_of
 

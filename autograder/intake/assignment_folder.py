@@ -7,7 +7,7 @@ from itertools import accumulate
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
 
-from ..source.errors import RefusedError, quote
+from ..sources import RefusedError, quote
 from .tree import is_clutter
 
 SHOWN_FILES = 3

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.sources import Source, Sources, failing_module, file_of
 from foundation.assignment_file import Assignment
 from foundation.contract import Contract
-from foundation.sources import Source, Sources, failing_module, file_of
 
-from ..source.errors import IntakeError, RefusedError, quote
-from ..source.python_source import decode, read_modules
-from ..source.syntax_trees import absolute_imports, parse, relative_imports
+from ..sources import IntakeError, RefusedError, decode, quote, read_modules
+from ..syntax_trees import absolute_imports, parse, relative_imports
 from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
 from .size_limits import MAX_MODULES, MAX_SOURCE_BYTES
 from .tree import Tree

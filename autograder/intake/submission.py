@@ -6,11 +6,11 @@ import stat
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from autograder.sources import Sources, file_of
 from foundation.assignment_file import Assignment
-from foundation.sources import Sources, file_of
 from foundation.watchdog import time_limit
 
-from ..source.errors import IntakeError, IntakeRefusedError, RefusedError, quote
+from ..sources import IntakeError, IntakeRefusedError, RefusedError, quote
 from .archives import Tar, Zip
 from .assignment_folder import (
     FAR,

@@ -17,7 +17,7 @@ from typing import Any
 
 from foundation.whole_files import opening_flags
 
-from ..source.errors import IntakeError, RefusedError, quote
+from ..sources import IntakeError, RefusedError, quote
 from .size_limits import MAX_DEPTH, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_NAME_CHARACTERS, limit_of
 
 UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"

@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, median
 
-from foundation.counting import counted, first_of
-from foundation.printable_text import printable
+from foundation.texts import counted, first_of, printable
 
 from ..classroom.marks import Mark, Result, by_task
 from ..classroom.roll import Roll
 from ..grading.record import Record, write_json, write_result
-from ..grading.states import State
+from ..testing.results import State
 from .spreadsheets import Cell, as_csv
 from .terminal import containment_of
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from foundation.counting import counted, first_of
-from foundation.printable_text import printable
+from foundation.texts import counted, first_of, printable
 
 from ..classroom.downloads import Person, Student
 from ..classroom.downloads.matching import Index

@@ -30,12 +30,12 @@ from sqlalchemy import make_url
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..classroom.store.database import parse_url, shown
 from ..grading.record import Part, Record
 from ..intake import Intake
-from ..source.syntax_trees import parse
+from ..syntax_trees import parse
 from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"

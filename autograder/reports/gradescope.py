@@ -22,16 +22,16 @@ from typing import Any
 from foundation.assignment_file import read_assignment
 from foundation.command_line import INTERRUPTED, Parser, print_anywhere
 from foundation.places import ROOT, TEST_REFERENCES
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..grading.grader_version import grader_version
 from ..grading.launcher import open_grader
 from ..grading.record import MAX_TEXT, Part, Record, write_json
 from ..grading.recording import Recorder
 from ..grading.seeds import seeds_of_term
-from ..grading.states import State
 from ..grading.submission import events_of, refusal
 from ..intake import IntakeRefusedError, take_in
+from ..testing.results import State
 from .terminal import containment_of, notes_of, printable_lines, text_of
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 BASE = Path(__file__).parent  # of base.html
 MOST_CHARACTERS = 150

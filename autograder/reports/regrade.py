@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from foundation.counting import counted
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 
 from ..classroom.regrading import Held
 from ..grading.record import write_json

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from foundation.counting import counted
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 
 from ..grading.record import MAX_TEXT, Part, Record, Run, Training
-from ..grading.states import State
+from ..testing.results import State
 
 
 def text_of(part: Part) -> str:

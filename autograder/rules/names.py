@@ -10,10 +10,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from autograder.sources import Sources
 from foundation.contract import Forbidden
-from foundation.sources import Sources
 
-from ..source.syntax_trees import TooNestedError, parse, resolve
+from ..syntax_trees import TooNestedError, parse, resolve
 
 LIBRARY = "torch"
 NO_TEXT = "(?!)"

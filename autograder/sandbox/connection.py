@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from foundation.places import ROOT
-from foundation.printable_text import clean
+from foundation.texts import clean
 
 from .containment.zygote import Worker
 from .worker.frames import REPLY_LIMITS, FrameError, FrameReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from foundation.sources import Sources, failing_module
+from autograder.sources import Sources, failing_module
 
 
 def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str], names: Iterable[str]) -> Sources:

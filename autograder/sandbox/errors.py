@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 
-from foundation.printable_text import clean
+from foundation.texts import clean
 
 MAX_MESSAGE = 2_000
 MAX_TRACEBACK = 4_000

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from foundation.sources import Sources
+from autograder.sources import Sources
 
-from ..source.syntax_trees import absolute_imports, parse
+from ..syntax_trees import absolute_imports, parse
 from .worker.available import is_harmless
 
 MAX_NAMES = 500

@@ -7,10 +7,10 @@ import signal
 import time
 from typing import Any
 
+from autograder.sources import Locate, Sources, file_of, in_module
 from foundation.contract import Contract
-from foundation.sources import Locate, Sources, file_of, in_module
 from foundation.submission_limits import Limits
-from foundation.todo_wording import with_comment
+from foundation.texts import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
 from .containment.zygote import Ending, Zygote

@@ -12,8 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Container
 from typing import Any
 
+from autograder.sources import Locate, Sources, in_module
 from foundation.contract import Contract
-from foundation.sources import Locate, Sources, in_module
 from foundation.submission_limits import Limits
 
 from .connection import Output

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU, BLEUScore
 from sacrebleu.metrics.chrf import CHRF
 
-from foundation.counting import counted
-from foundation.printable_text import printable
+from foundation.texts import counted, printable
 
 from .reading import ScoringError, undo_bpe
 

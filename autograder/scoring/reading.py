@@ -15,8 +15,7 @@ import unicodedata
 from collections.abc import Callable
 
 from foundation.command_line import UserError
-from foundation.counting import counted
-from foundation.printable_text import line_of, printable
+from foundation.texts import counted, line_of, printable
 from foundation.whole_files import opening_flags
 
 MAX_BYTES = 10_000_000

@@ -27,8 +27,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from foundation.counting import as_threshold, counted
-from foundation.printable_text import printable
+from foundation.texts import as_threshold, counted, printable
 
 from .bleu import DECIMALS, LEVEL, Measured, Score
 from .verdicts import Verdict

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from foundation.places import ASSIGNMENT_FILE
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from .bleu import Measured
 from .reading import ScoringError, read_bounded_text

@@ -22,7 +22,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from ..grading.marks import LOOK_AT
 from .case import Case
 from .comparison import (
     NEGLIGIBLE,
@@ -35,9 +34,9 @@ from .comparison import (
     expect_parts,
     fail,
 )
-from .errors import CheckFailed, UnreadableError
 from .observation import observe
 from .own_values import expect_no_memory, expect_own_gradients
+from .results import LOOK_AT, CheckFailed, UnreadableError
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""

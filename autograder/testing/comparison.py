@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from ..grading.marks import LOOK_AT
-from .errors import CheckFailed
 from .observation import observe_shape
+from .results import LOOK_AT, CheckFailed
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.

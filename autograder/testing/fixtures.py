@@ -19,18 +19,30 @@ import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment, released_folder
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
-from foundation.todo_wording import told_by
+from foundation.texts import told_by
 
-from ..source.errors import IntakeError
+from ..sources import IntakeError
 from .case import Case
 from .in_process import read_sources
-from .options import folder_of
-from .running.own_run import OwnRun
+from .own_run import OwnRun
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest
 
 OWN_RUN = pytest.StashKey[OwnRun]()
 COLLECTED = pytest.StashKey[list[tuple[str, set[str]]]]()
 """Node id and markers of all tests."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--submission` and `--seed`."""
+    group = parser.getgroup("assignment")
+    group.addoption("--submission", type=Path, help="folder to judge (default: student/)")
+    group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
+
+
+def folder_of(config: pytest.Config) -> Path:
+    """The folder to judge."""
+    folder: Path | None = config.getoption("submission")
+    return folder or released_folder()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,14 +13,14 @@ from typing import cast
 import torch
 from torch import nn
 
+from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment
-from foundation.sources import Source, Sources
 
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker import settings
 from ..sandbox.worker.loading import Package
-from ..source.grading_python import check_syntax, is_newer
-from ..source.python_source import read_modules
+from ..sources import read_modules
+from .grading_python import check_syntax, is_newer
 
 _numbers = itertools.count()
 

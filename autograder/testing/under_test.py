@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from autograder.sources import Sources
 from foundation.contract import Contract
-from foundation.sources import Sources
 
 
 class SubmissionUnderTest(Protocol):

@@ -14,17 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from autograder.sources import Sources
 from foundation.assignment_file import Task
-from foundation.sources import Sources
 from foundation.watchdog import CPU, time_limit
 
-from ..grading.marks import Outcome
-from ..grading.states import State
 from ..intake import Intake
 from ..reports.html import code_line
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
+from ..testing.results import Outcome, State
 from .own_code import own_statements
 from .question import Option, place_of
 from .slips import Change, changes_of

@@ -6,9 +6,9 @@ import itertools
 import random
 from typing import TYPE_CHECKING
 
-from foundation.counting import first_of
+from foundation.texts import first_of
 
-from ..grading.marks import LOOK_AT
+from ..testing.results import LOOK_AT
 from .bench import Bench, Tried, try_changes
 from .question import LETTERS, Question
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..intake import Intake
-from ..source.syntax_trees import dump, parse, statements_of
+from ..syntax_trees import dump, parse, statements_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ..intake import Intake
 from ..reports.html import CodeLine, Excerpt, code_line

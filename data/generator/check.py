@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from foundation.printable_text import line_of
+from foundation.texts import line_of
 
 from ..bpe import SPECIAL_IDS, join_pieces
 from ..files import SEPARATOR, CorpusError

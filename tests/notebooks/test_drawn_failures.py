@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 
 from autograder.testing.comparison import expect_close
-from autograder.testing.errors import CheckFailed
 from autograder.testing.notebook.pictures import LONGEST, cut, draw_failure
+from autograder.testing.results import CheckFailed
 
 
 def wrong_at(*place: int, shape: tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor]:

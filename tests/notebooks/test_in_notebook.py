@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.testing.errors import UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
 from autograder.testing.notebook import course as course_module
 from autograder.testing.notebook.course import AnswerPackage
+from autograder.testing.results import UnreadableNotebookError
 from foundation.places import ROOT
 
 

@@ -33,7 +33,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
         *("student/__init__.py", "student/mean.py", "student/table.py", "given/__init__.py", "given/README.md"),
         *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),
         *(f"{ROOM}/{name}" for name in ("assignment.toml", "tests/conftest.py", "tests/test_table.py")),
-        *("autograder/scale.py", "foundation/__init__.py", "foundation/todo_wording.py"),
+        *("autograder/scale.py", "foundation/__init__.py", "foundation/texts.py"),
     }
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
 

@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from autograder.diagnosis.catalogue import Fault, read_catalogue
-from autograder.grading.marks import Outcome
-from autograder.grading.states import State
+from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main

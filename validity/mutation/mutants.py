@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.sources import Sources
 from autograder.understanding.operators import OPERATORS, Names, own_attribute
 from foundation.assignment_file import Assignment
-from foundation.sources import Sources
 from release.problems import ReleaseError
 from release.regions import Region, Source, find_regions, parse_source
 

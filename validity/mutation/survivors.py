@@ -4,9 +4,9 @@ import argparse
 import time
 from dataclasses import dataclass
 
+from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.sources import Sources
 
 from ..run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
 from .mutants import Equivalent, Mutant, MutationError, make_mutants, read_equivalents, without_mutant

@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
+from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.sources import Sources
 
 from ..run_tests import Run, Version, markers_of_tasks, progress_bar, run_versions
 from .reading_variants import Variant, read_variants

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.sources import Sources
 from foundation.command_line import UserError
 from foundation.contract import Contract
-from foundation.sources import Sources
 
 
 class VariantError(UserError):

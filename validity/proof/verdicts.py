@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from autograder.diagnosis.catalogue import Fault
-from autograder.grading.marks import tests_of
-from autograder.grading.states import State
+from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment
 
 from ..run_tests import Run, finds_fault

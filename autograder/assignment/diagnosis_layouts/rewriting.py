@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable
 from pathlib import Path
 
-from foundation.sources import Source, Sources
+from autograder.sources import Source, Sources
 
 CLASSES = {
     "embedding": ("InputEmbedding",),

@@ -21,7 +21,7 @@ from autograder.testing.comparison import (
     expect_parts,
     expect_shape,
 )
-from autograder.testing.errors import CheckFailed
+from autograder.testing.results import CheckFailed
 
 PARTS = ("context", "weights")
 

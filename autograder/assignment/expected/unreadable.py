@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE, expect, expect_close, expect_shape
-from autograder.testing.errors import UnreadableError
+from autograder.testing.results import UnreadableError
 
 FARTHER = 7.0
 """By this factor x is stretched where a law is about its direction."""

@@ -11,7 +11,7 @@ from autograder.assignment.expected.readings import embeddings, learned_and_leav
 from autograder.testing.calls import Candidates, attempt, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
-from autograder.testing.errors import CheckFailed
+from autograder.testing.results import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1

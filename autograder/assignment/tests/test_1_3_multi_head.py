@@ -24,7 +24,7 @@ from autograder.testing.calls import (
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_gradients, fail
-from autograder.testing.errors import CheckFailed
+from autograder.testing.results import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3

@@ -14,7 +14,7 @@ from autograder.assignment.expected.readings import feed_forwards, learned_and_l
 from autograder.testing.calls import Candidates, Computation, attempt, each_dtype, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_gradients, expect_shape
-from autograder.testing.errors import CheckFailed
+from autograder.testing.results import CheckFailed
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5

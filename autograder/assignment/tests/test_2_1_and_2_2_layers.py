@@ -28,7 +28,7 @@ from autograder.testing.calls import (
 )
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_gradients, expect_parts, expect_shape
-from autograder.testing.errors import CheckFailed, UnreadableError
+from autograder.testing.results import CheckFailed, UnreadableError
 from autograder.testing.under_test import SubmissionUnderTest
 
 LAYERS = [

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import yaml
 
 from foundation.command_line import UserError
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
 from ...intake.tree import read_file
-from ...source.errors import IntakeError, RefusedError
+from ...sources import IntakeError, RefusedError
 from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek
 from .times import read_time
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.contract import Contract
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ...intake import ARCHIVES
 from .handed_in import Download, Listing, holds_a_submission, list_folder, peek

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from foundation.command_line import UserError
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from foundation.child_processes import Ended, ask_forked, end_with_parent, interrupts_held
 from foundation.command_line import UserError
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ...grading.record import Record
 from ...sandbox.errors import SandboxUnavailableError

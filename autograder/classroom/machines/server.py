@@ -22,7 +22,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 
 from ...sandbox.errors import SandboxUnavailableError
-from ...testing.errors import CollectionError
+from ...testing.results import CollectionError
 from .agreement import Terms, references_of
 from .jobs import Job, grade_here
 

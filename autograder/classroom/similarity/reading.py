@@ -12,14 +12,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked
 from foundation.contract import Contract
-from foundation.sources import Sources
 
 from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release
-from ...source.syntax_trees import dump, parse, statements_of
+from ...syntax_trees import dump, parse, statements_of
 from ..entries import Entry
 from .one_form import LENGTH, ModuleNames, Reader, blocks_in, fingerprints, in_one_form, nodes_in
 from .translations import Translated, translated

@@ -18,7 +18,7 @@ import torch
 
 from foundation.assignment_file import Assignment, AssignmentError
 from foundation.child_processes import Ended
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ...assignment_parts import source_of
 from ...grading.record import Model
@@ -30,7 +30,7 @@ from ...sandbox.errors import SubmissionError
 from ...sandbox.proxy.submission import Sandbox
 from ...scoring import ScoringError, parse_translations, read_references, undo_bpe
 from ...scoring.reading import SEPARATOR, read_bounded_text
-from ...testing.errors import CollectionError
+from ...testing.results import CollectionError
 from ..entries import Entry
 from ..kept_answers import KeptAnswers
 from ..roll import Line

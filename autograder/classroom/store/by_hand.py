@@ -14,7 +14,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from foundation.printable_text import printable
+from foundation.texts import printable
 
 from ...grading.record import now
 from ..downloads.matching import plain

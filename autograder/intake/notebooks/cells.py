@@ -8,9 +8,9 @@ import json
 import re
 from dataclasses import dataclass
 
-from foundation.printable_text import printable
+from foundation.texts import printable
 
-from ...source.errors import RefusedError
+from ...sources import RefusedError
 from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autograder.sources import Sources
 from foundation.assignment_file import Assignment
-from foundation.sources import Sources
 
-from ...source.syntax_trees import parse
+from ...syntax_trees import parse
 from ..assignment_folder import some
 from ..modules import Selection
 from .cells import Cell

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
-from foundation.counting import as_threshold
+from foundation.texts import as_threshold
 
 from ...classroom.downloads import LAYOUTS
 from ...classroom.marks import Mark, Result, by_task
 from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
-from ...grading.states import State
+from ...testing.results import State
 from ..class_summary import scores_of, tasks_of
 from .pictures import bleu_picture, histogram
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
-from foundation.counting import counted
+from foundation.texts import counted
 
 from ...classroom.marks import Result
 from ...grading.record import Part, Record
-from ...grading.states import State
+from ...testing.results import State
 from ..terminal import details_of
 from .pictures import bleu_picture, pictures_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from foundation.printable_text import clean
+from foundation.texts import clean
 
 from ..errors import SubmissionDiedError
 from ..replies import ObjectReply

@@ -7,8 +7,8 @@ from collections.abc import Container
 import torch
 from torch import nn
 
+from autograder.sources import Locate, Sources, in_module
 from foundation.assignment_file import Assignment
-from foundation.sources import Locate, Sources, in_module
 from foundation.submission_limits import Limits
 
 from ..containment.zygote import Zygote

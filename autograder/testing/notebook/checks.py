@@ -7,45 +7,42 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.sources import Locate, Sources
 from foundation.assignment_file import Assignment, Task
-from foundation.sources import Locate, Sources
 
-from ...assignment_code import where_to_collect
-from ...grading.marks import Outcome, TaskResult, explain, judge_task
-from ...grading.states import State
 from ...rules import tell_short_cuts
-from ..errors import CheckFailed
+from ..collection import Collection, classify, run_items
 from ..in_process import InProcessSubmission
-from ..running.outcomes import classify
-from ..under_test import SEED, SUBMISSION, item_of
+from ..results import CheckFailed, Outcome, State, TaskResult, explain, judge_task
 from .pictures import draw_failure
 
 MAX_PRINTED = 4000
 
 
-class Recorder:
-    """A pytest plugin that gives the answers to the tests and collects the outcomes."""
+class NotebookTests(Collection):
+    """The tests as they run on a student's answers, in the student's kernel.
 
-    def __init__(self, sources: Sources, assignment: Assignment, seed: int, locate: Locate) -> None:
-        self.submission, self.seed = InProcessSubmission(sources, assignment), seed
-        self.outcomes: list[Outcome] = []
-        self.failures: dict[str, CheckFailed] = {}  # by the test's name
+    Attributes:
+        failures: failed comparisons, by the test's name.
+    """
+
+    def __init__(self, sources: Sources, assignment: Assignment, locate: Locate) -> None:
+        """Collects all tests; `locate` says where the student finds a line of a module."""
+        self.failures: dict[str, CheckFailed] = {}
         self._locate = locate
         self._modules = {path: name for name, (path, _) in sources.items()}
+        super().__init__(assignment)
+
+    def classify(self, error: BaseException | None) -> tuple[State, str]:
+        """State and message of a test."""
+        return classify(error, self._describe)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Puts the submission and the seed where the tests find them."""
-        config.stash[SUBMISSION], config.stash[SEED] = self.submission, self.seed
-
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-        """Collects the outcome of a test."""
-        error = None if call.excinfo is None else call.excinfo.value
-        if isinstance(error, CheckFailed):
-            self.failures[item.name] = error
-        if call.when == "call" or error is not None:
-            state, message = classify(error, self._describe)
-            self.outcomes.append(Outcome(item.name, state, message, item_of(item)))
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        """Keeps failed comparisons, to be drawn."""
+        if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
+            self.failures[item.name] = call.excinfo.value
+        return super().pytest_runtest_makereport(item, call)
 
     def _describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception of the student's code."""
@@ -64,21 +61,19 @@ def run_task(
     Returns:
         The result, what the student reads, and perhaps a PNG of what was returned beside what was expected.
     """
-    recorder = Recorder(sources, assignment, seed, locate)
-    printed = io.StringIO()
-    # Without pytest's own report, and with no other plugin or configuration than ours.
-    quiet = [f"-pno:{plugin}" for plugin in ("terminal", "cacheprovider", "logging", "faulthandler")]
-    quiet += ["-s", "--disable-plugin-autoload"]
+    submission, printed = InProcessSubmission(sources, assignment), io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            pytest.main([*where_to_collect(assignment), *quiet, "-m", task.marker], plugins=[recorder])
+            tests = NotebookTests(sources, assignment, locate)
+            tests.hand_over(submission, seed)
+            run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
     finally:
-        recorder.submission.close()
-    result = judge_task(task, recorder.outcomes, assignment.credit)
+        submission.close()
+    result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     judged = {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
         result = replace(result, state=State.REFUSED, score=0.0, message=message)
-    failures = [recorder.failures.get(outcome.test) for outcome in missed_in(result)]
+    failures = [tests.failures.get(outcome.test) for outcome in missed_in(result)]
     drawn = next((failure for failure in failures if failure is not None and failure.compared is not None), None)
     picture = None if drawn is None or result.state == State.REFUSED else draw_failure(drawn)
     return result, as_text(result, printed.getvalue(), seed), picture

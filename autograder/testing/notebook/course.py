@@ -13,9 +13,9 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
+from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, Task, read_assignment
-from foundation.counting import as_threshold
-from foundation.sources import Source, Sources
+from foundation.texts import as_threshold
 
 from ...intake.modules import Selection, read_release
 from ...intake.notebooks.cells import Cell, read_notebook
@@ -23,8 +23,8 @@ from ...intake.notebooks.distribution import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
 from ...scoring import ScoringError, read_references, read_translations
-from ...source.errors import RefusedError
-from ..errors import UnreadableNotebookError
+from ...sources import RefusedError
+from ..results import UnreadableNotebookError
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..errors import CheckFailed
+from ..results import CheckFailed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,10 @@ import pytest
 
 from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.grading.marks import TaskResult
 from autograder.grading.trainability import Trainability, missing_for, try_training
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.testing.results import TaskResult
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.marks import tests_of as results_of
-from autograder.grading.states import State
+from autograder.testing.results import State
+from autograder.testing.results import tests_of as results_of
 from validity.proof.reading_variants import splice
 from validity.run_tests import Version, run_versions
 

@@ -20,10 +20,9 @@ from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.events import Contained, Finished, TasksJudged
 from autograder.grading.launcher import open_grader
-from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
-from autograder.grading.states import State
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 

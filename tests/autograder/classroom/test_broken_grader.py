@@ -12,9 +12,8 @@ from autograder.diagnosis.catalogue import CatalogueError
 from autograder.grading import judging
 from autograder.grading.events import TasksJudged
 from autograder.grading.judging import Grader
-from autograder.grading.marks import TaskResult
-from autograder.grading.states import State
 from autograder.sandbox.errors import SandboxUnavailableError
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
 from .conftest import StubGrader, kept, run

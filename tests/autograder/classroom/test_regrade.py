@@ -8,8 +8,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.commands import grade_class as command
 from autograder.grading.events import TasksJudged
-from autograder.grading.marks import Outcome, TaskResult, judge_task
-from autograder.grading.states import State
+from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import DEFAULT_PATH, read_assignment
 
 from .conftest import ASSIGNMENT, StubGrader, run

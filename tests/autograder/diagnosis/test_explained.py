@@ -6,12 +6,12 @@ import pytest
 
 from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import COMPARISONS, MOST_SECONDS, Explainer
-from autograder.grading import marks
+from autograder.testing import results
 from autograder.grading.recording import diagnosis_of
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.tape import MAX_BYTES, Tape
+from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
-from autograder.testing.running.collected_tests import CollectedTests
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 
@@ -37,7 +37,7 @@ def judge(zygote):
             Sandbox(sources, assignment, zygote=zygote, tape=tape) as submission,
         ):
             [*_, outcomes] = tests.run(submission, 3)
-            [plain] = (result for result in marks.tests_of(assignment, outcomes) if result.task == task)
+            [plain] = (result for result in results.tests_of(assignment, outcomes) if result.task == task)
             return [plain, *explainer.explain([plain]), dict(tape.episodes)]
 
     return run

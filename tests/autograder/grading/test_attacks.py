@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading.record import Record
+from autograder.testing import checking_time
 from autograder.testing.case import Case
-from autograder.testing.running import checking_time
 from foundation.assignment_file import read_assignment
 
 from ..submissions import write_submission

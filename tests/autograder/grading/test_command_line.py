@@ -11,10 +11,9 @@ from unittest.mock import Mock
 import pytest
 
 from autograder.__main__ import main
-from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import read_record
-from autograder.grading.states import State
 from autograder.reports.gradescope import as_results
+from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Item, read_assignment
 from validity.__main__ import main as prove
 

@@ -9,10 +9,9 @@ import torch
 
 from autograder.assignment import learned_model
 from autograder.grading.learned_model import show_learned
-from autograder.grading.marks import TaskResult
-from autograder.grading.states import State
 from autograder.intake import take_in
 from autograder.sandbox.proxy.submission import Sandbox
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from given.config import Config
 from given.run_folder import Checkpoint

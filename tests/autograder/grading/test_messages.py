@@ -1,7 +1,6 @@
 """What a task's message says: each reason once, with a count."""
 
-from autograder.grading.marks import Outcome, explain, explain_by_one
-from autograder.grading.states import State
+from autograder.testing.results import Outcome, State, explain, explain_by_one
 
 
 def failed(test: str, what: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:

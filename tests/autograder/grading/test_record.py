@@ -14,16 +14,15 @@ import pytest
 from autograder.__main__ import main
 from autograder.grading.events import Contained, Finished, GivenUp, Noted, TakenIn, TasksJudged
 from autograder.grading.launcher import open_grader
-from autograder.grading.marks import Outcome, TaskResult
 from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import content_hash
-from autograder.grading.states import State, worst
 from autograder.grading.submission import events_of, refusal
 from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
+from autograder.testing.results import Outcome, State, TaskResult, worst
 from foundation.assignment_file import read_assignment
 
 from ..submissions import write_submission

@@ -13,7 +13,7 @@ from autograder.commands.grade import changes, differences
 from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds, content_hash
-from autograder.grading.states import State
+from autograder.testing.results import State
 from foundation.command_line import UserError
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret

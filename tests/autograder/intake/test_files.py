@@ -7,7 +7,7 @@ import pytest
 
 from autograder.intake import IntakeError, IntakeRefusedError, take_in, tree
 from autograder.intake.size_limits import MAX_MODULE_BYTES
-from autograder.source.errors import RefusedError
+from autograder.sources import RefusedError
 from foundation.assignment_file import read_assignment
 
 from .conftest import FORMS, LAYERS, LINK, RELEASE

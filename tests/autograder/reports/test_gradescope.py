@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.grading.events import Finished, TakenIn, TasksJudged, TranslationsScored
-from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
-from autograder.grading.states import State
 from autograder.reports.gradescope import (
     MetadataError,
     as_markdown,
@@ -24,6 +22,7 @@ from autograder.reports.gradescope import (
     read_metadata,
 )
 from autograder.scoring import score
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
 CREATED = "2026-11-21T10:30:00.000000+01:00"

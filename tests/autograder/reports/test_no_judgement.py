@@ -9,15 +9,14 @@ import pytest
 from autograder.classroom.marks import Result, Status, results_of
 from autograder.classroom.roll import Member, Roll
 from autograder.grading.events import Finished, GivenUp, Refused, TakenIn, TasksJudged
-from autograder.grading.marks import TaskResult
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
-from autograder.grading.states import State
 from autograder.reports.class_summary import as_class_table, write_summary
 from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from autograder.reports.gradescope import as_results, in_full
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()

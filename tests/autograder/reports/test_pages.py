@@ -12,12 +12,11 @@ from autograder.classroom.marks import Result, mark_of
 from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.events import Finished, Noted, TasksJudged
-from autograder.grading.marks import TaskResult
 from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
 from autograder.grading.recording import Recorder
-from autograder.grading.states import State
 from autograder.reports.pages import write_pages
 from autograder.reports.pages.pictures import histogram
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()

@@ -4,10 +4,9 @@ import pytest
 
 from autograder.grading import judging
 from autograder.grading.judging import refuse_short_cuts, search_text
-from autograder.grading.marks import TaskResult
-from autograder.grading.states import State
 from autograder.intake import Intake
 from autograder.rules import explain_short_cuts, find_short_cuts
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()

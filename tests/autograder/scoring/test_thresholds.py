@@ -20,7 +20,7 @@ from autograder.scoring import (
     report,
     score,
 )
-from foundation.counting import as_threshold
+from foundation.texts import as_threshold
 
 
 @pytest.fixture(scope="module")

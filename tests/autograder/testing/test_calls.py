@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder.testing.calls import expect_computes, expect_no_state
 from autograder.testing.case import Case
-from autograder.testing.errors import CheckFailed
+from autograder.testing.results import CheckFailed
 
 X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
 

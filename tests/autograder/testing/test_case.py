@@ -5,9 +5,9 @@ import shutil
 import pytest
 import torch
 
-from autograder.grading.states import State
 from autograder.testing.case import Case
-from autograder.testing.running.collection import Collection, run_items
+from autograder.testing.collection import Collection, run_items
+from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.testing.running import checking_time
-from autograder.testing.running.checking_time import CheckingTime, CheckingTimeoutError
+from autograder.testing import checking_time
+from autograder.testing.checking_time import CheckingTime, CheckingTimeoutError
 
 
 def spin(until: float, clock: list[float]) -> None:

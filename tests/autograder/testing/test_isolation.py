@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograder.grading.marks import tests_of as results_of
+from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT
 from validity.proof.reading_variants import read_variants

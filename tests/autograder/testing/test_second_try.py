@@ -4,13 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.grading.marks import Outcome
-from autograder.grading.marks import tests_of as results_of
-from autograder.grading.states import State
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.testing.running import fresh_workers
-from autograder.testing.running.collected_tests import CollectedTests
+from autograder.testing import collected_tests
+from autograder.testing.collected_tests import CollectedTests
+from autograder.testing.results import Outcome, State
+from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
 
 DAMAGE = """
@@ -50,7 +49,7 @@ def test_chance_is_not_forgiven(monkeypatch, tries, passes):
             state = State.PASSED if next(script) == "p" else State.FAILED
             outcomes[one.nodeid] = Outcome("test", state, "again", False)
 
-    monkeypatch.setattr(fresh_workers, "run_items", run_items)
-    fresh_workers.try_again([item], SimpleNamespace(restart=lambda: restarts.append(1)), outcomes)
+    monkeypatch.setattr(collected_tests, "run_items", run_items)
+    collected_tests.try_again([item], SimpleNamespace(restart=lambda: restarts.append(1)), outcomes)
     assert (outcomes["test"].state == State.PASSED) is passes
     assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)

@@ -8,10 +8,9 @@ import pytest
 from autograder.classroom.marks import mark_of
 from autograder.classroom.store.by_hand import WHOLE, Decision, Decisions
 from autograder.grading.events import Finished, TakenIn, TasksJudged
-from autograder.grading.marks import TaskResult
 from autograder.grading.record import Judgement
 from autograder.grading.recording import Recorder
-from autograder.grading.states import State
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.late_policy import LatePolicy
 

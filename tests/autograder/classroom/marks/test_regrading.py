@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from autograder.classroom.marks import weighed
 from autograder.classroom.regrading import change_of
-from autograder.grading.states import State
+from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 
 from ..store.conftest import graded

@@ -6,11 +6,10 @@ import pytest
 
 from autograder.classroom.marks import weighed
 from autograder.grading.events import Event, Finished, GivenUp, TakenIn, TasksJudged, TranslationsScored
-from autograder.grading.marks import Outcome, TaskResult, judge_task
 from autograder.grading.record import Judgement
 from autograder.grading.recording import Recorder
-from autograder.grading.states import State
 from autograder.scoring import Score, explain, judge
+from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, read_assignment
 
 from ..conftest import VERSION

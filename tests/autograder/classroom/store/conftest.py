@@ -6,11 +6,10 @@ import pytest
 
 from autograder.classroom.store import ByHand, Database, Owner, Received, Results, url_of
 from autograder.grading.events import Finished, GivenUp, TakenIn, TasksJudged
-from autograder.grading.marks import Outcome, judge_task
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
-from autograder.grading.states import State
+from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Assignment, read_assignment
 
 VERSION = "0123456789abcdef"

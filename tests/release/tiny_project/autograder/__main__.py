@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from foundation.todo_wording import told_by
+from foundation.texts import told_by
 
 TASKS = {
     "1.1": (4, lambda package: package.table.Table(2, 3).forward([0, 1])),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundation.todo_wording import told_by
+from foundation.texts import told_by
 
 
 def pytest_configure(config: pytest.Config) -> None:

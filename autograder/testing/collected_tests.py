@@ -7,7 +7,7 @@ for outcomes in tests.run(submission, seed):
 
 import copy
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import cast
 
@@ -16,14 +16,33 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, Task
 
-from ...grading.marks import Outcome
-from ...grading.states import State
-from ...sandbox.proxy.submission import Sandbox
-from ..under_test import SubmissionUnderTest
-from .checking_time import CheckingTime
-from .collection import Collection, run_items
-from .fresh_workers import try_again
-from .sandboxed_outcomes import classify_sandboxed
+from ..sandbox.errors import (
+    SubmissionDiedError,
+    SubmissionError,
+    SubmissionOutOfMemoryError,
+    SubmissionRefusedError,
+    SubmissionTimeoutError,
+)
+from ..sandbox.proxy.submission import Sandbox
+from .checking_time import TOO_LONG, CheckingTime, CheckingTimeoutError
+from .collection import Collection, classify, run_items
+from .results import Outcome, State
+from .under_test import SubmissionUnderTest
+
+FRESH_WORKERS = 4
+"""In each of so many workers a test must pass that failed in one that other components have used."""
+MAX_MESSAGE = 4000
+
+STATES: tuple[tuple[type[BaseException], State], ...] = (
+    # The first that fits.
+    (SubmissionTimeoutError, State.TIMEOUT),
+    (CheckingTimeoutError, State.TIMEOUT),
+    (SubmissionOutOfMemoryError, State.OUT_OF_MEMORY),
+    (SubmissionDiedError, State.ERROR),
+    (SubmissionRefusedError, State.REFUSED),
+    (MemoryError, State.OUT_OF_MEMORY),
+    (SubmissionError, State.ERROR),
+)
 
 
 class SandboxedCollection(Collection):
@@ -143,3 +162,36 @@ class CollectedTests:
 
     def _markers_of(self, item: pytest.Item) -> list[str]:
         return [marker for marker in self.markers if item.get_closest_marker(marker)]
+
+
+def try_again(items: Sequence[pytest.Item], submission: Sandbox, outcomes: Mapping[str, Outcome]) -> None:
+    """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there.
+
+    Args:
+        items: tests that did not pass.
+        submission: on which they run again.
+        outcomes: by node id, as each run of a test renews them.
+    """
+    hopeful = [item for item in items if outcomes[item.nodeid].message != TOO_LONG]
+    for _ in range(FRESH_WORKERS):
+        if hopeful:
+            submission.restart()
+            run_items(hopeful)
+            hopeful = [item for item in hopeful if not outcomes[item.nodeid].is_missed]
+
+
+def classify_sandboxed(error: BaseException | None) -> tuple[State, str]:
+    """State and message of a test that ended with this exception, or with none."""
+    state, message = classify(error, _classify_other)
+    return state, message[:MAX_MESSAGE]
+
+
+def _classify_other(error: BaseException) -> tuple[State, str]:
+    message = str(error)
+    state = next((state for kind, state in STATES if isinstance(error, kind)), State.GRADER_ERROR)
+    if state == State.ERROR:
+        kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+        message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
+    elif state == State.GRADER_ERROR:
+        message = f"the grader failed, please tell your instructor: {type(error).__name__}: {message}"
+    return state, message

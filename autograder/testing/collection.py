@@ -6,18 +6,17 @@ the caller: neither its loop nor its streams.
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 from foundation.assignment_file import Assignment
+from foundation.texts import told_by
 
-from ...assignment_code import where_to_collect
-from ...grading.marks import Outcome
-from ...grading.states import State
-from ..errors import CollectionError
-from ..under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
+from ..assignment_code import where_to_collect
+from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
+from .under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
 
 UNUSED = (
     "terminal",
@@ -88,6 +87,27 @@ class Collection:
             seconds = round(call.duration, 3)
             self.outcomes[item.nodeid] = Outcome(item.name, state, message, item_of(item), seconds, frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
+
+
+def classify(error: BaseException | None, other: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
+    """State and message of a test.
+
+    Args:
+        error: the exception that ended it, if any.
+        other: classifies every exception but a failed check and a TODO. What these mean differs between the sandbox,
+            a notebook's kernel and the proof.
+    """
+    if error is None:
+        return State.PASSED, ""
+    if isinstance(error, UnreadableError):
+        return State.NEEDS_READER, str(error)
+    if isinstance(error, CheckFailed):
+        return State.FAILED, str(error)
+    if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
+        return State.FAILED, f"an exception was expected: {error}"
+    if isinstance(error, NotImplementedError):
+        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
+    return other(error)
 
 
 def _last_words(report: str) -> str:

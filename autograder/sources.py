@@ -1,18 +1,80 @@
-"""Reads a submission's modules: from bytes to text, whatever encoding they declare."""
+"""A package's modules as text: what intake reads, and rules, sandbox and tests work on; and why one is refused.
+
+Nothing here runs them. Students get this file with the tests, intake they do not.
+"""
 
 import codecs
 import io
 import tokenize
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from foundation.printable_text import line_of, printable
-from foundation.sources import Source
+from foundation.command_line import UserError
+from foundation.texts import line_of, printable
 
-from .errors import IntakeError, RefusedError
+Source = tuple[str, str]
+"""A module's path, for messages, and its text."""
 
+Sources = Mapping[str, Source]
+"""Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
+
+Locate = Callable[[str, int], str]
+"""From a module's name and a line number to the place where the student finds that line."""
+
+SHOWN_NAME = 120
 PRINTABLE = bytes([*b"\t\n\f\r", *range(0x20, 0x7F)])
 HIDING = ("unicode-escape", "raw-unicode-escape", "idna")
 """Encodings in which a file reads otherwise than it looks."""
+
+
+class IntakeError(UserError):
+    """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right.
+
+    Attributes:
+        reason: the message without the submission's name.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        """Takes both, or a message that names no submission."""
+        super().__init__(message)
+        self.reason = reason or message
+
+
+class IntakeRefusedError(IntakeError):
+    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake.
+
+    Attributes:
+        hashes: file name -> sha256 of the files that were read.
+    """
+
+    def __init__(self, name: str, reason: str, hashes: dict[str, str] | None = None) -> None:
+        """Takes the submission's file name and the reason."""
+        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}", reason)
+        self.hashes = hashes or {}
+
+
+class RefusedError(Exception):
+    """Within this package: the reason alone, to which the caller adds the submission's name."""
+
+
+def quote(name: str) -> str:
+    """A file name from a submission, safe to show in a message."""
+    return f"'{printable(name, SHOWN_NAME)}'"
+
+
+def file_of(module: str, path: str = "") -> str:
+    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module."""
+    return module.replace(".", "/") + ("/__init__.py" if path.endswith("/__init__.py") else ".py")
+
+
+def in_module(module: str, line: int) -> str:
+    """The place of a line where every module is a file of its own."""
+    return f"{file_of(module)}, line {line}"
+
+
+def failing_module(name: str, reason: str) -> Source:
+    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
+    return file_of(name), f"raise ImportError({reason!r})\n"
 
 
 def decode(content: bytes) -> str:

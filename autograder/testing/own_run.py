@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from autograder.sources import Sources, in_module
 from foundation.assignment_file import Assignment, Task
 from foundation.contract import Forbidden
-from foundation.sources import Sources, in_module
 
-from ...grading.marks import Outcome, judge_task
-from ...grading.states import State
-from ..in_process import InProcessSubmission
-from ..under_test import item_of
+from .in_process import InProcessSubmission
+from .results import Outcome, State, judge_task
+from .under_test import item_of
 
 AGAIN = "for the same reason"
 

@@ -1,22 +1,91 @@
-"""From the outcomes of single tests to points: one result per task, in exactly one state."""
+"""How tests end, and the points of a task that follow: each test and each task in exactly one state."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from foundation.assignment_file import Assignment, Item, Task
 
-from .states import State, worst
+if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
+    from torch import Tensor
 
-if TYPE_CHECKING:  # students have no diagnosis
     from ..diagnosis.findings import Misconception
 
 LOOK_AT = "  look at:  "
 """Begins the line of a message that says what the student should look at."""
 NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
+
+
+class State(StrEnum):
+    """How a test or a task ended. The worst state of its tests is the task's."""
+
+    PASSED = "passed"
+    NEEDS_READER = "needs a reader"  # it looks right, and no test can tell: never counts as zero without a human look
+    NOT_ATTEMPTED = "not attempted"  # the TODO is still there, or nothing was handed in
+    FAILED = "failed"  # it ran and did something other than the contract says
+    ERROR = "error"  # submitted code raised an exception, or ended its process
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out of memory"
+    REFUSED = "refused"  # against the rules of the assignment
+    NOT_GRADED = "not graded"  # what was handed in cannot be read: never counts as zero without a human look
+    GRADER_ERROR = "grader error"  # our fault: never counts as zero without a human look
+    PENDING = "pending"  # not graded yet
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether it is a judgement; a part in any other state has no score at all."""
+        return self.is_final and self not in (State.NEEDS_READER, State.NOT_GRADED)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another grading would end the same way."""
+        return self not in (State.GRADER_ERROR, State.PENDING)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether something went wrong, as opposed to nothing having been tried."""
+        return self not in (State.PASSED, State.NEEDS_READER, State.NOT_ATTEMPTED)
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether a person should look at the part, since the score alone may mislead."""
+        return not self.has_mark or self in (State.REFUSED, State.TIMEOUT, State.OUT_OF_MEMORY)
+
+
+def worst(states: Iterable[State]) -> State:
+    """The worst of several states."""
+    return max(states, key=list(State).index)
+
+
+class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
+    """A submission does something else than the contract says.
+
+    Attributes:
+        compared: what was returned and what was expected, where two tensors of one shape differ.
+        masks: of the call that was checked.
+    """
+
+    def __init__(
+        self, message: str, compared: tuple[Tensor, Tensor] | None = None, masks: Sequence[Tensor] = ()
+    ) -> None:
+        super().__init__(message)
+        self.compared, self.masks = compared, masks
+
+
+class UnreadableError(CheckFailed):
+    """What a submission does looks right, but nothing tells whether it is: a person has to read it."""
+
+
+class CollectionError(RuntimeError):
+    """pytest could not collect the component tests: a fault of the installation, never of a submission."""
+
+
+class UnreadableNotebookError(ValueError):
+    """A notebook beside this one cannot be read; the message says which and why."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-../../../../foundation/todo_wording.py
