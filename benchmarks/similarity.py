@@ -20,7 +20,7 @@ from tqdm import tqdm
 from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.contract import Contract
+from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, SKELETON
 from reference.data import DataError
 from validity.proof.reading_variants import Cell, read_cells, splice

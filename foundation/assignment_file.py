@@ -11,15 +11,25 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from .assignment_tables import (
+    Contract,
+    LatePolicy,
+    Limits,
+    is_number,
+    read_choice,
+    read_contract,
+    read_late,
+    read_limits,
+    read_line,
+    read_table,
+    read_text,
+    read_texts,
+    suggest,
+)
 from .command_line import UserError
-from .contract import Contract, read_contract
-from .late_policy import LatePolicy, read_late
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
-from .submission_limits import Limits, read_limits
 from .texts import line_of
-from .toml_tables import is_number, read_line, read_table, read_text, read_texts, suggest
 
-DEFAULT_PATH = ASSIGNMENT_FILE
 CREDITS = ("items", "all")
 ASSISTANTS = ("none", "tutor", "free")
 TAKEN = (
@@ -127,7 +137,7 @@ class Assignment:
         return sum(task.points for task in self.tasks if not task.extension)
 
 
-def read_assignment(path: Path | str = DEFAULT_PATH) -> Assignment:
+def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
     """Reads and checks the file.
 
     Args:
@@ -174,12 +184,6 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
     limits = read_limits(content.get("limits", {}))
     release = read_table(content.get("release", {}), ["instructor_only"], "[release]")
-    credit = content.get("credit", "items")
-    if credit not in CREDITS:
-        raise AssignmentError(f"credit = {credit!r}: expected {' or '.join(map(repr, CREDITS))}")
-    assistants = content.get("assistants", "tutor")
-    if assistants not in ASSISTANTS:
-        raise AssignmentError(f"assistants = {assistants!r}: expected {' or '.join(map(repr, ASSISTANTS))}")
     contract = read_contract(content.get("contract", {}))
     tables = content.get("tasks", [])
     if not isinstance(tables, list):
@@ -201,7 +205,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         title=read_line(content.get("title", "Assignment"), "title"),
         name=own_name,
         package=_package(content.get("package", "student")),
-        credit=credit,
+        credit=read_choice(content.get("credit", "items"), CREDITS, "credit"),
         thresholds={name: float(value) for name, value in thresholds.items()},
         limits=limits,
         instructor_only=tuple(read_texts(release.get("instructor_only", []), "[release] instructor_only")),
@@ -211,7 +215,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         due=str(due),
         contact=read_text(content.get("contact", ""), "contact"),
         python=_python(content.get("python", "3.11")),
-        assistants=assistants,
+        assistants=read_choice(content.get("assistants", "tutor"), ASSISTANTS, "assistants"),
         late=read_late(content["late"]) if "late" in content else None,
     )
 
@@ -238,10 +242,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
         raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
     if not isinstance(extension, bool):
         raise AssignmentError(f"{where}: extension = {extension!r}: expected true or false")
-    visibility = table.get("visibility", "visible")
-    if visibility not in VISIBILITIES:
-        expected = " or ".join(map(repr, VISIBILITIES))
-        raise AssignmentError(f"{where}: visibility = {visibility!r}: expected {expected}")
+    read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
     if bool(components) == (threshold is not None):

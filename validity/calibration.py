@@ -24,9 +24,9 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from autograder.scoring import ScoringError, read_references, read_translations, score
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser
-from foundation.places import ROOT, TEST_REFERENCES
+from foundation.places import ASSIGNMENT_FILE, ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole
 
 SHARES = (0.01, 0.05)
@@ -54,7 +54,7 @@ def add_calibrate(commands: "argparse._SubParsersAction[Parser]") -> None:
     calibrate.add_argument("--output", type=Path, default=folder, help="default: runs/calibration/")
     where = TEST_REFERENCES.relative_to(ROOT)
     calibrate.add_argument("--references", type=Path, default=TEST_REFERENCES, help=f"default: {where}")
-    calibrate.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
+    calibrate.add_argument("--assignment", type=Path, default=ASSIGNMENT_FILE, help="default: this repository's")
     calibrate.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
 
 

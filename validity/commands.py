@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from autograder.diagnosis.catalogue import CatalogueError
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, positive
-from foundation.places import REFERENCE
+from foundation.places import ASSIGNMENT_FILE, REFERENCE
 from foundation.whole_files import write_whole
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -116,7 +116,7 @@ def add_places(command: Parser, run: Callable[[argparse.Namespace], int]) -> Non
     """Adds what the commands have in common."""
     command.add_argument("--json", action="store_true", help="print the results as JSON instead of tables")
     command.add_argument("--reference", type=Path, default=REFERENCE, help="default: reference/")
-    command.add_argument("--assignment", type=Path, default=DEFAULT_PATH, help="default: this repository's")
+    command.add_argument("--assignment", type=Path, default=ASSIGNMENT_FILE, help="default: this repository's")
     command.set_defaults(run=run)
 
 

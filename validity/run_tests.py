@@ -29,8 +29,8 @@ from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
+from foundation.assignment_tables import Limits
 from foundation.child_processes import Ended, run_forked
-from foundation.submission_limits import Limits
 from foundation.watchdog import CPU, time_limit
 
 SECONDS_A_TEST = 10

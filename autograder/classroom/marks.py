@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from foundation.assignment_file import Assignment, Task
-from foundation.late_policy import LatePolicy
+from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of

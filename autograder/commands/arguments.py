@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from foundation.assignment_file import DEFAULT_PATH, Assignment, AssignmentError, released_folder
+from foundation.assignment_file import Assignment, AssignmentError, released_folder
 from foundation.command_line import UserError, positive
-from foundation.places import REFERENCES, SKELETON, TEST_REFERENCES
+from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 from foundation.texts import printable
 
 from ..classroom.downloads import LAYOUTS
@@ -42,7 +42,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
     book = "write the marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
     level = "level of containment (default: auto, the best that works)"
     return {
-        "assignment": {"type": Path, "default": DEFAULT_PATH, "help": "default: the kit's own"},
+        "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
         "jobs": {"type": positive, "help": "how many submissions at a time; default: one per core"},
         "json": {"action": "store_true", "help": "print JSON instead of text"},
         "layout": {"choices": LAYOUTS, "help": "default: recognised from the names"},

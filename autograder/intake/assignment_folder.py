@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from foundation.assignment_file import Assignment
-from foundation.contract import Contract
+from foundation.assignment_tables import Contract
 
 from ..sources import RefusedError, quote
 from .tree import is_clutter

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.sources import Source, Sources, failing_module, file_of
 from foundation.assignment_file import Assignment
-from foundation.contract import Contract
+from foundation.assignment_tables import Contract
 
 from ..sources import IntakeError, RefusedError, decode, quote, read_modules
 from ..syntax_trees import absolute_imports, parse, relative_imports

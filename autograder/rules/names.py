@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.sources import Sources
-from foundation.contract import Forbidden
+from foundation.assignment_tables import Forbidden
 
 from ..syntax_trees import TooNestedError, parse, resolve
 

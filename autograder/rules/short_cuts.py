@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from autograder.sources import Locate, Sources, in_module
-from foundation.contract import Forbidden
+from foundation.assignment_tables import Forbidden
 
 from .names import NO_TEXT, Local, Names, body_of, is_never_true
 

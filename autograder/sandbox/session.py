@@ -8,8 +8,7 @@ import time
 from typing import Any
 
 from autograder.sources import Locate, Sources, file_of, in_module
-from foundation.contract import Contract
-from foundation.submission_limits import Limits
+from foundation.assignment_tables import Contract, Limits
 from foundation.texts import with_comment
 
 from .connection import Connection, DeadlineError, Output, WorkerGoneError

@@ -13,8 +13,7 @@ from collections.abc import Container
 from typing import Any
 
 from autograder.sources import Locate, Sources, in_module
-from foundation.contract import Contract
-from foundation.submission_limits import Limits
+from foundation.assignment_tables import Contract, Limits
 
 from .connection import Output
 from .containment.zygote import Zygote

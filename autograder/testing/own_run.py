@@ -12,7 +12,7 @@ import pytest
 
 from autograder.sources import Sources, in_module
 from foundation.assignment_file import Assignment, Task
-from foundation.contract import Forbidden
+from foundation.assignment_tables import Forbidden
 
 from .in_process import InProcessSubmission
 from .results import Outcome, State, judge_task

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from autograder.sources import Sources
-from foundation.contract import Contract
+from foundation.assignment_tables import Contract
 
 
 class SubmissionUnderTest(Protocol):

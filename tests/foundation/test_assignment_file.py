@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from foundation.assignment_file import DEFAULT_PATH, AssignmentError, read_assignment
-from foundation.places import ASSIGNMENT
+from foundation.assignment_file import AssignmentError, read_assignment
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 
 def test_the_default_assignment_adds_up():
@@ -65,7 +65,7 @@ def test_the_default_assignment_adds_up():
     ],
 )
 def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):
-    text = DEFAULT_PATH.read_text()
+    text = ASSIGNMENT_FILE.read_text()
     assert old in text
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
@@ -77,7 +77,7 @@ def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, 
     "tasks, message", [("3", "tasks: expected a table [[tasks]] for each"), ("[3]", "[[tasks]]: expected a table")]
 )
 def test_tasks_that_are_no_tables_are_told_so(tmp_path, tasks, message):
-    before, _, rest = DEFAULT_PATH.read_text().partition("[[tasks]]")
+    before, _, rest = ASSIGNMENT_FILE.read_text().partition("[[tasks]]")
     path = tmp_path / "assignment.toml"
     path.write_text(f"tasks = {tasks}\n{before}[contract]{rest.partition('[contract]')[2]}")
     with pytest.raises(AssignmentError, match=re.escape(message)):
@@ -86,7 +86,7 @@ def test_tasks_that_are_no_tables_are_told_so(tmp_path, tasks, message):
 
 def test_a_file_without_a_contract_is_told_so(tmp_path):
     path = tmp_path / "assignment.toml"
-    path.write_text(DEFAULT_PATH.read_text().partition("[contract]")[0])
+    path.write_text(ASSIGNMENT_FILE.read_text().partition("[contract]")[0])
     with pytest.raises(AssignmentError, match="expected at least one module"):
         read_assignment(path)
 
@@ -102,19 +102,19 @@ def test_the_contract_names_components_with_their_modules():
 
 
 def test_a_folder_with_tests_is_an_assignment_and_a_file_alone_changes_the_kits_own(tmp_path):
-    alone = shutil.copy(DEFAULT_PATH, tmp_path / "generous.toml")
+    alone = shutil.copy(ASSIGNMENT_FILE, tmp_path / "generous.toml")
     assert read_assignment(alone).folder == ASSIGNMENT
     folder = tmp_path / "other"
     (folder / "tests").mkdir(parents=True)
-    shutil.copy(DEFAULT_PATH, folder)
+    shutil.copy(ASSIGNMENT_FILE, folder)
     assert read_assignment(folder).folder == read_assignment(folder / "assignment.toml").folder == folder
 
 
 def test_the_encoding_of_the_file(tmp_path):
     """The mark that some editors put before the text is nothing; another encoding is told with its line."""
     path = tmp_path / "assignment.toml"
-    path.write_bytes(b"\xef\xbb\xbf" + DEFAULT_PATH.read_bytes())
+    path.write_bytes(b"\xef\xbb\xbf" + ASSIGNMENT_FILE.read_bytes())
     assert read_assignment(path).name == "transformer"
-    path.write_bytes(DEFAULT_PATH.read_bytes().replace(b"\n\n", "\n# \u00fc\n".encode("latin-1"), 1))
+    path.write_bytes(ASSIGNMENT_FILE.read_bytes().replace(b"\n\n", "\n# \u00fc\n".encode("latin-1"), 1))
     with pytest.raises(AssignmentError, match=r"assignment.toml: line \d+ is not UTF-8; save the file as UTF-8"):
         read_assignment(path)

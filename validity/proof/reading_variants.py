@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sources import Sources
+from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
-from foundation.contract import Contract
 
 
 class VariantError(UserError):

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
+from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
-from foundation.contract import Contract
 from foundation.texts import printable
 
 from ...intake import ARCHIVES

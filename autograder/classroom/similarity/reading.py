@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from autograder.sources import Sources
 from foundation.assignment_file import Assignment
+from foundation.assignment_tables import Contract
 from foundation.child_processes import Ended, ask_forked
-from foundation.contract import Contract
 
 from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment
-from foundation.submission_limits import Limits
+from foundation.assignment_tables import Limits
 
 from ..errors import SandboxUnavailableError
 from .layers import Containment, choose_containment

@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.sources import Locate, Sources, in_module
 from foundation.assignment_file import Assignment
-from foundation.submission_limits import Limits
+from foundation.assignment_tables import Limits
 
 from ..containment.zygote import Zygote
 from ..errors import SandboxUnavailableError, SubmissionError

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from autograder.__main__ import main
-from foundation.assignment_file import DEFAULT_PATH
+from foundation.places import ASSIGNMENT_FILE
 
 LATE = """
 [late]
@@ -21,7 +21,7 @@ most_percent = 50
 @pytest.fixture
 def assignment(tmp_path):
     path = tmp_path / "assignment.toml"
-    path.write_text(DEFAULT_PATH.read_text().replace("[release]", f"{LATE}\n[release]", 1))
+    path.write_text(ASSIGNMENT_FILE.read_text().replace("[release]", f"{LATE}\n[release]", 1))
     return path
 
 

@@ -13,8 +13,9 @@ from autograder.grading.events import Noted, TasksJudged
 from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
 from autograder.reports.spreadsheets import harmless
 from autograder.testing.results import State, TaskResult
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
+from foundation.places import ASSIGNMENT_FILE
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
 
@@ -95,7 +96,7 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, t
     files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
     files |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in times.items()}
     late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
     options = ("--assignment", str(tmp_path / "assignment.toml"))
     status, rows = walk(files, "plain", *options)
     assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out

@@ -9,7 +9,8 @@ from autograder.__main__ import main
 from autograder.commands import grade_class as command
 from autograder.grading.events import TasksJudged
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.places import ASSIGNMENT_FILE
 
 from .conftest import ASSIGNMENT, StubGrader, run
 
@@ -60,7 +61,7 @@ def scores(output: Path) -> dict[str, float | None]:
 
 
 def changed(tmp_path, old: str, new: str) -> Path:
-    text = DEFAULT_PATH.read_text()
+    text = ASSIGNMENT_FILE.read_text()
     assert old in text
     (tmp_path / "assignment.toml").write_text(text.replace(old, new, 1))
     return tmp_path / "assignment.toml"

@@ -21,7 +21,8 @@ from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from autograder.testing.results import ItemMark, State, TaskResult
-from foundation.assignment_file import DEFAULT_PATH, read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.places import ASSIGNMENT_FILE
 
 ASSIGNMENT = read_assignment()
 ABOUT = About(ASSIGNMENT.title, 100.0)
@@ -254,7 +255,7 @@ def forget(marks: Path) -> None:
 
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(DEFAULT_PATH.read_text().replace("[release]", late, 1))
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
     with Database(url_of(None, marks), ASSIGNMENT.name) as database:
         ByHand(database).give_points("anna", "1.2", 4.0, "a slip", "tina")
         ByHand(database).set_late_days("anna", 1, "by e-mail", "tina")

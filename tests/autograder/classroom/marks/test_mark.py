@@ -12,7 +12,7 @@ from autograder.grading.record import Judgement
 from autograder.grading.recording import Recorder
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
-from foundation.late_policy import LatePolicy
+from foundation.assignment_tables import LatePolicy
 
 from ..conftest import VERSION
 

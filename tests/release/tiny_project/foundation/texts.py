@@ -1,1 +1,139 @@
-../../../../foundation/texts.py
+"""Texts that people read: what strangers wrote, made safe to show; numbers; and the wording of a TODO.
+
+Submitted names, arguments and output may hold escape sequences, line ends or right-to-left overrides, which could
+repaint a terminal or disguise their surroundings: `printable` serves a line of a message, `clean` text that is kept.
+
+A TODO is a comment that says what to write, and below it a statement that raises its number.
+
+    # TODO 1.2: compute the scaled scores, exclude what the mask forbids,
+    # and normalise over the keys.
+    raise NotImplementedError("TODO 1.2")
+
+The comment is the only place that holds the text. Whoever shows the error to a student looks the text up there, so that
+it reads `TODO 1.2: compute the scaled scores, …`.
+"""
+
+import linecache
+import re
+import traceback
+import unicodedata
+from collections.abc import Sequence
+
+SHOWN_CHARACTERS = 200
+
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_SUSPECT = re.compile(r"[^\x20-\x7e\n\t]")
+_CUT = " … [cut]"
+_JOINERS = "\u200c\u200d"
+_JOINER = re.compile(rf"(?<=[\u0600-\U0010ffff])[{_JOINERS}](?=[\u0600-\U0010ffff])")
+"""Behind Hebrew come the scripts that join letters; names in Persian or Hindi are misspelled without joiners."""
+
+COMMENT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
+"""The first line of the comment, without its indentation."""
+
+_LABEL = re.compile(r"TODO (\d+\.\d+|E\.\d+)")
+
+
+def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
+    r"""One line in which every unprintable character is escaped: `\x1b`, `\n`, `\u202e`.
+
+    It holds nothing but printable characters, and joiners between letters that need them, at most `limit` in all; made
+    printable once more, it stays as it is.
+    """
+    text = text[: limit + 1]
+    kept = _joiners(text)
+    shown = "".join(
+        c if c.isprintable() or at in kept else c.encode("unicode_escape").decode("ascii") for at, c in enumerate(text)
+    )
+    return shown if len(shown) <= limit else shown[: limit - 3].rstrip(_JOINERS) + "..."
+
+
+def clean(text: str, limit: int) -> str:
+    """Text of several lines in which control, format, private and unassigned characters are U+FFFD.
+
+    Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline. Beyond the limit text is cut, with
+    a note at the end that says so.
+    """
+    text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
+    kept = _joiners(text)
+    text = _SUSPECT.sub(lambda match: match.group() if match.start() in kept else _replace(match), text)
+    return text if len(text) <= limit else text[: limit - len(_CUT)].rstrip(_JOINERS) + _CUT
+
+
+def line_of(error: UnicodeDecodeError) -> int:
+    """The line, from 1, in which decoding a whole file has failed."""
+    return error.object.count(b"\n", 0, error.start) + 1
+
+
+def _joiners(text: str) -> set[int]:
+    """Where an invisible joiner stands between two letters of a script that has them."""
+    found = (match.start() for match in _JOINER.finditer(text))
+    return {at for at in found if _is_letter(text[at - 1]) and _is_letter(text[at + 1])}
+
+
+def _is_letter(character: str) -> bool:
+    """Whether it is a letter, or a sign on one."""
+    return unicodedata.category(character)[0] in "LM"
+
+
+def _replace(match: re.Match[str]) -> str:
+    character = match.group()
+    return "\ufffd" if unicodedata.category(character) in _UNSAFE else character
+
+
+def counted(value: float, unit: str) -> str:
+    """A number and its unit, with an s unless it is one of them: `1 mark`, `2.5 points`, `1,203 sentences`."""
+    number = f"{value:,.2f}".rstrip("0").rstrip(".")
+    return f"{number} {unit}" if value == 1 else f"{number} {unit}s"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """So many names, and how many more there are: `anna, bob and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def as_threshold(value: float) -> str:
+    """A BLEU that is asked for, never rounded: `0.30`, `0.255`."""
+    short = f"{value:.2f}"
+    return short if float(short) == value else repr(value)
+
+
+def label_of(number: str) -> str:
+    """What the statement raises: `TODO 1.2`."""
+    return f"TODO {number}"
+
+
+def with_comment(message: str, lines: Sequence[str], line: int) -> str:
+    """The message of an error with the text of the comment above the statement that raised it.
+
+    Args:
+        message: of the error.
+        lines: of the file in which it was raised.
+        line: number of the statement, from 1.
+
+    Returns:
+        `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
+    """
+    label = _LABEL.fullmatch(message)
+    if not label or not 1 < line <= len(lines):
+        return message
+    parts: list[str] = []
+    for above in range(line - 2, -1, -1):
+        comment = lines[above].strip()
+        if not comment.startswith("#"):
+            break
+        if match := COMMENT.fullmatch(comment):
+            if match["number"] != label[1]:
+                break
+            return " ".join(filter(None, [f"{message}:", match["text"].strip(), *reversed(parts)]))
+        parts.append(comment.lstrip("#").strip())
+    return message
+
+
+def told_by(error: NotImplementedError) -> str:
+    """The same for an error that was raised in this process."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return str(error)
+    return with_comment(str(error), linecache.getlines(frames[-1].filename), frames[-1].lineno or 0)
