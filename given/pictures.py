@@ -4,10 +4,13 @@ Shapes: h heads · q/k query and key positions. In each map rows are queries, co
 Training works without matplotlib; only what draws imports this module.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from matplotlib import colormaps
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -15,15 +18,22 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
+from matplotlib.typing import HashableList
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
+
+if TYPE_CHECKING:
+    from .drawing import Matrices
 
 FORMATS = (".png", ".svg", ".pdf")
 CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 PICTURES_A_SECOND = 2
+EXCLUDED = -1e4  # scores below are those that the mask excludes
+MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
+WIDE, NARROW = 0.5, 0.22  # inches per cell of a matrix, with and without numbers
 
 
 def save_figure(figure: Figure, path: Path) -> None:
@@ -165,6 +175,69 @@ def plot_alignments(
         map_axes.add_patch(Rectangle((source_place - 0.44, target_place - 0.44), **outline))
     map_axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
     return figure
+
+
+def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[str], title: str = "") -> Figure:
+    """Draws the matrices of one head, (rows, columns): above what goes in, below what comes of it.
+
+    Blue is positive and red negative; weights are between 0 (white) and 1; what the mask excludes is grey.
+    """
+    labels = {"q": query_tokens, "k": key_tokens, "d_k": [str(n + 1) for n in range(matrices.query.size(1))]}
+    panels = {
+        "Q": (matrices.query, ("q", "d_k")),
+        "K": (matrices.key, ("k", "d_k")),
+        "V": (matrices.value, ("k", "d_k")),
+        "scores": (matrices.scores, ("q", "k")),
+        "weights": (matrices.weights, ("q", "k")),
+        "context": (matrices.context, ("q", "d_k")),
+    }
+    n_queries, n_keys, n_features = (len(labels[axis]) for axis in ("q", "k", "d_k"))
+    places: list[HashableList[str]]
+    if is_small := max(n_features, n_queries, n_keys) <= MOST_NUMBERS:
+        places = [["Q", "K", "V"], ["scores", "weights", "context"]]
+        width, height = 3 * (WIDE * max(n_features, n_keys) + 1.3), 2 * (WIDE * max(n_queries, n_keys) + 1.2)
+        ratios = [1.0, 1.0, 1.0]
+    else:
+        places = [["Q", "scores"], ["K", "scores"], ["V", "weights"], ["context", "weights"]]
+        ratios = [NARROW * n_features + 1, NARROW * n_keys * 1.4 + 1]
+        width, height = sum(ratios), 4 * (NARROW * max(n_queries, n_keys) + 0.9)
+    figure = Figure(figsize=(width, height + 0.4), layout="constrained")
+    figure.suptitle(title)
+    all_axes = figure.subplot_mosaic(places, width_ratios=ratios)
+    for name, (matrix, shape) in panels.items():
+        axes = all_axes[name]
+        if matrix is None:
+            axes.set_title(f"{name}: not known")
+            axes.axis("off")
+            continue
+        axes.set_title(f"{name}: ({', '.join(shape)}) = {tuple(matrix.shape)}", fontsize=10)
+        draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=is_small)
+        axes.set_ylabel("key" if shape[0] == "k" else "query", fontsize=8)
+        axes.set_xlabel("key" if shape[1] == "k" else "feature", fontsize=8)
+        step = 1 if is_small or shape[1] == "k" else 4
+        axes.set_xticks(range(0, matrix.size(1), step), labels[shape[1]][::step])
+        axes.set_yticks(range(matrix.size(0)), labels[shape[0]])
+        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            label.set(fontsize=8, parse_math=False)  # `$` is an ordinary token
+        if shape[1] == "k":
+            axes.tick_params(axis="x", rotation=0 if is_small else 90)
+    return figure
+
+
+def draw_matrix(axes: Axes, matrix: Tensor, colours: str, with_numbers: bool) -> None:
+    """Draws the numbers of one matrix as colours, and where there is room as numbers, too."""
+    values = matrix.detach().float().cpu()
+    excluded = values < EXCLUDED
+    limit = max(values[~excluded].abs().max().item(), 1e-9) if (~excluded).any() else 1.0
+    lowest, highest = (0.0, 1.0) if colours == "Blues" else (-limit, limit)
+    shown = values.masked_fill(excluded, float("nan")).numpy()
+    axes.imshow(shown, cmap=colormaps[colours].with_extremes(bad="lightgrey"), vmin=lowest, vmax=highest)
+    if with_numbers:
+        for row, column in (~excluded).nonzero().tolist():
+            value = values[row, column].item()
+            text = f"{round(value, 2) + 0:g}".replace("-", "−")
+            colour = "white" if abs(value) > 0.6 * highest else "black"
+            axes.text(column, row, text, ha="center", va="center", color=colour)
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:

@@ -8,7 +8,8 @@ import torch
 
 from foundation.places import ROOT
 from given import package
-from given.matrices import catch, catching, join_heads, plot_matrices
+from given.drawing import catch, catching, join_heads
+from given.pictures import plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask

@@ -8,8 +8,7 @@ those of the contract replace components.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
-    training.py    trains with a submission's `train_epoch`
-    searching.py   searches with its `beam_decode`
+    training.py    trains with a submission's `train_epoch`, searches with its `beam_decode`
     trained.py     a submission's model with the weights of its checkpoint
 """
 
@@ -34,9 +33,8 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .searching import search
 from .trained import attend_as_trained
-from .training import train
+from .training import search, train
 
 __all__ = [
     "Batch",

@@ -1,4 +1,4 @@
-"""Trains a small model with a submission's `train_epoch`."""
+"""Runs the parts of a submission that take a whole model: `train_epoch`, and the search of `beam_decode`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .arguments import Batch, TinyTranslator
+from .arguments import Batch, Oracle, TinyTranslator
 
 
 def train(
@@ -109,3 +109,32 @@ def settings(
     values["the scheduler's first rates"] = scheduler and scheduler.base_lrs
     values["the list of batches"] = [id(batch) for batch in batches]
     return {name: repr(value) for name, value in values.items()}
+
+
+def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
+    """What a search finds; `how` has the arguments of `_search` by name."""
+    return _search(decode, **how)
+
+
+def _search(
+    decode: Callable[..., Any],
+    oracle: Sequence[Any],
+    is_training: bool,
+    given: Sequence[Any],
+    options: dict[str, Any],
+    is_mixed: bool = False,
+) -> tuple[Any, bool]:
+    """What a search finds with an `Oracle` for a model, and whether that is in train mode afterwards.
+
+    Args:
+        decode: of the submission.
+        oracle: arguments that make the model.
+        is_training: the mode in which the search gets it.
+        given: the search's arguments after the model.
+        options: and by keyword.
+        is_mixed: a part of the model is in the other mode.
+    """
+    model = Oracle(*oracle).train(is_training)
+    model.part.train(is_training is not is_mixed)
+    found = decode(model, *given, **options)
+    return found, model.training
