@@ -38,11 +38,19 @@ class ObjectReply:
 
 @dataclass(frozen=True)
 class CallReply:
-    """A result as a tree, the number of its graph for a backward pass, the indices of arguments that were changed."""
+    """A result as a tree.
+
+    Attributes:
+        value: the tree.
+        graph: its number, for a backward pass.
+        changed: indices of arguments that were changed.
+        place: the file and the line that changed the first of them, as far as that is known.
+    """
 
     value: object
     graph: int | None
     changed: list[int]
+    place: tuple[str, int] | None
 
 
 def read_reply(header: dict[str, Any], body: bytes, number: int) -> tuple[object, Decoder] | Failure:
@@ -85,11 +93,14 @@ def read_object(result: object, decoder: Decoder) -> ObjectReply:
 
 def read_call(result: object, decoder: Decoder, arguments: int) -> CallReply:
     """Checks the reply to a call that was sent with `arguments` tensors."""
-    answer = fields(result, value=None, graph=(int, type(None)), changed=list)
+    answer = fields(result, value=None, graph=(int, type(None)), changed=list, place=(list, type(None)))
     changed = answer["changed"]
     if not all(type(index) is int and 0 <= index < arguments for index in changed):
         raise BreachError("changes to arguments that were never sent")
-    return CallReply(answer["value"], answer["graph"], changed)
+    place = answer["place"]
+    if place is not None and [type(part) for part in place] != [str, int]:
+        raise BreachError("a change at a place that is none")
+    return CallReply(answer["value"], answer["graph"], changed, place and (place[0], place[1]))
 
 
 def read_value(tree: object, decoder: Decoder) -> object:

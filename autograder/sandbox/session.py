@@ -223,13 +223,21 @@ class Session:
     def _quote(self, frames: list[tuple[str, int, str]]) -> str:
         """A traceback made from our own copy of the sources; the worker only sends line numbers."""
         lines = []
-        modules = {file_of(name, path): name for name, (path, _) in self.sources.items()}
         for file, number, function in frames:
-            module = modules.get(file)
-            if module is None:
-                continue
-            source = self.sources[module][1].split("\n")  # as Python counts; splitlines() also splits at form feeds
-            line = source[number - 1].strip()[:200] if 1 <= number <= len(source) else ""
-            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
-            lines.append(f"{self._locate(module, number)}, in {name}\n    {line}")
+            if (found := self._find(file, number)) is not None:
+                name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
+                lines.append(f"{found[0]}, in {name}\n    {found[1]}")
         return "\n".join(lines)
+
+    def quote(self, file: str, number: int) -> str:
+        """A line of the submission, with its place; "" if there is none."""
+        return ": ".join(self._find(file, number) or ())
+
+    def _find(self, file: str, number: int) -> tuple[str, str] | None:
+        """The place of a line, and the line; None where the submission has no such file."""
+        for name, (path, text) in self.sources.items():
+            if file_of(name, path) == file:
+                lines = text.split("\n")  # as Python counts; splitlines() also splits at form feeds
+                line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
+                return self._locate(name, number), line
+        return None

@@ -22,6 +22,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from ..sandbox.worker.changes import has_changed, keep
 from .case import Case
 from .comparison import (
     NEGLIGIBLE,
@@ -34,9 +35,10 @@ from .comparison import (
     expect_parts,
     fail,
 )
+from .in_process import call_undisturbed
 from .observation import observe
 from .own_values import expect_no_memory, expect_own_gradients
-from .results import LOOK_AT, CheckFailed, UnreadableError
+from .results import CHANGED, LOOK_AT, CheckFailed, UnreadableError
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
@@ -117,9 +119,7 @@ def expect_computes(
             for tensor in (next(iter(given.values())), leaves[0]):
                 if tensor is not None:
                     tensor.requires_grad_(False)
-        # What a call does to its arguments is for `expect_no_state` to find.
-        handed = {name: x.clone() if x is not None and x.requires_grad else x for name, x in given.items()}
-        result = _call(function, handed, is_plain)
+        result = _call(function, given, is_plain)
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
         try:
             chosen = _judge(found, candidates, leaves, inputs, parts, look_at, counted, dtype, about)
@@ -135,7 +135,7 @@ def expect_computes(
                 raise
 
             def compute(arguments: Sequence[Tensor | None]) -> Any:
-                returned = function(*arguments)
+                returned = call_with_copies(function, arguments)
                 return returned if len(parts) == 1 else expect_parts(returned, parts, "what is returned")[0]
 
             of_module = [parameter for parameter, _ in parameters]  # the values cost another item
@@ -204,7 +204,7 @@ def expect_no_state(
     arguments = dict(zip(others, copies_of(others.values()), strict=True))
     with torch.no_grad():
         first = function(*arguments.values())
-        _expect_unchanged(arguments, others)
+        _expect_unchanged(function, arguments, others)
         kept = tensors_in(first, copied=True)
         try:
             expect_computes(lambda *_: first, candidates, others, parts)
@@ -275,12 +275,32 @@ def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
     return [_argument(value) for value in values]
 
 
-def _expect_unchanged(given: Inputs, before: Inputs) -> None:
+def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
+    """What a function returns; where it writes into its arguments, as if it had left them alone.
+
+    That it writes there is for `expect_no_state` to find.
+    """
+    __tracebackhide__ = True
+    first, second = ([None if one is None else one.clone() for one in arguments] for _ in range(2))
+    before = keep(one for one in first if one is not None)
+    result = function(*first)
+    if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
+        result, _ = call_undisturbed(partial(function, *second), [one for one in second if one is not None])
+    return result
+
+
+def _expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:
     __tracebackhide__ = True
     for name, value in given.items():
         old = before[name]
-        if value is not None and old is not None and not all_equal([value.detach()], [old.detach()]):
-            fail(f"{name} after the call", "unchanged values", "changed in place", IN_PLACE)
+        if value is None or old is None or all_equal([value.detach()], [old.detach()]):
+            continue
+        place = getattr(value, "changed_at", None)  # in the sandbox, the worker finds it
+        if place is None:
+            copies = copies_of(before.values())
+            _, place = call_undisturbed(partial(function, *copies), [one for one in copies if one is not None])
+        where = f" by {place}" if place else ""
+        fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
 
 
 def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Sequence[str]) -> list[Any]:
@@ -380,15 +400,15 @@ def _compare_gradients(
         expect_close(actual, leaf.grad.to(actual.dtype), name, DETACHED, tolerance, scale)
 
 
-def _call(function: Callable[..., Any], handed: Inputs, is_plain: bool) -> Any:
+def _call(function: Callable[..., Any], given: Inputs, is_plain: bool) -> Any:
     """Calls the submission; an error of mixed dtypes gets a note on what it says about the parameters."""
     __tracebackhide__ = True
     try:
         if is_plain:
-            return function(*handed.values())
-        first, *others = handed
+            return call_with_copies(function, list(given.values()))
+        first, *others = given
         with torch.inference_mode():
-            return function(handed[first], **{name: handed[name] for name in others})
+            return function(given[first], **{name: given[name] for name in others})
     except RuntimeError as error:
         if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
             error.add_note(MIXED)

@@ -25,7 +25,7 @@ from ..sources import IntakeError
 from .case import Case
 from .in_process import read_sources
 from .own_run import OwnRun
-from .under_test import SEED, SUBMISSION, SubmissionUnderTest
+from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, item_of
 
 OWN_RUN = pytest.StashKey[OwnRun]()
 COLLECTED = pytest.StashKey[list[tuple[str, set[str]]]]()
@@ -59,6 +59,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if SEED not in config.stash:
         seed = config.getoption("seed")
         config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the test of side effects first in its file: what it finds may be behind whatever else fails."""
+    files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda item: (files[item.path], item_of(item) != SIDE_EFFECTS))
 
 
 def assignment_of(config: pytest.Config) -> Assignment:

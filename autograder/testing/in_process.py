@@ -5,24 +5,27 @@ process.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from autograder.sources import Source, Sources
+from autograder.sources import Locate, Source, Sources, in_module
 from foundation.assignment_file import Assignment
 
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker import settings
+from ..sandbox.worker.changes import call_again
 from ..sandbox.worker.loading import Package
 from ..sources import read_modules
 from .grading_python import check_syntax, is_newer
 
 _numbers = itertools.count()
+_quotes: dict[str, Callable[[int], str]] = {}
+"""For the files of submissions in this process: from a line's number to its place and the line."""
 
 
 class InProcessSubmission:
@@ -32,8 +35,14 @@ class InProcessSubmission:
         contract: what the submission must offer.
     """
 
-    def __init__(self, sources: Sources, assignment: Assignment) -> None:
-        """Takes the modules, such as those that `read_sources` reads, and the assignment with their contract."""
+    def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
+        """Takes what is to be tested.
+
+        Args:
+            sources: the modules, such as those that `read_sources` reads.
+            assignment: with their contract.
+            locate: where the student finds a line.
+        """
         self.contract = assignment.contract
         self._stand_ins = stand_ins_of(assignment)
         settings.compile_nothing()
@@ -42,6 +51,7 @@ class InProcessSubmission:
         self.package = Package(
             dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, check=check
         )
+        _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
 
     def build(
         self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
@@ -91,6 +101,20 @@ class InProcessSubmission:
     def close(self) -> None:
         """Forgets the submission's modules."""
         self.package.close()
+
+
+def call_undisturbed(call: Callable[[], Any], tensors: Sequence[Tensor]) -> tuple[Any, str]:
+    """Makes a call that writes into its arguments as if it had left them alone: see `call_again`.
+
+    Returns:
+        What it returns, and the line that writes, with its place; "" where no submission in this process has it.
+    """
+    value, place = call_again(call, tensors, _quotes)
+    return value, _quotes[place[0]](place[1]) if place else ""
+
+
+def _quote(module: str, text: str, locate: Locate, number: int) -> str:
+    return f"{locate(module, number) or in_module(module, number)}: {text.split(chr(10))[number - 1].strip()}"
 
 
 def read_sources(folder: Path, release: Path) -> dict[str, Source]:

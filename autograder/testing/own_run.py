@@ -15,7 +15,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Forbidden
 
 from .in_process import InProcessSubmission
-from .results import Outcome, State, judge_task
+from .results import CHANGED, Outcome, State, judge_task
 from .under_test import item_of
 
 AGAIN = "for the same reason"
@@ -35,7 +35,7 @@ class OwnRun:
         self.mentions = list(find_mentions(sources, assignment.contract.forbidden))
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
-        self._causes: set[str] = set()  # of failures: the test function, and what was said
+        self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
         self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
 
     def close(self) -> None:
@@ -70,9 +70,10 @@ class OwnRun:
         of_call = ("  inputs:", "  expected:", "  got:")
         said = "\n".join(line for line in str(error).split("\n")[1:] if not line.startswith(of_call))
         causes = {test, file + re.sub(r"[\d.]+", "", said)} if said else {test}
-        if not causes.isdisjoint(self._causes):
+        tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
+        if not self._causes.isdisjoint(causes | tasks):
             self._repeated.add(report.nodeid)
-        self._causes |= causes
+        self._causes |= causes | (tasks if CHANGED in str(error) else set())
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
         """Counts failures for one reason apart from the first of them, which alone is shown."""
@@ -96,7 +97,9 @@ class OwnRun:
                 of_task.setdefault(marker, []).append(nodeid)
         lines = []
         if self._repeated:
-            lines.append(f"{len(self._repeated)} more tests fail for the same reasons; name a test to see its message")
+            n = len(self._repeated)
+            more = "1 more test fails" if n == 1 else f"{n} more tests fail"
+            lines.append(f"{more} for the same reason; name a test to see its message")
         for task in self._assignment.tasks:
             wanted = of_task.get(task.marker, [])
             outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]

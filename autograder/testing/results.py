@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported,
 
 LOOK_AT = "  look at:  "
 """Begins the line of a message that says what the student should look at."""
+CHANGED = "changed in place"
+"""Of an argument, in a message: where that has happened, other failures may follow from it."""
 NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
 
 
@@ -224,23 +226,28 @@ def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMar
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
     """Why tests did not pass: one message, with a count, for all that fail for one reason.
 
+    That a component changes its arguments is told alone: whatever else fails may follow from it.
+
     Args:
         missed: the tests that did not pass.
         total: how many there are.
         most: reasons that are told; how many more there are is said.
     """
     reasons: dict[tuple[State, str], list[Outcome]] = {}
-    for outcome in missed:
+    for outcome in sorted(missed, key=lambda outcome: CHANGED not in outcome.message):
         reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
     if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
         return missed[0].message
+    is_changed = any(CHANGED in outcome.message for outcome in missed)
+    most = 1 if is_changed else most
     parts = [f"{total - len(missed)} of {total} tests pass."]
     for alike in list(reasons.values())[:most]:
         more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""
         parts.append(f"[{alike[0].test}{more}]\n{alike[0].message}")
     if len(reasons) > most:
         others = sum(map(len, list(reasons.values())[most:]))
-        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, for other reasons")
+        why = "perhaps for the same reason" if is_changed else "for other reasons"
+        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, {why}")
     return "\n".join(parts)
 
 

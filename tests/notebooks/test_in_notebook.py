@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -72,6 +73,9 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     line = 1 + history[-1].split("\n").index("        return self.table(tokens) * nn.sqrt(self.d_model)")
     assert "AttributeError: module 'torch.nn' has no attribute 'sqrt'" in said
     assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
+    history += ["import torch", solved(course, "LayerNorm").replace("centred = x -", "x -= 1\n        centred = x -")]
+    assert notebooks.check("1.4") == 9
+    assert re.search(r"changed in place by this notebook, cell 4, line \d+: x -= 1\n", capsys.readouterr().out)
 
 
 @pytest.mark.slow

@@ -20,17 +20,19 @@ def can_be_changed(tensor: Tensor) -> bool:
     return tensor.numel() > 0 and all(s > 0 or n == 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
 
 
-def spoil(tensors: Iterable[Tensor]) -> None:
+def spoil(tensors: Iterable[Tensor], place: str) -> None:
     """Makes a change that the submission has made to its arguments visible in the caller's tensors.
 
     Its own values are not written there: a test that computes what it expects from the same tensor after the call
     would then compute it from the submission's choice. Floats become NaN, other values random ones that differ
-    somewhere and stay within the range that was there.
+    somewhere and stay within the range that was there. They get an attribute `changed_at`, the line that made
+    the change.
     """
     generator = torch.Generator().manual_seed(draw_seed())
     for tensor in tensors:
         with torch.no_grad():
             tensor.copy_(_other_values(tensor, generator))
+        tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes
 
 
 def _other_values(tensor: Tensor, generator: torch.Generator) -> Tensor:

@@ -1,11 +1,20 @@
-"""Whether a call has written into its arguments."""
+"""Whether a call has written into its arguments, and which line of the submission did."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Container, Iterable, Sequence
+from types import FrameType
+from typing import Any
 
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
+
+Place = tuple[str, int]
+"""A file of the submission, and a line."""
 
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
@@ -19,3 +28,57 @@ def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
         return True
     now = tensor.detach()
     return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN
+
+
+def call_again(
+    call: Callable[[], Any], tensors: Sequence[torch.Tensor], files: Container[str]
+) -> tuple[Any, Place | None]:
+    """Makes a call that writes into its arguments as if it had left them alone, and looks where it does so.
+
+    The backward pass gets what the forward pass has read, whatever was written there since.
+
+    Args:
+        call: the call.
+        tensors: its arguments.
+        files: of the submission.
+
+    Returns:
+        What the call returns, and the line that writes first; None where no line of these files does.
+    """
+    watch = Watch(keep(tensors), files)
+    earlier = sys.gettrace()
+    sys.settrace(watch.trace)
+    try:
+        with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor):
+            value = call()
+    finally:
+        sys.settrace(earlier)
+    return value, watch.found
+
+
+class Watch:
+    """Looks at tensors after each line.
+
+    Attributes:
+        found: the line after which one had changed.
+    """
+
+    def __init__(self, kept: Kept, files: Container[str]) -> None:
+        """Takes the tensors as they are, and the files whose lines count."""
+        self._kept, self._files = kept, files
+        self._line: Place | None = None
+        self.found: Place | None = None
+
+    def trace(self, frame: FrameType | None, event: str, argument: object) -> Any:
+        """Is called by Python before a line runs, and when a function is called or returns."""
+        if self.found is None and self._line and any(has_changed(*one) for one in self._kept):
+            self.found = self._line
+        if frame is None or frame.f_code.co_filename not in self._files:
+            return None
+        at: FrameType | None = frame
+        if event == "return":  # what happens next belongs to the line that has called
+            at = frame.f_back
+            while at is not None and at.f_code.co_filename not in self._files:
+                at = at.f_back
+        self._line = (at.f_code.co_filename, at.f_lineno) if at is not None else self._line
+        return self.trace

@@ -13,14 +13,15 @@ import contextlib
 import importlib
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from functools import partial
 from typing import Any, Protocol
 
 import torch
 from torch import nn
 
 from . import settings, shortcuts
-from .changes import has_changed, keep
+from .changes import call_again, has_changed, keep
 from .failures import describe
 from .frames import REQUEST_LIMITS, pack, read_frame, write_all
 from .loading import Package
@@ -49,9 +50,19 @@ class Executor:
         graphs: forward passes that wait for their backward pass, by number.
     """
 
-    def __init__(self, components: Components, stand_ins: object, seed_offset: int = 0) -> None:
-        """Takes the components, the module of stand-ins, and a number that is added to the seed of every request."""
+    def __init__(
+        self, components: Components, stand_ins: object, seed_offset: int = 0, files: Container[str] = ()
+    ) -> None:
+        """Takes what it works with.
+
+        Args:
+            components: of a submission.
+            stand_ins: the module of stand-ins.
+            seed_offset: is added to the seed of every request.
+            files: of the submission, as its code names them.
+        """
         self._components, self._stand_ins, self._seed_offset = components, stand_ins, seed_offset
+        self._files = files
         self.objects: Table[Held] = Table()
         self.graphs: Table[Graph] = Table()
 
@@ -93,19 +104,23 @@ class Executor:
         return self._introduce(Held(value), encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Calls a function, a method of an object, or a stand-in that is a function of an object."""
+        """Calls a function, a method of an object, or a stand-in that is a function of an object.
+
+        That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
+        """
         inputs = self._connect(decoder)
-        args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         before = keep(decoder.tensors)
-        function = self._find(request["target"])
-        with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):
-            self._seed(request)
-            value = function(*args, **kwargs)
-        result = {"value": encoder.encode(value)}
+        value = self._call(request, decoder)
+        changed = [index for index, one in enumerate(before) if has_changed(*one)]
+        place = None
+        if changed and "stand_in" not in request["target"]:
+            decoder.tensors[:] = [copy for _, _, copy in before]
+            inputs = self._connect(decoder)
+            value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
+        result = {"value": encoder.encode(value), "changed": changed, "place": place}
         inputs += [self.objects[number].parameters[index] for number, index in request["parameters"]]
         result["graph"] = self._keep_graph(inputs, encoder) if request["grad"] else None
-        changed = [index for index, one in enumerate(before) if has_changed(*one)]
-        return {**result, "changed": changed}
+        return result
 
     def do_backward(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[int | None]:
         """Gradients of what went into a call, for those of what came out of it."""
@@ -154,6 +169,14 @@ class Executor:
         seed = request["seed"] + self._seed_offset
         torch.default_generator.manual_seed(seed)  # torch.manual_seed formats the stack, for CUDA
         random.seed(seed)
+
+    def _call(self, request: Content, decoder: Decoder) -> Any:
+        """Makes the call of a request."""
+        args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
+        function = self._find(request["target"])
+        with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):
+            self._seed(request)
+            return function(*args, **kwargs)
 
     def _find(self, target: Content) -> Any:
         """The function or method that is meant, with stand-ins in the place of the other components."""
@@ -227,7 +250,7 @@ class Service:
         self._paths = frozenset(path for path, _ in sources.values())
         self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._package = Package(sources, request["contract"], self._stand_ins, settings_kept=settings.kept)
-        self._executor = Executor(self._package, self._stand_ins)
+        self._executor = Executor(self._package, self._stand_ins, files=self._paths)
 
     def _begin(self, package: Package) -> None:
         """Puts PyTorch's own layers out of bounds, once all modules are imported: only calls are judged."""

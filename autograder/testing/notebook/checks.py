@@ -61,7 +61,7 @@ def run_task(
     Returns:
         The result, what the student reads, and perhaps a PNG of what was returned beside what was expected.
     """
-    submission, printed = InProcessSubmission(sources, assignment), io.StringIO()
+    submission, printed = InProcessSubmission(sources, assignment, locate), io.StringIO()
     try:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             tests = NotebookTests(sources, assignment, locate)

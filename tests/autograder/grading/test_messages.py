@@ -1,6 +1,6 @@
 """What a task's message says: each reason once, with a count."""
 
-from autograder.testing.results import Outcome, State, explain, explain_by_one
+from autograder.testing.results import CHANGED, Outcome, State, explain, explain_by_one
 
 
 def failed(test: str, what: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:
@@ -31,6 +31,14 @@ def test_what_is_left_out_is_counted():
     assert explain(several, 9).endswith("\n… and 3 tests more, for other reasons")
     assert explain(several[:5], 9).endswith("\n… and 1 test more, for other reasons")
     assert "run the tests" not in explain(several, 9)
+
+
+def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
+    changed = failed("test_no_side_effects", "query after the call", f"{CHANGED} by layers.py, line 3: query /= 2")
+    for order in ([*MASKS, changed], [changed, *MASKS]):
+        said = explain(order, 9)
+        assert said.startswith("4 of 9 tests pass.\n[test_no_side_effects]\nquery after the call\n")
+        assert said.endswith("\n… and 4 tests more, perhaps for the same reason") and "True may attend" not in said
 
 
 def test_one_message_of_all_tests_stands_alone():

@@ -1,6 +1,7 @@
 """The mirror: what a test sees through it is what it would see with the object itself, in this process."""
 
 import gc
+from functools import partial
 
 import pytest
 import torch
@@ -8,7 +9,9 @@ from torch import nn
 
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
+from autograder.testing.calls import call_with_copies, expect_no_state
 from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.results import CheckFailed
 from foundation.assignment_file import read_assignment
 
 
@@ -224,6 +227,59 @@ def test_changes_of_arguments_through_data_are_seen(sandbox, kind: str, is_chang
         submission.call("decode.greedy_decode", kind, tensor)
     same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
     assert same == [not is_changed] * 4
+
+
+WRITES = """
+import torch
+from torch import nn
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    scores = key * query
+    add_to(query)
+    query.data[0] = 0.0
+    return scores, mask
+
+
+def add_to(one):
+    two = one + 1
+    one += two
+
+
+class MultiHeadedAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, query, key, value, mask=None):
+        heads = self.gain * query
+        torch.relu_(query)
+        return heads
+"""
+
+
+@pytest.mark.parametrize(
+    "where, place",
+    [("function", "attention.py, line 15: one += two"), ("module", "attention.py, line 25: torch.relu_(query)")],
+)
+def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(sandbox, where: str, place: str):
+    sources = {"attention": WRITES}
+    remote, here = sandbox(sources), InProcessSubmission({"attention": ("attention.py", WRITES)}, read_assignment())
+    seen = []
+    for submission in (remote, here):
+        x = torch.linspace(-1, 1, 3, dtype=torch.float64)
+        function = partial(submission.call, "attention.scaled_dot_product_attention")
+        if where == "module":
+            function = submission.build("attention.MultiHeadedAttention", 3, 1, dtype=torch.float64)
+        with pytest.raises(CheckFailed, match="query after the call") as caught:
+            expect_no_state(function, [], {"query": x, "key": x, "value": x}, {"query": x, "key": x, "value": x}, ["y"])
+        assert f"changed in place by {place}" in str(caught.value)
+        leaf = x.clone().requires_grad_()
+        returned = call_with_copies(function, [leaf, 2 * x, x])
+        (returned if where == "module" else returned[0]).sum().backward()
+        seen.append(leaf.grad)
+    here.close()
+    assert torch.equal(*seen) and torch.equal(seen[0], torch.ones(3) if where == "module" else 2 * x)
 
 
 def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):

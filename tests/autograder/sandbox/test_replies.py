@@ -24,7 +24,7 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["id", "result", "tensors", "error", "kind", "message", "frames", "value", "graph", "changed"]
+                ["id", "result", "tensors", "error", "kind", "message", "frames", "value", "graph", "changed", "place"]
             ),
             inner,
             max_size=4,

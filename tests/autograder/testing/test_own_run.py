@@ -51,6 +51,7 @@ def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
     assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in said
     assert "1.4 Layer normalisation: 9 of 10 points; missing: no side effects (1)" in said
     assert "Skipped" not in said and len(said.splitlines()) < 25
+    assert re.search(r"changed in place by layers\.py, line \d+: x -= 1\n", said) and said.count("look at:") == 1
 
 
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"

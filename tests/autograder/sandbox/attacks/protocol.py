@@ -67,6 +67,11 @@ def changed_arguments(x):
     _forge_result(dict, lambda header: header["result"].update(changed=[0, 1, 2, -1]))
 
 
+def changed_nowhere(x):
+    """Says that an argument was changed at a place that is none."""
+    _forge_result(dict, lambda header: header["result"].update(changed=[0], place=["layers.py", True]))
+
+
 def closed_pipe(x):
     """Closes the pipe of replies and lives on."""
     os.closerange(3, 4096)
@@ -185,7 +190,7 @@ def overlapping_tensors(x):
 def replies_ahead(x):
     """Answers requests that have not been made yet, with results of its choice."""
     pack = sys.modules["worker.frames"].pack
-    result = {"value": True, "graph": None, "changed": []}
+    result = {"value": True, "graph": None, "changed": [], "place": None}
     for number in range(200):
         _write_everywhere(pack({"id": number, "result": result, "tensors": []}))
 
