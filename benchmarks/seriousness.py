@@ -30,7 +30,9 @@ POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults a pre-norm model does no
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", *POST_NORM, "2.4", "3.1")
 N_TRANSLATED = 100  # dev sentences, translated in batches of two sizes and in two precisions
 SEED = 0
+FURTHER_SEEDS = (1, 2)  # where the model's BLEU lies near a bound
 RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
+NEAR = 0.05
 FEW = 0.05  # of translations may differ between batches by rounding alone
 EXCEPTIONS = {
     "embedding-normalised": "these are other vectors than those of the table, however well they train",
@@ -48,7 +50,8 @@ EXCEPTIONS = {
 def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> int:
     """Measures the intact model and `count` faults, spread evenly over each task's; returns the exit status.
 
-    Every time, the tests of today say what each fault costs, and the picture is drawn anew.
+    A model near a bound is trained with three seeds, and so are the intact ones; the mean of their BLEU counts. Every
+    time, the tests of today say what each fault costs, and the picture is drawn anew.
 
     Args:
         output: rows of JSON, one a line; models are trained only for faults that it lacks.
@@ -58,13 +61,17 @@ def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> 
         dev: likewise.
     """
     rows = read_rows(output)
-    done = {row["fault"] for row in rows}
-    wanted = [f"{INTACT} post-norm", f"{INTACT} pre-norm", *(fault.id for fault in choose(count))]
-    for name in tqdm([name for name in wanted if name not in done], "training"):
-        rows.append(run_alone(name, train, dev))
-        write_rows(output, rows)
     faults = {fault.id: fault for fault in faults_of(read_assignment())}
     rows = [row for row in rows if row["fault"] in faults or row["fault"].startswith(INTACT)]
+    done = {row["fault"] for row in rows}
+    intact = [name for name in (f"{INTACT} post-norm", f"{INTACT} pre-norm") if name not in done]
+    for name in tqdm([*intact, *choose(count, done)], "training"):
+        rows.append(run_alone(name, SEED, train, dev))
+        write_rows(output, rows)
+    for row in tqdm([row for row in rows if "further" not in row and is_near(row, rows)], "near a bound"):
+        again = [run_alone(row["fault"], seed, train, dev) for seed in FURTHER_SEEDS]
+        row["further"] = [one.get("bleu") for one in again]
+        write_rows(output, rows)
     for row in tqdm(rows, "judging"):
         if row["fault"] in faults:
             row["missing"] = missing_items(faults[row["fault"]])
@@ -75,9 +82,9 @@ def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> 
     return int(any(row["fault"] not in EXCEPTIONS for row in outside(rows)))
 
 
-def run_alone(name: str, train: Path, dev: Path) -> dict[str, Any]:
+def run_alone(name: str, seed: int, train: Path, dev: Path) -> dict[str, Any]:
     """Trains one model in a process of its own, which a fault may crash."""
-    command = [sys.executable, "-m", "benchmarks.seriousness", name, str(train), str(dev)]
+    command = [sys.executable, "-m", "benchmarks.seriousness", name, str(seed), str(train), str(dev)]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own module
     if ran.returncode == 0:
         return dict(json.loads(ran.stdout.splitlines()[-1]))
@@ -94,14 +101,15 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
 
 
-def choose(count: int) -> list[Fault]:
-    """Chooses faults, of each task as large a share as of all, evenly spaced in the catalogue."""
-    faults = [one for one in faults_of(read_assignment()) if one.task in TASKS and one.severity != "conditional"]
-    step = len(faults) / min(count, len(faults))
-    return [faults[int(number * step)] for number in range(min(count, len(faults)))]
+def choose(count: int, done: set[str]) -> list[str]:
+    """Chooses as many faults as `done` lacks to `count`, evenly spaced among the others of the catalogue."""
+    known = [one.id for one in faults_of(read_assignment()) if one.task in TASKS and one.severity != "conditional"]
+    others = [name for name in known if name not in done]
+    missing = max(0, min(count - (len(known) - len(others)), len(others)))
+    return [others[number * len(others) // missing] for number in range(missing)]
 
 
-def measure_one(name: str, train: Path, dev: Path) -> dict[str, Any]:
+def measure_one(name: str, seed: int, train: Path, dev: Path) -> dict[str, Any]:
     """Trains one model: {"fault", "task", "bleu", "loss", "batch", "float32"}.
 
     `batch` and `float32` are the shares of dev sentences whose translation depends on the batch or on the precision;
@@ -114,7 +122,7 @@ def measure_one(name: str, train: Path, dev: Path) -> dict[str, Any]:
         sys.path.insert(0, scratch)
         is_post_norm = fault.task in POST_NORM if fault else name.endswith("post-norm")
         try:
-            row |= train_model(train, dev, is_post_norm)
+            row |= train_model(train, dev, is_post_norm, seed)
         except Exception as error:
             row["failure"] = f"{type(error).__name__}: {error}"[:200]
     return row
@@ -154,11 +162,21 @@ def kept(row: dict[str, Any]) -> float:
     return 1 - sum(weights[name] for name in row["missing"]) / sum(weights.values())
 
 
+def mean_bleu(row: dict[str, Any]) -> float:
+    """Returns the mean of dev BLEU over seeds; 0 for a model that cannot be trained or translate."""
+    scores = [row.get("bleu"), *row.get("further", ())]
+    return sum(score or 0.0 for score in scores) / len(scores)
+
+
 def relative_bleu(row: dict[str, Any], rows: list[dict[str, Any]]) -> float:
-    """Returns dev BLEU as a share of the intact model's; 0 for a model that cannot be trained or translate."""
+    """Returns dev BLEU as a share of the intact model's."""
     norm = "post-norm" if row["task"] in POST_NORM else "pre-norm"
-    intact = next(one["bleu"] for one in rows if one["fault"] == f"{INTACT} {norm}")
-    return float(row.get("bleu") or 0.0) / intact
+    return mean_bleu(row) / next(mean_bleu(one) for one in rows if one["fault"] == f"{INTACT} {norm}")
+
+
+def is_near(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    """Whether another seed could put a model on the other side of a bound; the intact ones are compared with all."""
+    return "task" not in row or any(abs(relative_bleu(row, rows) - bound) < NEAR for bound in (RUINED, AS_GOOD))
 
 
 def outside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -205,7 +223,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     save_figure(figure, path)
 
 
-def train_model(train: Path, dev: Path, is_post_norm: bool) -> dict[str, Any]:
+def train_model(train: Path, dev: Path, is_post_norm: bool, seed: int) -> dict[str, Any]:
     """Trains the faulty package, and measures how it translates."""
     from given import package
     from given.config import PRESETS
@@ -213,7 +231,7 @@ def train_model(train: Path, dev: Path, is_post_norm: bool) -> dict[str, Any]:
     from given.experiment import Experiment
 
     package.use(PACKAGE)
-    settings: dict[str, Any] = {"fused": False, "cached": False, "precision": "float32", "seed": SEED}
+    settings: dict[str, Any] = {"fused": False, "cached": False, "precision": "float32", "seed": seed}
     if is_post_norm:
         settings |= {"norm_first": False, "learning_rate": 1.5e-3}
     config = replace(PRESETS["quick"], **settings)
@@ -244,4 +262,4 @@ def share_of_others(one: list[str], other: list[str]) -> float:
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    print(json.dumps(measure_one(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))
+    print(json.dumps(measure_one(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4]))))

@@ -7,6 +7,7 @@ from itertools import accumulate
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
+from ..adapters import ADAPTERS
 from ..sources import RefusedError, quote
 from .tree import is_clutter
 
@@ -41,7 +42,7 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     places = all_places(paths)
 
     def is_module(file: str) -> bool:
-        return file in assignment.contract.files
+        return file in modules_of(assignment.contract)
 
     for is_kind in (is_module, is_notebook):
         having = [place for place in places if any(map(is_kind, place.files))]
@@ -101,8 +102,13 @@ def level_of(folder: str, package: str) -> int:
 
 
 def has_modules(place: Place, contract: Contract) -> bool:
-    """Whether some of the contract's modules lie in a place."""
-    return not place.files.isdisjoint(contract.files)
+    """Whether some of the contract's modules lie in a place, or what stands for them."""
+    return not place.files.isdisjoint(modules_of(contract))
+
+
+def modules_of(contract: Contract) -> tuple[str, ...]:
+    """The files by which a submission is recognised."""
+    return (*contract.files, f"{ADAPTERS}.py")
 
 
 def is_notebook(file: str) -> bool:

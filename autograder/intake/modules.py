@@ -12,6 +12,7 @@ from autograder.sources import Source, Sources, failing_module, file_of
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
+from ..adapters import ADAPTERS, adapt
 from ..sources import IntakeError, RefusedError, decode, quote, read_modules
 from ..syntax_trees import absolute_imports, parse, relative_imports
 from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
@@ -54,7 +55,7 @@ class Selection:
             contract: names those that are there in any case.
             add: adds a module of the submission, if it has one of that name.
         """
-        wanted, seen = deque(contract.modules), {"__init__"}
+        wanted, seen = deque([*contract.modules, ADAPTERS]), {"__init__"}
         while wanted:
             module = wanted.popleft()
             if module in seen:
@@ -66,6 +67,7 @@ class Selection:
                 path, text = self.sources[module]
                 tree = parse(text)  # the tests of its components report a syntax error
                 wanted += relative_imports(tree, module, path) if isinstance(tree, ast.Module) else ()
+        self.sources = adapt(self.sources, contract)
 
 
 def read_release(release: Path, contract: Contract) -> Sources:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from autograder.sources import Locate, Source, Sources, in_module
 from foundation.assignment_file import Assignment
 
+from ..adapters import adapt
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker import settings
 from ..sandbox.worker.changes import call_again
@@ -49,7 +50,12 @@ class InProcessSubmission:
         name = f"submission_{next(_numbers)}"
         check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
         self.package = Package(
-            dict(sources), assignment.contract.modules, self._stand_ins, name, settings.kept, check=check
+            adapt(sources, assignment.contract),
+            assignment.contract.modules,
+            self._stand_ins,
+            name,
+            settings.kept,
+            check=check,
         )
         _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
 
