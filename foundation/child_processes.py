@@ -92,7 +92,6 @@ def run_forked(
     work: Callable[[Job], Iterable[Message]],
     seconds: float,
     n_children: int = 1,
-    inbox: Connection | None = None,
 ) -> Iterator[tuple[Job, Message | Ended]]:
     """Does each job in a child of its own.
 
@@ -101,7 +100,6 @@ def run_forked(
         work: called in the child; what it yields is pickled and sent to this process.
         seconds: wall time of one job; a child that takes longer is killed.
         n_children: how many run at a time.
-        inbox: further jobs come from here, until its other end is closed; children that still run are then ended.
 
     Yields:
         A job with each message of its child, and at last with how the child ended.
@@ -109,7 +107,7 @@ def run_forked(
     context = multiprocessing.get_context("fork")
     running: dict[Connection, _Child[Job]] = {}
     try:
-        while jobs or running or inbox:
+        while jobs or running:
             while jobs and len(running) < n_children:
                 job = jobs.popleft()
                 receiver, sender = context.Pipe(duplex=False)
@@ -118,25 +116,13 @@ def run_forked(
                     process.start()
                     sender.close()  # so that the pipe ends with the child
                     running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
-            ready = _ready(running, inbox)
-            if inbox and inbox in ready:
-                try:
-                    jobs.append(inbox.recv())
-                except (EOFError, OSError):
-                    return
-            yield from _messages(running, ready)
+            left = min(child.deadline for child in running.values()) - time.monotonic()
+            yield from _messages(running, wait(running, None if left == math.inf else max(0.0, left)))
     finally:
         for receiver, child in running.items():
             child.process.kill()
             child.process.join()
             receiver.close()
-
-
-def _ready(running: dict[Connection, _Child[Job]], inbox: Connection | None) -> list[object]:
-    """Waits for the next message or the next deadline; the connections that have something to read."""
-    left = min((child.deadline for child in running.values()), default=math.inf) - time.monotonic()
-    connections = [*running, inbox] if inbox else [*running]
-    return [*wait(connections, None if left == math.inf else max(0.0, left))]
 
 
 def ask_forked(

@@ -2,8 +2,9 @@
 
     downloads/       what learning platforms hand out     roll.py        students, and what is left out
     entries.py       what is graded, and whose it is      records.py     the folder of results
-    staleness.py     which entries have to be graded      machines/      this one, or those of a cluster
-    grading.py       all that has to be graded            store/         the database of results
+    staleness.py     which entries have to be graded      jobs.py        a submission, graded in a child
+    grading.py       all that has to be graded            cluster.py     or on machines of a Dask cluster
+    store/           the database of results
     marks.py         what each student has earned         regrading.py   what a regrade would change
     kept_answers.py  what else is found out, for later    similarity/    who shares more than chance explains
 

@@ -16,8 +16,9 @@ from foundation.texts import printable
 
 from ..grading.launcher import open_grader
 from ..grading.record import Record
+from .cluster import grade_on_cluster
 from .entries import Entry
-from .machines import OPENER, Cluster, Reader, UnreadJob, grade_here, terms_of
+from .jobs import UnreadJob, grade_here
 from .marks import weighed
 from .regrading import Held, repeated
 from .staleness import Conditions, Need, contents_of, need_of
@@ -95,7 +96,8 @@ def grade_class(
 
         notes = {entry: (NOT_OURS,) for entry in to_grade if entry.key in forged}
         if scheduler:
-            grade_all_on_cluster(to_grade, conditions, scheduler, store, notes)
+            jobs = jobs_of(to_grade, conditions, notes)
+            store_all(grade_on_cluster(jobs, conditions, scheduler), len(jobs), conditions, store)
         else:
             with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
                 grade_all(to_grade, conditions, grader, store, notes)
@@ -141,35 +143,6 @@ def grade_all(
     jobs = deque(jobs_of(entries, conditions, notes))
     graded = grade_here(jobs, conditions.assignment, conditions.grader_version, grader, conditions.n_children)
     store_all(graded, len(entries), conditions, store)
-
-
-def grade_all_on_cluster(
-    entries: Sequence[Entry],
-    conditions: Conditions,
-    scheduler: str,
-    store: Callable[[Entry, Record], None],
-    notes: Mapping[Entry, tuple[str, ...]] | None = None,
-    opener: str = OPENER,
-) -> None:
-    """Grades each entry on a Dask cluster; see `grade_all` and `machines.cluster`.
-
-    Args:
-        entries: the submissions.
-        conditions: as asked for.
-        scheduler: its address.
-        store: called with each record, once.
-        notes: on the runs of some.
-        opener: of the grader on each machine.
-
-    Raises:
-        ClusterError: where the cluster cannot be used, or is lost.
-    """
-    reader = Reader(jobs_of(entries, conditions, notes), conditions)  # before Dask, which starts threads
-    try:
-        with Cluster(scheduler, terms_of(conditions, opener)) as cluster:
-            store_all(cluster.grade(iter(reader), conditions), len(entries), conditions, store)
-    finally:
-        reader.close()
 
 
 def jobs_of(

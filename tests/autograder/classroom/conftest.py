@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import select, update
@@ -59,13 +58,6 @@ class StubGrader:
         found = sorted(self.log.read_text().split())
         self.log.write_text("")
         return found
-
-
-@contextmanager
-def open_stub(*arguments):
-    """Opens one in a process of its own."""
-    with TemporaryDirectory() as name:
-        yield StubGrader(Path(name, "log"))
 
 
 @pytest.fixture

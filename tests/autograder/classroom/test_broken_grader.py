@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from autograder.classroom import grading as class_grading
-from autograder.classroom.machines import jobs
+from autograder.classroom import jobs
 from autograder.diagnosis.catalogue import CatalogueError
 from autograder.grading import judging
 from autograder.grading.events import TasksJudged

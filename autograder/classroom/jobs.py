@@ -9,25 +9,22 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Protocol, TypeVar
-
-from pydantic import ValidationError
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
 
-from ...grading.events import Event, GivenUp, TakenIn
-from ...grading.record import Record
-from ...grading.recording import Recorder
-from ...grading.submission import events_with_seed, refusal
-from ...intake import Intake, IntakeError, IntakeRefusedError, take_in
-from ...sandbox.errors import SandboxUnavailableError
-from ..entries import Entry
-from ..staleness import Conditions
+from ..grading.events import Event, GivenUp
+from ..grading.record import Record
+from ..grading.recording import Recorder
+from ..grading.submission import events_with_seed, refusal
+from ..intake import Intake, IntakeError, IntakeRefusedError, take_in
+from ..sandbox.errors import SandboxUnavailableError
+from .entries import Entry
+from .staleness import Conditions
 
 if TYPE_CHECKING:
-    from ...grading.judging import Grader
+    from ..grading.judging import Grader
 
 
 class Gradable(Protocol):
@@ -56,7 +53,6 @@ class Job:
         told: all that there is to say where they cannot.
         seed: of the tests' inputs.
         seed_id: names that seed.
-        number: by which an answer is recognised.
     """
 
     name: str
@@ -65,7 +61,6 @@ class Job:
     told: tuple[Event, ...] = ()
     seed: int = 0
     seed_id: str = ""
-    number: int = 0
 
     def events(self, grader: Grader) -> Iterator[Event]:
         """Grades it."""
@@ -114,40 +109,6 @@ class UnreadJob:
         yield from self.read().events(grader)
 
 
-def given_up(job: Gradable, assignment: Assignment, grader_version: str, reason: str) -> Record:
-    """The record of a job that could not be graded, for a reason that has nothing to do with the submission."""
-    return Recorder(job.name, assignment, grader_version, job.notes).add(GivenUp(reason))
-
-
-def record_from(answer: str, job: Job, assignment: Assignment, grader_version: str) -> Record:
-    """The record that a machine sends back, once it fits the job.
-
-    Args:
-        answer: the record as JSON.
-        job: that it has to be about.
-        assignment: tasks and points.
-        grader_version: as asked for.
-
-    Raises:
-        ValueError: where it is not a record, or one of something else; the message says what.
-    """
-    try:
-        record = Record.model_validate_json(answer)
-    except ValidationError as error:
-        raise ValueError(f"not a record: {error.errors()[0]['msg']}") from None
-    expected = Recorder(job.name, assignment, grader_version)
-    same = ["grader_version", "weighting"]
-    if job.intake is not None and record.judgement.files:  # none where the grader has failed before it began
-        expected.add(TakenIn(job.intake.hashes, job.seed_id))
-        same += ["content_hash", "seed_id"]
-    ours = expected.record
-    if record.submission != ours.submission or any(
-        getattr(record.judgement, name) != getattr(ours.judgement, name) for name in same
-    ):
-        raise ValueError("a record of something else")
-    return record
-
-
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 MOST_TRIES = 3
@@ -169,7 +130,6 @@ def grade_here(
     grader_version: str,
     grader: Grader,
     n_children: int = 1,
-    inbox: Connection | None = None,
 ) -> Iterator[tuple[Work, Record]]:
     """Grades each job in a child of this process.
 
@@ -181,7 +141,6 @@ def grade_here(
         grader_version: for the records.
         grader: open.
         n_children: how many are graded at a time.
-        inbox: further jobs come from here, until its other end is closed.
 
     Yields:
         Each job with its record, once; in the order in which they end.
@@ -198,7 +157,7 @@ def grade_here(
     unavailable: set[Work] = set()
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
     grader.renew()
-    for job, message in run_forked(jobs, work, seconds, n_children, inbox):
+    for job, message in run_forked(jobs, work, seconds, n_children):
         if job not in recorders:
             recorders[job] = Recorder(job.name, assignment, grader_version, job.notes)
         recorder = recorders[job]

@@ -1,0 +1,331 @@
+"""Parcels through an executor: each job comes back once, whatever becomes of the machines; and a true cluster."""
+
+import contextlib
+import json
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Self
+
+import psutil
+import pytest
+
+from autograder.classroom.cluster import (
+    Answer,
+    ClusterError,
+    Parcel,
+    connected,
+    difference,
+    grade_jobs,
+    grade_on,
+    read_all,
+    record_from,
+    references_of,
+    terms_of,
+)
+from autograder.classroom.entries import take_class
+from autograder.classroom.jobs import MOST_TRIES, Job, UnreadJob
+from autograder.classroom.staleness import Conditions
+from autograder.grading.record import read_record
+from autograder.grading.recording import Recorder
+from autograder.sandbox.errors import SandboxUnavailableError
+from autograder.scoring import read_references
+from benchmarks.processes import family, has_ended, start
+from benchmarks.submissions import write_small_class
+from foundation.child_processes import run_forked
+from foundation.places import ROOT, SKELETON
+
+from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader
+
+
+@pytest.fixture
+def conditions(folder):
+    return Conditions(ASSIGNMENT, SKELETON, folder / "references", VERSION, SEEDS, n_children=2)
+
+
+@pytest.fixture
+def read(folder, output, conditions, tmp_path):
+    """Three submissions, and one that is none, with the files that hold them as read."""
+    (folder / "dan.zip").write_bytes(b"no archive")
+    (tmp_path / "read").mkdir()
+    jobs = [UnreadJob(entry, conditions) for entry in take_class(folder, output, ASSIGNMENT)[1]]
+    return read_all(jobs, tmp_path / "read", 2)
+
+
+def graded(job: Job, log) -> str:
+    """As a machine would."""
+    return Recorder(job.name, ASSIGNMENT, VERSION, job.notes).add_all(job.events(StubGrader(log))).model_dump_json()
+
+
+@pytest.fixture
+def run(read, conditions, tmp_path):
+    """Grades all, two to a parcel, with a task that answers for jobs; the records by name, and who was dismissed."""
+
+    def grade(task):
+        dismissed: list[tuple[str, str]] = []
+        terms = terms_of(conditions)
+
+        def answer(parcel: bytes) -> Answer:
+            told, packed = pickle.loads(parcel)
+            assert told == terms and SEEDS.secret not in parcel and str(tmp_path).encode() not in parcel
+            return task([pickle.loads(one) for one in packed])
+
+        parcels = iter([Parcel(read[:2]), Parcel(read[2:])])
+        with ThreadPoolExecutor(2) as executor:
+            found = list(
+                grade_on(
+                    executor,
+                    parcels,
+                    answer,
+                    terms,
+                    conditions,
+                    lambda: 2,
+                    lambda machine, why: dismissed.append((machine, why)),
+                )
+            )
+        names = [job.name for job, _ in found]
+        assert sorted(names) == ["anna", "bob", "carl", "dan"], "none twice"
+        return {job.name: record for job, record in found}, dismissed
+
+    return grade
+
+
+def test_each_job_comes_back_once(run, tmp_path):
+    records, _ = run(lambda jobs: {"records": [graded(job, tmp_path / "log") for job in jobs]})
+    scores = {name: record.judgement.score for name, record in records.items()}
+    assert scores == {"anna": 100, "bob": 100, "carl": 100, "dan": None}
+    assert all(record.is_finished for record in records.values())
+    assert {records[name].judgement.seed_id for name in ("anna", "bob", "carl")} == {SEEDS.id_of_tests}
+
+
+def test_what_is_lost_is_graded_again_but_not_for_ever(run, tmp_path):
+    tries: Counter[str] = Counter()
+
+    def task(jobs: list[Job]) -> Answer:
+        tries.update(job.name for job in jobs)
+        if any(job.name == "anna" for job in jobs):
+            return {"lost": "gone", "machine": "tcp://10.0.0.7:1"}
+        return {"records": [graded(job, tmp_path / "log") for job in jobs]}
+
+    records, _ = run(task)
+    assert tries["anna"] == MOST_TRIES + 1, "in a parcel, then alone"
+    assert records["anna"].run.error == "gone" and not records["anna"].is_finished
+    assert records["bob"].is_finished and records["bob"].judgement.score == 100
+
+
+def test_a_machine_that_differs_grades_nothing(run, tmp_path):
+    refused = []
+
+    def task(jobs: list[Job]) -> Answer:
+        if not refused:
+            refused.append(jobs)
+            return {"differs": "torch is 1.0 there", "machine": "tcp://10.0.0.7:1"}
+        return {"records": [graded(job, tmp_path / "log") for job in jobs]}
+
+    records, dismissed = run(task)
+    assert dismissed == [("tcp://10.0.0.7:1", "torch is 1.0 there")]
+    assert all(record.is_finished for record in records.values())
+
+
+@pytest.mark.parametrize(
+    "failure, expected, words",
+    [
+        (CancelledError(), ClusterError, "connection to the scheduler was lost"),
+        (ModuleNotFoundError("No module named 'autograder'"), ClusterError, "No module named 'autograder'"),
+        (None, SandboxUnavailableError, "no namespaces"),
+    ],
+)
+def test_what_concerns_all_jobs_ends_the_run(run, failure, expected, words):
+    def task(jobs: list[Job]) -> Answer:
+        if failure:
+            raise failure
+        return {"unavailable": "no namespaces"}
+
+    with pytest.raises(expected, match=words):
+        run(task)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.changed(submission="eve"),
+        lambda record: record.changed(judgement=record.judgement.changed(seed_id="0" * 12)),
+        lambda record: record.changed(judgement=record.judgement.changed(content_hash="0" * 64)),
+        lambda record: record.changed(judgement=record.judgement.changed(grader_version="0" * 16)),
+    ],
+)
+def test_a_record_of_something_else_is_not_taken(read, conditions, tmp_path, change):
+    job = next(pickle.loads(file.read_bytes()) for origin, file in read if origin.name == "anna")
+    record = Recorder(job.name, ASSIGNMENT, VERSION).add_all(job.events(StubGrader(tmp_path / "log")))
+    assert record_from(record.model_dump_json(), job, conditions) == record
+    with pytest.raises(ValueError, match="of something else"):
+        record_from(change(record).model_dump_json(), job, conditions)
+    with pytest.raises(ValueError, match="not a record"):
+        record_from("{}", job, conditions)
+
+
+@pytest.mark.parametrize(
+    "name, value, words",
+    [
+        ("torch", "1.0", r" there and 1.0 here; install the same version"),
+        ("Python", "2.7", r" there and 2.7 here"),
+        ("limits", "{}", "limits differs from the one here; bring the kit to the same commit"),
+        ("points", "0", "points differs"),
+        ("autograder/testing/nothing.py", "0", "is here, but not there"),
+    ],
+)
+def test_a_difference_between_machines_is_one_clear_line(conditions, name, value, words):
+    terms = terms_of(conditions)
+    assert difference(terms) == ""
+    terms.facts[name] = value
+    assert words in difference(terms) and "\n" not in difference(terms)
+    assert grade_jobs(terms, []) == {"differs": difference(terms)}
+
+
+def test_terms_bring_the_references_along(conditions):
+    with references_of(terms_of(conditions)) as path:
+        assert not path.exists()
+    conditions.references.write_bytes(b"a ||| b\nc ||| d\n")
+    with references_of(terms_of(conditions)) as path:
+        for _ in range(2):
+            [(_, answer), _] = run_forked(deque([1]), lambda _: [read_references(path)], 20)
+            assert answer == read_references(conditions.references), "in a child, more than once"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
+def test_a_scheduler_that_does_not_answer_is_one_clear_line(conditions, monkeypatch, address):
+    monkeypatch.setattr("autograder.classroom.cluster.CONNECT_SECONDS", 0.5)
+    with pytest.raises(ClusterError, match=address) as raised, connected(address, terms_of(conditions)):
+        pass
+    assert "\n" not in str(raised.value)
+
+
+def test_without_dask_everything_else_works(conditions, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match="install the extra `staff`"), connected("x", terms_of(conditions)):
+        pass
+
+
+N = 4
+SECONDS = 600
+GONE_SECONDS = 1.0
+START_SECONDS = 60.0
+END_SECONDS = 10.0
+
+
+class LoopbackCluster:
+    """Used in a with-block, after which none of its processes is left.
+
+    Attributes:
+        address: of the scheduler.
+        workers: their processes, in the order in which they were started.
+    """
+
+    def __init__(self, n_workers: int) -> None:
+        """Starts the scheduler and the workers; returns as soon as all have joined."""
+        from distributed import Client  # here: only these tests need it
+
+        self._folder = tempfile.TemporaryDirectory(prefix="cluster-")
+        file = Path(self._folder.name, "scheduler.json")
+        options = ("--host", "127.0.0.1", "--port", 0, "--no-show", "--no-dashboard", "--scheduler-file", file)
+        self.scheduler = start("-m", "dask", "scheduler", *options)
+        self.address = address_in(file)
+        self.workers: list[subprocess.Popen[bytes]] = []
+        for _ in range(n_workers):
+            self.add_worker()
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(n_workers, timeout=START_SECONDS)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends all."""
+        processes = (*self.workers, self.scheduler)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            if not has_ended(process, END_SECONDS):
+                process.kill()
+                process.wait()
+        self._folder.cleanup()
+
+    def add_worker(self) -> None:
+        """Starts one more, which joins when it is ready."""
+        options = ("--no-nanny", "--nthreads", 1, "--no-dashboard", "--local-directory", self._folder.name)
+        self.workers.append(start("-m", "dask", "worker", self.address, "--host", "127.0.0.1", *options))
+
+
+def address_in(file: Path) -> str:
+    """The address that a scheduler writes into its file as soon as it has one."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError, ValueError):
+            return str(json.loads(file.read_text())["address"])
+        time.sleep(0.05)
+    raise RuntimeError("no Dask scheduler has started")
+
+
+def grade_class(folder, output, *options) -> "subprocess.Popen[str]":
+    """Starts the command; any warning is an error in it."""
+    command = [sys.executable, "-W", "error", "-m", "autograder", "grade-class", str(folder), "--output", str(output)]
+    return subprocess.Popen([*command, "--seed", "3", *options], cwd=ROOT, text=True, stderr=subprocess.PIPE)
+
+
+def count(output, table: str) -> int:
+    """Rows of a table; 0 where there is none yet."""
+    if not (output / "class.db").exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{output / 'class.db'}?mode=ro", uri=True)) as connection:
+        try:
+            return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+
+def wait_for_a_result(command: subprocess.Popen, output) -> None:
+    while not count(output, "results"):
+        assert command.poll() is None, command.stderr.read()
+        time.sleep(0.05)
+
+
+def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.slow
+def test_a_worker_is_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
+    write_small_class(tmp_path / "class", N)
+    terms = terms_of(Conditions(ASSIGNMENT, SKELETON, tmp_path / "references", VERSION, SEEDS))
+    with LoopbackCluster(2) as cluster:
+        terms.facts["torch"] = "1.0"
+        wanted = r"^worker tcp://127.0.0.1:\d+: torch is \S+ there and 1.0 here"
+        with pytest.raises(ClusterError, match=wanted), connected(cluster.address, terms):
+            pass
+        command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
+        wait_for_a_result(command, tmp_path / "marks")
+        below = family(cluster.workers[0].pid)[1:]
+        assert any("classroom.cluster" in " ".join(process.cmdline()) for process in below)
+        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        deadline = time.monotonic() + GONE_SECONDS
+        while are_alive(below) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not are_alive(below)
+        printed = command.communicate(timeout=SECONDS)[1]
+        assert command.returncode == 0 and not printed, printed
+        left = family(cluster.workers[1].pid)[1:]
+        assert not are_alive(left), "graders end with the class, workers stay"
+    records = [read_record(path) for path in (tmp_path / "marks" / "records").iterdir()]
+    assert len(records) == N and all(record.is_finished for record in records)
+    assert count(tmp_path / "marks", "results") == count(tmp_path / "marks", "runs") == N
