@@ -16,7 +16,11 @@ from foundation.places import ASSIGNMENT_FILE, ROOT
 def copy(tmp_path, monkeypatch) -> Path:
     """A copy of the project that the version is taken of."""
     for room in (*ROOMS, "autograder/reports", "autograder/classroom", "autograder/commands", "reference", "student"):
-        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+        if (ROOT / room).is_dir():
+            shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for room in ROOMS:
+        if (ROOT / room).is_file():
+            shutil.copy(ROOT / room, tmp_path / room)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "REFERENCE", tmp_path / "reference")
     return tmp_path
@@ -30,6 +34,7 @@ def version(root: Path, also: tuple[str, ...] = (), **limits: float) -> str:
 
 DECIDING = (
     "foundation/watchdog.py",
+    "autograder/sources.py",
     "autograder/assignment/tests/pytest.ini",
     "autograder/assignment/tests/test_given.py",
     "autograder/diagnosis/matching.py",
