@@ -7,5 +7,5 @@ results.py      how tests end, and points                 fixtures.py     pytest
 in_process.py   a student's own run: the submission       own_run.py      and what it has earned
 grading_python.py  what an older Python could not read    collection.py   the tests, collected once
 collected_tests.py  run on a sandboxed submission         checking_time.py  and within limits of time
-notebook/       checks in a student's notebook
+arguments.py    copies and changes of arguments           notebook/       checks in a student's notebook
 """

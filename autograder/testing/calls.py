@@ -14,7 +14,8 @@ computation, one for each reading of the parameters, and one of them has to fit.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ..sandbox.worker.changes import has_changed, keep
+from .arguments import Inputs, call_with_copies, copies_of, copy_of, expect_unchanged, with_inputs
 from .case import Case
 from .comparison import (
     NEGLIGIBLE,
@@ -35,19 +36,15 @@ from .comparison import (
     expect_parts,
     fail,
 )
-from .in_process import call_undisturbed
 from .observation import observe
 from .own_values import expect_no_memory, expect_own_gradients
-from .results import CHANGED, LOOK_AT, CheckFailed, UnreadableError
+from .results import LOOK_AT, OBSERVED, CheckFailed, UnreadableError
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
 
 Candidates = Sequence[Computation] | CheckFailed
 """Independent computations, of which one must fit; or why none can be found."""
-
-Inputs = Mapping[str, Tensor | None]
-"""Arguments by name, in order."""
 
 each_dtype = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
@@ -68,11 +65,7 @@ def rows_of(kinds: Sequence[Any], names: Iterable[str], of_extensions: Sequence[
     ]
 
 
-OBSERVED = "  observed: "
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-MOST_SHOWN = 6
-"""So many numbers of an input stand in a message."""
-IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 
@@ -113,7 +106,7 @@ def expect_computes(
         with_gradients = parameters is not None
         dtype = dtype or _dtype_of(inputs)
         is_plain = with_gradients or dtype != torch.float32
-        given = {name: _argument(value, with_gradients, is_plain) for name, value in inputs.items()}
+        given = {name: copy_of(value, with_gradients, is_plain) for name, value in inputs.items()}
         leaves = [_leaf(value, with_gradients) for value in inputs.values()]
         if with_gradients and dtype == torch.float32:
             for tensor in (next(iter(given.values())), leaves[0]):
@@ -149,7 +142,9 @@ def expect_computes(
     except UnreadableError:
         raise
     except CheckFailed as error:
-        raise _with_inputs(error, inputs) from None
+        if error is candidates:  # another call has failed, with inputs of its own
+            raise
+        raise with_inputs(error, inputs) from None
 
 
 def is_right(
@@ -203,15 +198,16 @@ def expect_no_state(
     __tracebackhide__ = True
     arguments = dict(zip(others, copies_of(others.values()), strict=True))
     with torch.no_grad():
-        first = function(*arguments.values())
-        _expect_unchanged(function, arguments, others)
+        with mixed_dtypes_explained():
+            first = function(*arguments.values())
+        expect_unchanged(function, arguments, others)
         kept = tensors_in(first, copied=True)
         try:
             expect_computes(lambda *_: first, candidates, others, parts)
         except UnreadableError:
             raise
         except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
-            if fresh is not None and fresh():
+            if not kept or (fresh is not None and fresh()):
                 raise
             again = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
             expect_no_memory([kept, *(tensors_in(function(*given), copied=True) for given in again)], STATE)
@@ -251,56 +247,12 @@ def _dtype_of(inputs: Inputs) -> torch.dtype | None:
     return next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
 
 
-def _argument(value: Tensor | None, with_gradients: bool = False, is_plain: bool = True) -> Tensor | None:
-    """What the submission is handed: a copy, which is contiguous if it is to be plain."""
-    if value is None:
-        return None
-    copy = value.detach().clone(memory_format=torch.contiguous_format)
-    if not is_plain:
-        order = [*reversed(range(value.dim()))]
-        copy = copy.permute(order).contiguous().permute(order)
-    return copy.requires_grad_(with_gradients and value.is_floating_point())
-
-
 def _leaf(value: Tensor | None, with_gradients: bool) -> Tensor | None:
     """What the candidates are handed. A query that may attend to nothing is expected to attend to everything."""
     if value is None or not value.is_floating_point():
         is_mask = value is not None and value.dtype == torch.bool
         return value | ~value.any(dim=-1, keepdim=True) if is_mask and value is not None else value
     return value.detach().double().requires_grad_(with_gradients)
-
-
-def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
-    """Copies to call a submission with, which may change them."""
-    return [_argument(value) for value in values]
-
-
-def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
-    """What a function returns; where it writes into its arguments, as if it had left them alone.
-
-    That it writes there is for `expect_no_state` to find.
-    """
-    __tracebackhide__ = True
-    first, second = ([None if one is None else one.clone() for one in arguments] for _ in range(2))
-    before = keep(one for one in first if one is not None)
-    result = function(*first)
-    if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
-        result, _ = call_undisturbed(partial(function, *second), [one for one in second if one is not None])
-    return result
-
-
-def _expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:
-    __tracebackhide__ = True
-    for name, value in given.items():
-        old = before[name]
-        if value is None or old is None or all_equal([value.detach()], [old.detach()]):
-            continue
-        place = getattr(value, "changed_at", None)  # in the sandbox, the worker finds it
-        if place is None:
-            copies = copies_of(before.values())
-            _, place = call_undisturbed(partial(function, *copies), [one for one in copies if one is not None])
-        where = f" by {place}" if place else ""
-        fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
 
 
 def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Sequence[str]) -> list[Any]:
@@ -401,14 +353,21 @@ def _compare_gradients(
 
 
 def _call(function: Callable[..., Any], given: Inputs, is_plain: bool) -> Any:
-    """Calls the submission; an error of mixed dtypes gets a note on what it says about the parameters."""
+    """Calls the submission; see `expect_computes`."""
     __tracebackhide__ = True
-    try:
+    with mixed_dtypes_explained():
         if is_plain:
             return call_with_copies(function, list(given.values()))
         first, *others = given
         with torch.inference_mode():
             return function(given[first], **{name: given[name] for name in others})
+
+
+@contextmanager
+def mixed_dtypes_explained() -> Iterator[None]:
+    """A block in which an error of mixed dtypes gets a note on what it says about the parameters."""
+    try:
+        yield
     except RuntimeError as error:
         if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
             error.add_note(MIXED)
@@ -433,40 +392,40 @@ def _judge(
     judged = [number for number, name in enumerate(parts) if not about or name in about]
     made = [partial(_computed, candidate, leaves, parts) for candidate in candidates]
     chosen = _fitting(found, made, counted, judged)
-    failures = []
-    for number in judged:
-        factor = counted[number] if number < len(counted) else None
-        try:
-            _compare(found[number], chosen[number], parts[number], look_at, dtype, factor)
-        except CheckFailed as error:
-            failures.append(_with_observation(error, inputs))
-    if failures:  # the clearer one speaks: the context follows from the weights
-        raise max(failures, key=lambda failure: OBSERVED in str(failure))
+    numbers = range(len(parts))
+
+    def failures(of_judged: bool) -> Iterator[CheckFailed]:
+        for number in numbers:
+            if (number in judged) == of_judged:
+                factor = counted[number] if number < len(counted) else None
+                try:
+                    _compare(found[number], chosen[number], parts[number], look_at, dtype, factor)
+                except CheckFailed as error:
+                    yield _with_observation(error, inputs, "" if of_judged else f"in {parts[number]}: ")
+
+    missed = list(failures(of_judged=True))
+    if missed:  # the clearest one speaks; of the context, its weights may tell more
+        clearest = max(missed, key=seen_in)
+        raise clearest if seen_in(clearest) else _observed(clearest, max(map(seen_in, failures(False)), default=""))
     return chosen
 
 
-def _with_observation(error: CheckFailed, inputs: Inputs) -> CheckFailed:
-    """The same failure; what was observed takes the place of the question where to look."""
-    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
-    if not error.compared or STATE in str(error) or not (text := observe(*error.compared, inputs)):
+def seen_in(error: CheckFailed) -> str:
+    """What was observed, of a failure's message; "" where nothing was."""
+    return str(error).partition(OBSERVED)[2]
+
+
+def _with_observation(error: CheckFailed, inputs: Inputs, where: str) -> CheckFailed:
+    """The same failure, with what was observed."""
+    if not error.compared or STATE in str(error):
         return error
+    text = observe(*error.compared, inputs)
+    return _observed(error, text and where + text)
+
+
+def _observed(error: CheckFailed, text: str) -> CheckFailed:
+    """The same failure; what was observed, if anything, takes the place of the question where to look."""
+    if not text:
+        return error
+    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
     return CheckFailed("\n".join([*lines, f"{OBSERVED}{text}"]), error.compared)
-
-
-def _with_inputs(error: CheckFailed, inputs: Inputs) -> CheckFailed:
-    """The same failure, with a line that says what the inputs were."""
-    what, *rest = str(error).split("\n")
-    line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
-    masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
-    return CheckFailed("\n".join([what, line, *rest]), error.compared, masks)
-
-
-def describe(name: str, value: Tensor | None) -> str:
-    """An argument in words: its shape, and its dtype and layout where they are unusual."""
-    if value is None:
-        return f"{name} None"
-    dtype = "" if value.dtype in (torch.float64, torch.int64, torch.bool) else f" {value.dtype}".replace("torch.", "")
-    gaps = "" if value.is_contiguous() else " not contiguous"
-    is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
-    small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
-    return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"

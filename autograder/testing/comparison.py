@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .observation import observe_shape
-from .results import LOOK_AT, CheckFailed
+from .results import LOOK_AT, NO_RETURN, CheckFailed
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
@@ -53,7 +53,7 @@ def describe(value: object) -> str:
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
-    return f"{type(value).__name__}" if value is not None else "None (is a return missing?)"
+    return f"{type(value).__name__}" if value is not None else f"None ({NO_RETURN})"
 
 
 def expect_parts(actual: object, names: Sequence[str], what: str) -> list[Any]:

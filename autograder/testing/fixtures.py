@@ -25,6 +25,7 @@ from ..sources import IntakeError
 from .case import Case
 from .in_process import read_sources
 from .own_run import OwnRun
+from .results import CheckFailed
 from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, item_of
 
 OWN_RUN = pytest.StashKey[OwnRun]()
@@ -95,6 +96,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     raised = call.excinfo.value
     if isinstance(raised, NotImplementedError):
         raised.args = (told_by(raised),)
+    raised.__suppress_context__ |= isinstance(raised, CheckFailed)  # it says all that there is to say
     for error in (raised, raised.__cause__, raised.__context__):
         if error is not None:
             error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__

@@ -7,6 +7,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from textwrap import shorten
 
 import pytest
 
@@ -15,10 +16,12 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Forbidden
 
 from .in_process import InProcessSubmission
-from .results import CHANGED, Outcome, State, judge_task
+from .results import CHANGED, Outcome, State, judge_task, reason_of
 from .under_test import item_of
 
-AGAIN = "for the same reason"
+AGAIN, TO_DO = "for the same reason", "still to be written"
+WIDTH = 80
+"""Of a terminal: a task that is still to be written gets one line."""
 
 
 class OwnRun:
@@ -65,18 +68,18 @@ class OwnRun:
         return any("::" in argument for argument in config.args)
 
     def _note_cause(self, item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
-        """Marks a failure as repeated if its test function failed before, or if it says what one of its file said."""
+        """Marks a failure as repeated if its test function failed before, or a test of its file for the same reason."""
         test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
-        of_call = ("  inputs:", "  expected:", "  got:")
-        said = "\n".join(line for line in str(error).split("\n")[1:] if not line.startswith(of_call))
-        causes = {test, file + re.sub(r"[\d.]+", "", said)} if said else {test}
+        causes = {test, file + reason_of(str(error))}
         tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
         if not self._causes.isdisjoint(causes | tasks):
             self._repeated.add(report.nodeid)
         self._causes |= causes | (tasks if CHANGED in str(error) else set())
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """Counts failures for one reason apart from the first of them, which alone is shown."""
+        """Counts failures for one reason apart from the first, which is shown. What is to be written gets no letter."""
+        if report.skipped:
+            return TO_DO, "", "SKIPPED"
         return (AGAIN, "F", "FAILED") if report.failed and report.nodeid in self._repeated else None
 
     @pytest.hookimpl(trylast=True)
@@ -104,12 +107,13 @@ class OwnRun:
             wanted = of_task.get(task.marker, [])
             outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
             if outcomes:
-                lines.append(f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}")
+                line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
+                lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
         return lines + [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
 
     def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
-            return f"still to be written: {outcomes[0].message}"
+            return f"{TO_DO}: {outcomes[0].message}"
         n_passed = sum(one.state is State.PASSED for one in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .case import Case
-from .comparison import all_equal, expect, expect_shape
+from .comparison import all_equal, describe, expect, expect_shape
 
 STEP = 1e-6  # of the differences, in float64
 TOLERANCE = 1e-4  # relative to the larger of the two slopes
@@ -50,9 +50,8 @@ def expect_own_gradients(
         tensor.grad = None
     handed = [one.clone() if one is not None and one.requires_grad else one for one in arguments]
     result = compute(handed)
-    expect(
-        isinstance(result, Tensor) and result.requires_grad, "the result", "one that leads back", "detached", look_at
-    )
+    expect(isinstance(result, Tensor), "the result", "a tensor", describe(result))
+    expect(result.requires_grad, "the result", "one that leads back", "detached", look_at)
     direction = case.normal(*result.shape) * (1.0 if counted is None else counted)
     (result * direction.to(result.dtype)).sum().backward()
     for name, several in (("the inputs", inputs), ("the parameters", learned)):

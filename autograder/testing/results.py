@@ -15,10 +15,12 @@ if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported,
 
     from ..diagnosis.findings import Misconception
 
-LOOK_AT = "  look at:  "
-"""Begins the line of a message that says what the student should look at."""
+LOOK_AT, OBSERVED = "  look at:  ", "  observed: "
+"""Begin the lines of a message that say what the student should look at, and what is to be seen in the result."""
 CHANGED = "changed in place"
 """Of an argument, in a message: where that has happened, other failures may follow from it."""
+NO_RETURN = "is a return missing?"
+PART = re.compile(r"(?<=observed: )in \w+: ")
 NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
 
 
@@ -261,9 +263,14 @@ def explain_by_one(missed: list[Outcome], total: int) -> str:
 
 
 def reason_of(message: str) -> str:
-    """What the messages of tests share that fail for one reason: the hint, or else all but the numbers."""
-    hint = next((line for line in message.split("\n") if line.startswith(LOOK_AT)), "")
-    return hint or NUMBER.sub("", message)
+    """What the messages of tests share that fail for one reason: what was observed or the hint, or else all of them.
+
+    Numbers do not matter, nor in which part something was observed.
+    """
+    if NO_RETURN in message:
+        return NO_RETURN
+    hint = next((line for line in message.split("\n") if line.startswith((LOOK_AT, OBSERVED))), "")
+    return NUMBER.sub("", PART.sub("", hint) or message)
 
 
 def tests_of(assignment: Assignment, outcomes: dict[str, list[Outcome]]) -> list[TaskResult]:

@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.testing.calls import Candidates, Inputs, expect_computes, is_right, tensors_in
+from autograder.testing.arguments import Inputs
+from autograder.testing.calls import Candidates, expect_computes, is_right, tensors_in
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE_OF_FLOAT32,

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.stand_ins.formulas import look_up
-from autograder.testing.calls import Computation, copies_of
+from autograder.testing.arguments import copies_of
+from autograder.testing.calls import Computation
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,
@@ -25,7 +26,7 @@ from .splitting import readings
 from .unreadable import needs_reader
 
 PARTS = ("output", "weights")
-SPLIT = "each head takes d_head consecutive projected features; then heads and positions swap axes"
+SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
 
 
 def multi_heads(
@@ -98,7 +99,7 @@ def check_laws(module: nn.Module, case: Case, d_model: int) -> None:
 
     output, weights = attend(query, key, value)
     total = weights.sum(dim=-1)
-    expect_close(total, torch.ones_like(total), "weights, summed over the keys", "the softmax runs over the keys")
+    expect_close(total, torch.ones_like(total), "weights, summed over the keys", "over which axis do they sum to 1?")
     order = case.order(5)
     what = "output for keys and values in another order"
     expect_close(attend(query, key[:, order], value[:, order])[0], output, what, "all keys are treated alike")
@@ -108,7 +109,7 @@ def check_laws(module: nn.Module, case: Case, d_model: int) -> None:
     matters = difference(other_output, output) > TOLERANCE
     expect(matters, "output for another value", "another output", "the same", "the output is made of projected values")
     halfway = attend(query, key, (value + other) / 2)[0]
-    look_at = "the output is a weighted mean of projected values, projected"
+    look_at = "what becomes of a value on its way to the output? (the formulas of the docstring)"
     expect_close(halfway, (output + other_output) / 2, "output for the mean of two values", look_at)
     for number, name in enumerate(("query", "key")):
         inputs = [query, key, value]

@@ -13,7 +13,7 @@ from itertools import permutations, product
 import torch
 from torch import Tensor, nn
 
-from autograder.testing.calls import copies_of
+from autograder.testing.arguments import copies_of
 from autograder.testing.comparison import (
     TOLERANCE,
     difference,

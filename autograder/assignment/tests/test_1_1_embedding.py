@@ -17,7 +17,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_1
 
 COMPONENT = "embedding.InputEmbedding"
-SCALE = "the vectors are multiplied by sqrt(d_model) (section 3.4 of the paper)"
+SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
 
 
 def make(

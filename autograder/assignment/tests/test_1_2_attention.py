@@ -20,13 +20,19 @@ def subject(submission: SubmissionUnderTest) -> Subject:
 
 
 SIZES = {  # (b, h, q, k, d), and where to look
-    "fewer queries than keys": ((2, 3, 4, 5, 7), "the scores are divided by sqrt(d_k), the softmax runs over the keys"),
-    "more queries than keys": ((3, 2, 6, 4, 5), "the softmax runs over the last axis, the keys"),
-    "one key": ((2, 2, 3, 1, 6), "a single key has the weight 1"),
+    "fewer queries than keys": (
+        (2, 3, 4, 5, 7),
+        "compute one query by hand, step by step as in equation 1: where do the numbers part?",
+    ),
+    "more queries than keys": ((3, 2, 6, 4, 5), "over which axis do the weights of one query sum to 1?"),
+    "one key": ((2, 2, 3, 1, 6), "which weight must a single key have?"),
     "one of everything": ((1, 1, 1, 1, 3), "no axis may be squeezed away"),
-    "equal sizes": ((4, 4, 4, 4, 4), "the last axis of the scores is that of the keys"),
-    "many features": ((1, 2, 3, 4, 64), "the scale depends on d_k"),
-    "many keys and queries": ((1, 1, 65, 130, 9), "the scale depends on d_k alone"),
+    "equal sizes": ((4, 4, 4, 4, 4), "which axis of the scores is that of the queries, and which that of the keys?"),
+    "many features": ((1, 2, 3, 4, 64), "does every step of equation 1 fit any d_k?"),
+    "many keys and queries": (
+        (1, 1, 65, 130, 9),
+        "does anything in equation 1 depend on the number of keys or queries?",
+    ),
 }
 
 
@@ -97,7 +103,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
     inputs["query"] = torch.full((2, 2, 3, 4), 30.0 * sign, dtype=torch.float64)
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
-    look_at = "the mask acts on the scores, before the softmax, and makes them more negative than any score can be"
+    look_at = "which weight does a forbidden key get that fits its query best of all?"
     expect_masked(subject, [attention], inputs, PARTS, look_at, ordinary=draw(case, (2, 2, 3, 5, 4)))
 
 
@@ -120,7 +126,7 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     mask[(0,) * (mask.dim() - 1)] = False
     inputs["mask"] = mask
     seen = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
-    look_at = "the softmax of a row of -inf is NaN, and its gradient stays NaN whatever you do to the result"
+    look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
     expect_safe(subject, case, inputs, look_at, counted=(seen, seen), parameters=[])
 
 
@@ -133,7 +139,7 @@ def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtyp
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = (5000 if dtype == torch.float64 else 5) * case.normal(2, 2, 5, 16, dtype=dtype)
-    expect_safe(subject, case, inputs, "use a softmax that does not overflow: torch.softmax")
+    expect_safe(subject, case, inputs, "exp(1000) is infinite: which step overflows?")
 
 
 @pytest.mark.item("no side effects")

@@ -13,10 +13,10 @@ from torch import nn
 from autograder.assignment.expected.attention import expect_masked
 from autograder.assignment.expected.heads import PARTS, SPLIT, check_numbers, multi_heads
 from autograder.assignment.expected.readings import learned_and_leaves
+from autograder.testing.arguments import Inputs
 from autograder.testing.calls import (
     Candidates,
     Computation,
-    Inputs,
     attempt,
     each_dtype,
     expect_computes,
@@ -30,7 +30,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_3
 
 COMPONENT = "attention.MultiHeadedAttention"
-MASK = "the mask is passed to the attention unchanged"
+MASK = "which mask does each head get? True means may attend"
 
 
 def make(
@@ -61,7 +61,7 @@ def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64)
 CASES = {  # n_heads, d_head; b, q and k; and where to look
     "more keys than queries": ((4, 3), (2, 3, 5), SPLIT),
     "more queries than keys": ((5, 3), (3, 6, 4), SPLIT),
-    "one head": ((1, 5), (2, 4, 3), "a single head has all features"),
+    "one head": ((1, 5), (2, 4, 3), "how many features does a single head have?"),
     "many heads": ((8, 3), (2, 3, 4), SPLIT),
     "one query and one key": ((4, 3), (1, 1, 1), "no axis may be squeezed away"),
     "equal sizes": ((4, 4), (4, 4, 4), SPLIT),
@@ -146,10 +146,13 @@ def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, c
             continue
         except AssertionError:
             fail(
-                f"{n_heads} heads for d_model = {d_model}", "a ValueError", "an AssertionError", "raise ValueError(...)"
+                f"{n_heads} heads for d_model = {d_model}",
+                "a ValueError",
+                "an AssertionError",
+                "the docstring of __init__ names the error",
             )
         what = f"{n_heads} heads for d_model = {d_model}"
-        fail(what, "a ValueError from __init__", "no error", "d_model is divided among the heads")
+        fail(what, "a ValueError from __init__", "no error", "the docstring of __init__ says what must be refused")
 
 
 @pytest.mark.item("gradients")

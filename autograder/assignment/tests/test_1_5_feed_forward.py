@@ -20,7 +20,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_5
 
 COMPONENT = "layers.FeedForward"
-FORMULA = "first map, relu, second map; both maps have a bias"
+FORMULA = "compute one position by hand with the formula of the docstring: where do the numbers part?"
 
 
 def make(
@@ -64,9 +64,14 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "one position": ((2, 1, 4), 9, 1.0, "the features are the last axis"),
     "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis"),
     "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
-    "many positions and hidden features": ((2, 66, 5), 130, 1.0, "every position is computed by itself"),
-    "large values": ((3, 4, 5), 8, 2000.0, "relu has no upper limit"),
-    "small values": ((3, 4, 5), 8, 1e-3, "relu is exactly 0 below zero and x above"),
+    "many positions and hidden features": (
+        (2, 66, 5),
+        130,
+        1.0,
+        "does a position depend on others, or on how many there are?",
+    ),
+    "large values": ((3, 4, 5), 8, 2000.0, "is there a limit to what a hidden feature can be?"),
+    "small values": ((3, 4, 5), 8, 1e-3, "what does the nonlinearity give just below zero, and just above?"),
 }
 
 

@@ -16,10 +16,9 @@ from autograder.assignment.expected.layers import Layer, Sizes, check_parts, lay
 from autograder.assignment.expected.parts import keeps_single_entries, take_census
 from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
+from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.calls import (
     Candidates,
-    Inputs,
-    copies_of,
     each_dtype,
     expect_computes,
     expect_no_state,
@@ -40,8 +39,8 @@ LAYERS = [
 each_layer = pytest.mark.parametrize("kind, norm_first", LAYERS)
 PARTS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
 RULES = {
-    False: "LayerNorm(x + dropout(sublayer(x))) for each sublayer in turn; cross-attention gets memory and src_mask",
-    True: "x + dropout(sublayer(LayerNorm(x))) for each sublayer in turn; cross-attention gets memory and src_mask",
+    False: "for each sublayer in turn: what does it read, with which mask, what is added, and what is normalised?",
+    True: "for each sublayer in turn: what is normalised, what does it read, with which mask, and what is added?",
 }
 
 
@@ -150,7 +149,7 @@ def test_dropout_acts_on_the_sublayers(
     sizes = Sizes(6, 2, 11, norm_first)
     module, _, candidates, sizes = make(submission, case, kind, sizes, dropout, torch.float64)
     inputs = draw(case, kind, sizes, (3, 4, 5), "padding", torch.float64)
-    look_at = "dropout acts on each sublayer's output before it is added to x, with the constructor's rate"
+    look_at = "on which tensors does dropout act, at which point, and with which rate?"
     module.train()
     if not dropout:
         expect_computes(module, candidates, inputs, PARTS[kind], look_at, about=["x"])

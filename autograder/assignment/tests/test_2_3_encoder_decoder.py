@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from autograder.assignment.expected.layers import Sizes, stacks
 from autograder.assignment.expected.parts import take_census
 from autograder.assignment.stand_ins.formulas import trace
+from autograder.testing.arguments import Inputs
 from autograder.testing.calls import (
     Candidates,
     Computation,
-    Inputs,
     attempt,
     each_dtype,
     expect_computes,
@@ -33,8 +33,8 @@ STACKS = [
 each_stack = pytest.mark.parametrize("kind, norm_first", STACKS)
 PARTS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 RULES = {
-    False: "every layer once, in order, each with all masks and settings; nothing after the last layer in post-norm",
-    True: "every layer once, in order, each with all masks and settings; one LayerNorm after the last layer",
+    False: "what does each layer get, from which layer, with which masks and settings? what follows the last one?",
+    True: "what does each layer get, from which layer, with which masks and settings? what follows the last one?",
 }
 
 
@@ -122,7 +122,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
     sizes = Sizes(6, 2, 11, norm_first)
     module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
     inputs = draw(case, kind, sizes, (3, 4, 5), torch.float64, masked=True)
-    look_at = "dropout belongs inside the layers, which are stand-ins without it here"
+    look_at = "where does dropout belong? the layers are stand-ins without it here"
     expect_computes(module.train(), candidates, inputs, PARTS[kind], look_at, about=["x"])
 
 

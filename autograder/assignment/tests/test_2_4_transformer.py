@@ -12,10 +12,9 @@ from torch import Tensor
 
 from autograder.assignment.expected.layers import Sizes, sides
 from autograder.assignment.stand_ins.formulas import trace
+from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.calls import (
     Computation,
-    Inputs,
-    copies_of,
     each_dtype,
     expect_computes,
     expect_no_state,
@@ -34,8 +33,8 @@ each_model = pytest.mark.parametrize("norm_first", MODELS)
 each_side = pytest.mark.parametrize("method", ["encode", "decode"])
 PARTS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
 RULES = {
-    "encode": "source embedding, positions, encoder with the encoder's mask; all settings of the constructor in order",
-    "decode": "target embedding, positions, decoder with memory, src_mask, tgt_mask; all settings in order",
+    "encode": "what happens to the tokens before the encoder, which mask does it get, and does it get every setting?",
+    "decode": "what happens to the tokens before the decoder, which masks does it get, and does it get every setting?",
 }
 
 
@@ -134,7 +133,7 @@ def test_dropout_of_positions(
     made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), n_layers=1 if dropout else 2, dropout=dropout)
     kept = [partial(candidate, kept=0.0 if dropout else 1.0) for candidate in made.candidates(method)]
     made.model.train()
-    look_at = "in train mode dropout acts once, after the positions on either side"
+    look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"
     expect_computes(
         getattr(made.model, method),
         kept,

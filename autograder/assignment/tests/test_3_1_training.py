@@ -16,13 +16,10 @@ from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
 
-FORWARD = (
-    "train mode; encode with encoder_mask, decode tgt_input with src_mask and tgt_mask, compare the predictions with "
-    "the labels; clear the gradients, backward, one step for each batch"
-)
-MEAN = "weight each batch by its share of the group's labels other than padding; the last group makes a step too"
-CLIP = "clip the norm of the whole group's gradient over all parameters, after backward and before the step"
-SCHEDULER = "one scheduler.step() after each optimizer.step(), not after each batch, and not only at the end"
+FORWARD = "go through one batch by hand: mode, masks, what is predicted from what, gradients, step"
+MEAN = "which mean does the docstring promise for a group, and what happens to batches that are left at the end?"
+CLIP = "of which gradient is the norm limited, and at which point?"
+SCHEDULER = "how often does the scheduler step, and when? (the docstring says)"
 ORDINARY: dict[str, Any] = {"n_batches": 3, "accumulate": 1, "max_grad_norm": None, "epochs": 1}
 CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is not ordinary, where to look
     "three batches": ("forward, backward, step", {"epochs": 2}, FORWARD),
@@ -32,26 +29,30 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     "momentum and weight decay": (
         "forward, backward, step",
         {"optimizer": "with momentum", "epochs": 2},
-        "use the optimizer's step",
+        "who changes the parameters?",
     ),
     "float32": ("forward, backward, step", {"dtype": torch.float32}, FORWARD),
-    "no label smoothing": ("forward, backward, step", {"smoothing": 0.0}, "the criterion is given, with its smoothing"),
+    "no label smoothing": ("forward, backward, step", {"smoothing": 0.0}, "which loss is used? the criterion is given"),
     "large losses": ("forward, backward, step", {"values": "large losses", "max_grad_norm": 10.0}, FORWARD),
     "a model in eval mode": (
         "modes and old gradients",
         {"is_training": False, "epochs": 2},
-        "model.train(), at each call",
+        "in which mode does the model train, however it comes?",
     ),
-    "a part in eval mode": ("modes and old gradients", {"is_mixed": True}, "model.train() reaches every part"),
+    "a part in eval mode": (
+        "modes and old gradients",
+        {"is_mixed": True},
+        "in which mode does each part of the model train?",
+    ),
     "old gradients": (
         "modes and old gradients",
         {"stale": True, "epochs": 1},
-        "clear them before the first group, too",
+        "which gradients are there before the first batch?",
     ),
     "a generator": (
         "modes and old gradients",
         {"in_one_pass": True, "epochs": 1},
-        "read the batches once, without len()",
+        "how often, and how, are the batches read? they may be a generator",
     ),
     "2 of 4 batches": ("accumulation", {"accumulate": 2, "n_batches": 4}, MEAN),
     "2 of 5 batches, other padding": ("accumulation", {"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
@@ -83,7 +84,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     "small gradients": (
         "clipping and scheduler",
         {"max_grad_norm": 1000.0},
-        "a norm below max_grad_norm stays as it is",
+        "what happens to a gradient that is short enough?",
     ),
     "a scheduler": ("clipping and scheduler", {"schedule": True, "accumulate": 2, "n_batches": 5}, SCHEDULER),
     "a scheduler, no incomplete group": (

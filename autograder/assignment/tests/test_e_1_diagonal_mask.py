@@ -120,7 +120,7 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
     masks = [draw(submission, *one) for one in given + short]
-    look_at = "pass the generator to torch.rand"
+    look_at = "which generator draws the cells?"
     expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
     expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
     is_same = torch.equal(torch.stack(masks[3:33]), torch.stack(masks[33:]))

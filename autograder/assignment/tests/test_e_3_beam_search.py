@@ -30,7 +30,7 @@ def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: i
     tables = Tables(1)
     garden_path(tables, 0, case.number(0.55, 0.75))
     [found] = tables.search(submission, [0], beam_size=beam_size)
-    look_at = "a hypothesis of lower probability must stay in the beam, with its probability so far"
+    look_at = "what becomes of a beginning that is less probable now, and better later?"
     wanted, found = (tables.ids(0), found[:1]) if beam_size == 1 else (tables.ids(1, 2), found)
     expect(found == wanted, f"a sentence on a garden path, beam_size = {beam_size}", f"{wanted}", f"{found}", look_at)
 
@@ -57,7 +57,7 @@ def test_length_penalty(
     short_or_long(tables, 0, step)
     found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
-    look_at = "score = log p / length ** length_penalty; eos counts as a token, bos does not"
+    look_at = "which tokens count in the length? (the docstring has the score)"
     expect(found == wanted, f"length_penalty={penalty}", f"{wanted}", f"{found}", look_at)
 
 
@@ -96,7 +96,7 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
     found = tables.search(submission, [1, 0], max_length=limit, beam_size=beam_size, length_penalty=penalty)
     wanted = [[], tables.ids(*[0] * limit)]
     what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
-    look_at = "at max_length all remaining hypotheses count as ended, with score log p / length ** length_penalty"
+    look_at = "what becomes of the hypotheses that are still open at max_length?"
     expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
 
 
@@ -110,7 +110,7 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
         tables.say(0, position, tables.words[position - 1], **{f"w{position}": 1.0})
     tables.say(0, 6, tables.words[5], eos=1.0)
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
-    look_at = "the search for a sentence ends when beam_size hypotheses have ended, even if others are still open"
+    look_at = "when does the search for a sentence end? (the docstring says)"
     expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
 
 
@@ -118,7 +118,13 @@ def expect_mode(is_training: object, was_training: bool, what: str) -> None:
     """Fails unless the model is in the mode in which the search got it."""
     modes = {True: "train", False: "eval"}
     now = modes[is_training] if isinstance(is_training, bool) else describe(is_training)
-    expect(now == modes[was_training], what, f"{modes[was_training]}, as it was", now, "model.training, before eval()")
+    expect(
+        now == modes[was_training],
+        what,
+        f"{modes[was_training]}, as it was",
+        now,
+        "in which mode was the model before the search?",
+    )
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
@@ -164,5 +170,5 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     expect(found == wanted, what, f"{wanted}", f"{found}"[:500], "each setting acts as the other tests say")
     modes = {True: "train", False: "eval"}
     now = modes[mode] if isinstance(mode, bool) else describe(mode)
-    look_at = "restore model.training, as it was before eval()"
+    look_at = "in which mode was the model before the search?"
     expect(now == modes[is_training], f"the mode of the model after {what}", modes[is_training], now, look_at)

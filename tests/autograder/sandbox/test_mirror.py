@@ -9,7 +9,8 @@ from torch import nn
 
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.testing.calls import call_with_copies, expect_no_state
+from autograder.testing.arguments import call_with_copies
+from autograder.testing.calls import expect_no_state
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CheckFailed
 from foundation.assignment_file import read_assignment

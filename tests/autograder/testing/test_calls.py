@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.testing.calls import expect_computes, expect_no_state
+from autograder.testing.calls import attempt, expect_computes, expect_no_state
 from autograder.testing.case import Case
+from autograder.testing.comparison import fail
 from autograder.testing.results import CheckFailed
 
 X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
@@ -114,6 +115,24 @@ def test_state_and_changed_arguments_are_found(function, says):
     with pytest.raises(CheckFailed) as caught:
         expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
     assert says in str(caught.value)
+
+
+def test_what_is_seen_in_another_part_is_said_of_the_part_that_is_judged():
+    def right(x):
+        return x + 1, 2 * x
+
+    with pytest.raises(CheckFailed) as caught:
+        expect_computes(lambda x: (x.sin(), 6 * x), [right], {"x": X}, ["y", "z"], "the sum", about=["y"])
+    assert str(caught.value).startswith("y\n") and "observed: in z: every value is 3 times" in str(caught.value)
+    assert "look at" not in str(caught.value)
+    expect_computes(lambda x: (x + 1, 6 * x), [right], {"x": X}, ["y", "z"], about=["y"])
+
+
+def test_the_failure_of_another_call_is_said_without_the_inputs_of_this_one():
+    other = attempt(lambda: fail("the shape of another call", "(2, 3)", "(3, 2)"))
+    with pytest.raises(CheckFailed) as caught:
+        expect_computes(double, other, {"x": X}, ["y"])
+    assert "inputs" not in str(caught.value)
 
 
 class Counting:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow
@@ -52,6 +53,20 @@ def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
     assert "1.4 Layer normalisation: 9 of 10 points; missing: no side effects (1)" in said
     assert "Skipped" not in said and len(said.splitlines()) < 25
     assert re.search(r"changed in place by layers\.py, line \d+: x -= 1\n", said) and said.count("look at:") == 1
+
+
+def test_the_skeletons_run_fits_one_screen():
+    done = run_on(ROOT / "student")
+    lines = done.stdout.splitlines()
+    tasks = [line for line in lines if "still to be written: TODO" in line]
+    assert done.returncode == 1 and len(lines) < 40 and len(tasks) == len(read_assignment().tasks) - 2
+    assert all(len(line) <= 80 for line in tasks)
+
+
+def test_a_missing_return_is_one_message(tmp_path):
+    said = run_tests(tmp_path, "return self.contract(", "self.contract(", "-m", "task_1_5")
+    assert said.count("None (is a return missing?)") == 1 and "During handling" not in said
+    assert re.search(r"\n1 failed, 1 passed, \d+ deselected, \d+ for the same reason", said)
 
 
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"

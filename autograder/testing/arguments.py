@@ -1,0 +1,88 @@
+"""The arguments of a call: the copies that a submission gets, whether it leaves them as they are, and their names.
+
+A component that writes into its arguments fails one test, `expect_unchanged`. In all others it is judged as if it had
+left them alone.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..sandbox.worker.changes import has_changed, keep
+from .comparison import all_equal, fail
+from .in_process import call_undisturbed
+from .results import CHANGED, CheckFailed
+
+Inputs = Mapping[str, Tensor | None]
+"""Arguments by name, in order."""
+
+MOST_SHOWN = 6
+"""So many numbers of an input stand in a message."""
+IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
+
+
+def copy_of(value: Tensor | None, with_gradients: bool = False, is_plain: bool = True) -> Tensor | None:
+    """What the submission is handed: a copy, which is contiguous if it is to be plain."""
+    if value is None:
+        return None
+    copy = value.detach().clone(memory_format=torch.contiguous_format)
+    if not is_plain:
+        order = [*reversed(range(value.dim()))]
+        copy = copy.permute(order).contiguous().permute(order)
+    return copy.requires_grad_(with_gradients and value.is_floating_point())
+
+
+def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
+    """Copies to call a submission with, which may change them."""
+    return [copy_of(value) for value in values]
+
+
+def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
+    """What a function returns; where it writes into its arguments, as if it had left them alone.
+
+    That it writes there is for `expect_no_state` to find.
+    """
+    __tracebackhide__ = True
+    first, second = ([None if one is None else one.clone() for one in arguments] for _ in range(2))
+    before = keep(one for one in first if one is not None)
+    result = function(*first)
+    if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
+        result, _ = call_undisturbed(partial(function, *second), [one for one in second if one is not None])
+    return result
+
+
+def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:
+    """Fails where a call of a function has changed an argument; says by which line, as far as that is known."""
+    __tracebackhide__ = True
+    for name, value in given.items():
+        old = before[name]
+        if value is None or old is None or all_equal([value.detach()], [old.detach()]):
+            continue
+        place = getattr(value, "changed_at", None)  # in the sandbox, the worker finds it
+        if place is None:
+            copies = copies_of(before.values())
+            _, place = call_undisturbed(partial(function, *copies), [one for one in copies if one is not None])
+        where = f" by {place}" if place else ""
+        fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
+
+
+def with_inputs(error: CheckFailed, inputs: Inputs) -> CheckFailed:
+    """The same failure, with a line that says what the inputs were."""
+    what, *rest = str(error).split("\n")
+    line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
+    masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
+    return CheckFailed("\n".join([what, line, *rest]), error.compared, masks)
+
+
+def describe(name: str, value: Tensor | None) -> str:
+    """An argument in words: its shape, and its dtype and layout where they are unusual."""
+    if value is None:
+        return f"{name} None"
+    dtype = "" if value.dtype in (torch.float64, torch.int64, torch.bool) else f" {value.dtype}".replace("torch.", "")
+    gaps = "" if value.is_contiguous() else " not contiguous"
+    is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
+    small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
+    return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"
