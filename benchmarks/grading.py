@@ -15,11 +15,10 @@ from tqdm import tqdm
 
 from autograder.classroom.records import RECORDS
 from autograder.grading.judging import Grader
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of
+from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment

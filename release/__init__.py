@@ -2,13 +2,13 @@
 
     regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
     prose.py      the notebooks' Markdown         answers.py    what answer cells hold
-    notebooks.py  nbgrader's course of both       handout.py    the students' README.md
+    notebooks.py  nbgrader's course of both       handout.py    the students' README.md, and AGENTS.md
     contents.py   what goes into which archive    requirements.py, packing.py   what is installed; zip, manifest
     inputs.py     corpus and tests, checked       build.py      makes all in memory, puts it in its place
     gates.py      what a release has to prove     trials.py     the gates that run the tests
     leaks.py      the search for solutions        update.py, merging.py   a correction into students' folders
-    assistants.py what coding assistants may do   guide.py      guide.html, what the notebooks explain
-    problems.py   what stops a release            __main__.py   the command line
+    guide.py      guide.html: what notebooks say  problems.py   what stops a release
+    __main__.py   the command line
 
 Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.
 This package is not part of what students get.

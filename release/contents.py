@@ -18,8 +18,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
-from .assistants import files_for_assistants
-from .handout import HANDOUT, named_pictures
+from .handout import HANDOUT, files_for_assistants, named_pictures
 from .packing import HANDED_OUT, make_tar_xz, remember
 from .problems import Problem, ReleaseError
 from .regions import read_source

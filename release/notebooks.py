@@ -20,9 +20,8 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import as_threshold
 
 from .answers import EVERYWHERE, Definition, find_definitions, merge_imports
-from .assistants import files_for_assistants
 from .contents import GRADER, read_corpus, read_given, read_tests
-from .handout import fill_in, named_pictures, read_text, words_of
+from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
 from .packing import NOTEBOOK_SOURCES
 from .problems import Problem, ReleaseError
 from .prose import Answer, Code, Part, Setup, TaskHead, Text, read_prose

@@ -140,8 +140,7 @@ def run_prove(options: argparse.Namespace) -> int:
 def run_mutate(options: argparse.Namespace) -> int:
     """Returns 0 where no mutant survives, 1 where one does, 2 where mutants cannot be made."""
     from .mutation.mutants import MutationError
-    from .mutation.report import as_data, mutation_page, report_lines
-    from .mutation.survivors import mutate
+    from .mutation.survivors import as_data, mutate, mutation_page, report_lines
 
     try:
         mutation = mutate(options)

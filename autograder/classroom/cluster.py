@@ -2,7 +2,8 @@
 
 Submissions are read here, and travel in parcels of a few, with one seed: no path, no secret. A worker gives each parcel
 to a process of its own, since Dask runs tasks in threads, where nothing can be forked and no limit on time works. Its
-answer is JSON: the records, which are checked, sealed and stored here, or why there are none. Workers may join and die at any moment: what they were grading is graded by another.
+answer is JSON: the records, which are checked, sealed and stored here, or why there are none. Workers may join and die
+at any moment: what they were grading is graded by another.
 """
 
 from __future__ import annotations
@@ -31,11 +32,10 @@ from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import printable
 
-from ..grading.events import GivenUp, TakenIn
 from ..grading.grader_version import PACKAGES, facts_of, weighting_of
-from ..grading.launcher import open_grader
 from ..grading.record import Record
-from ..grading.recording import Recorder
+from ..grading.recording import GivenUp, Recorder, TakenIn
+from ..grading.submission import open_grader
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.results import CollectionError
 from .jobs import MOST_TRIES, Job, UnreadJob, grade_here

@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from foundation.texts import printable
 
-from ..grading.launcher import open_grader
 from ..grading.record import Record
+from ..grading.submission import open_grader
 from .cluster import grade_on_cluster
 from .entries import Entry
 from .jobs import UnreadJob, grade_here

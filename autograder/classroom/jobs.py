@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
 
-from ..grading.events import Event, GivenUp
 from ..grading.record import Record
-from ..grading.recording import Recorder
+from ..grading.recording import Event, GivenUp, Recorder
 from ..grading.submission import events_with_seed, refusal
 from ..intake import Intake, IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError

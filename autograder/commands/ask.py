@@ -22,8 +22,8 @@ from ..classroom.kept_answers import KeptAnswers
 from ..classroom.records import hold
 from ..classroom.staleness import contents_of
 from ..grading.grader_version import grader_version
-from ..grading.launcher import open_grader
 from ..grading.seeds import Seeds, content_hash, seeds_of_term
+from ..grading.submission import open_grader
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
 from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode

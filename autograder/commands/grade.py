@@ -13,11 +13,10 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_file, is_stream
 
-from ..grading.launcher import open_grader
 from ..grading.record import Record, read_record, write_json, write_record
 from ..grading.recording import Recorder
 from ..grading.seeds import content_hash, seeds_of_term
-from ..grading.submission import events_of, refusal
+from ..grading.submission import events_of, open_grader, refusal
 from ..intake import Intake, IntakeRefusedError, name_of, take_in
 from ..reports.gradebook import Gradebook
 from ..reports.gradescope import as_results

@@ -31,7 +31,8 @@ from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.tape import Tape
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
-from .events import (
+from .record import Training
+from .recording import (
     Contained,
     Event,
     Finished,
@@ -41,10 +42,8 @@ from .events import (
     TasksJudged,
     TrainingTried,
 )
-from .learned_model import show_learned
-from .record import Training
-from .trainability import Trainability, missing_for, try_training
 from .translations import judge_translations
+from .whole_model import Trainability, missing_for, show_learned, try_training
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician

@@ -1,4 +1,4 @@
-"""Folds the events of a grading into its record.
+"""The events of a grading, and how they are folded into its record.
 
     recorder = Recorder("anna", assignment, version)
     for event in judge(...):
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean
@@ -19,20 +21,6 @@ from foundation.texts import clean
 from ..diagnosis.findings import Misconception
 from ..scoring import Score
 from ..testing.results import ItemMark, Outcome, State, TaskResult
-from .events import (
-    Contained,
-    Event,
-    Finished,
-    GivenUp,
-    InternalsFound,
-    ModelShown,
-    Noted,
-    Refused,
-    TakenIn,
-    TasksJudged,
-    TrainingTried,
-    TranslationsScored,
-)
 from .grader_version import weighting_of
 from .record import (
     MAX_FILES,
@@ -42,10 +30,12 @@ from .record import (
     Diagnosis,
     ItemScore,
     Judgement,
+    Learned,
     Part,
     Record,
     Run,
     Test,
+    Training,
     now,
     total,
 )
@@ -245,3 +235,115 @@ def bleu_of(score: Score) -> Bleu:
         sentences=score.n,
         signature=score.signature,
     )
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """The submission was read; its judgement begins, also where an earlier one was given up.
+
+    Attributes:
+        files: file name -> sha256 of what was taken in.
+        seed_id: names the seed of the tests' inputs; empty where no test runs.
+    """
+
+    files: Mapping[str, str]
+    seed_id: str = ""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The submission cannot be graded: no score, and the reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class TasksJudged:
+    """Results of some tasks; later ones of the same task replace earlier ones."""
+
+    results: tuple[TaskResult, ...]
+
+
+@dataclass(frozen=True)
+class TranslationsScored:
+    """BLEU of translations.txt."""
+
+    score: Score
+
+
+@dataclass(frozen=True)
+class TrainingTried:
+    """The short training run of the whole is over."""
+
+    training: Training
+
+
+@dataclass(frozen=True)
+class ModelShown:
+    """The model whose checkpoint was handed in has translated a sentence, or could not."""
+
+    learned: Learned
+
+
+@dataclass(frozen=True)
+class Contained:
+    """Submitted code has run.
+
+    Attributes:
+        layers: of containment that were in force.
+        printed: what it has printed so far.
+    """
+
+    layers: tuple[str, ...]
+    printed: str
+
+
+@dataclass(frozen=True)
+class Noted:
+    """Something that a person should know.
+
+    Attributes:
+        text: in a sentence.
+        is_about_run: whether another run of the same submission may lack it.
+    """
+
+    text: str
+    is_about_run: bool = False
+
+
+@dataclass(frozen=True)
+class InternalsFound:
+    """The submission uses internals of PyTorch or Python, which a person should read.
+
+    Attributes:
+        uses: name, file and line of each.
+    """
+
+    uses: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """The grader failed; what is pending will not be judged in this run."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """All parts are judged."""
+
+
+Event: TypeAlias = (
+    TakenIn
+    | Refused
+    | TasksJudged
+    | TranslationsScored
+    | TrainingTried
+    | ModelShown
+    | Contained
+    | Noted
+    | InternalsFound
+    | GivenUp
+    | Finished
+)

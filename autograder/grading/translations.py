@@ -10,7 +10,7 @@ from foundation.assignment_file import Assignment
 from ..intake import TRANSLATIONS, Intake
 from ..scoring import ScoringError, explain, judge, parse_translations, read_references, score
 from ..testing.results import State, TaskResult
-from .events import Event, Noted, TasksJudged, TranslationsScored
+from .recording import Event, Noted, TasksJudged, TranslationsScored
 
 
 def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:

@@ -25,11 +25,10 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import printable
 
 from ..grading.grader_version import grader_version
-from ..grading.launcher import open_grader
 from ..grading.record import MAX_TEXT, Part, Record, write_json
 from ..grading.recording import Recorder
 from ..grading.seeds import seeds_of_term
-from ..grading.submission import events_of, refusal
+from ..grading.submission import events_of, open_grader, refusal
 from ..intake import IntakeRefusedError, take_in
 from ..testing.results import State
 from .terminal import containment_of, notes_of, printable_lines, text_of

@@ -12,9 +12,8 @@ From the outside in:
     proxy/         the submission as tests see it              replies.py     what a worker may answer
     supervisor.py  budgets of one submission                   connection.py  pipes with deadlines
     session.py     the life of one worker                      containment/   processes and their layers
-    defusing.py    replaces modules that end their process     worker/        the other half, which runs in the worker
-    preloading.py  imports to make before submitted code runs  errors.py      failures of submitted code
-    tape.py        records requests and replies
+    imports.py     what is done about imports                  worker/        the other half, which runs in the worker
+    tape.py        records requests and replies                errors.py      failures of submitted code
 
 Decisions: `docs/explanation/decisions/` on the protocol, seccomp and Landlock.
 """

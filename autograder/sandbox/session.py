@@ -21,7 +21,7 @@ from .errors import (
     WorkerKilledError,
     submission_error,
 )
-from .preloading import wanted_imports
+from .imports import wanted_imports
 from .replies import BreachError, Failure, read_reply
 from .tape import Tape
 from .worker.frames import FrameError, pack

@@ -17,7 +17,6 @@ from foundation.assignment_tables import Contract, Limits
 
 from .connection import Output
 from .containment.zygote import Zygote
-from .defusing import defuse
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -26,6 +25,7 @@ from .errors import (
     SubmissionTimeoutError,
     WorkerKilledError,
 )
+from .imports import defuse
 from .session import Session
 from .tape import Tape
 from .worker.values import Decoder, Encoder

@@ -4,9 +4,8 @@ import csv
 
 import pytest
 
-from autograder.grading.events import TasksJudged
 from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Recorder, TasksJudged
 from autograder.reports.gradebook import Gradebook, find_target
 from autograder.testing.results import State, TaskResult
 from foundation.command_line import UserError

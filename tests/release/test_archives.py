@@ -15,9 +15,9 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
-from release.assistants import NAMES
 from release.build import Project, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
+from release.handout import NAMES
 from release.packing import checksum, make_zip, members_of
 from release.problems import ReleaseError
 from release.requirements import pin, read_requirements

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from foundation.assignment_file import ASSISTANTS, read_assignment
-from release.assistants import NAMES, files_for_assistants
-from release.handout import words_of
+from release.handout import NAMES, files_for_assistants, words_of
 
 SAID = {
     "none": ("without a coding assistant", "do not write"),

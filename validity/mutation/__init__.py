@@ -2,7 +2,6 @@
 
 A mutant that passes must be listed as equivalent, with the reason.
 
-    survivors.py     runs the tests on mutants: which of them pass?
+    survivors.py     runs the tests on mutants: which of them pass? And the report of it
     mutants.py       the reference with one small change each; those that are known to be right
-    report.py        the result in the terminal, as JSON, and as a page
 """

@@ -69,7 +69,7 @@ def read_code(cell: Cell) -> CellCode:
     text, tree = cell.text, parse(cell.text, is_compiled=True)
     commands: list[str] = []
     if isinstance(tree, SyntaxError):
-        from .ipython_commands import as_python  # takes a while to load, and most notebooks need none
+        from .cells import as_python  # takes a while to load, and most notebooks need none
 
         text, commands = as_python(cell.text)
         tree = parse(text, is_compiled=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from ..replies import BreachError, read_call, read_gradients, read_object, read_value
 from ..session import Session
 from ..supervisor import Supervisor
 from ..worker.values import Decoder, Encoder
-from .arguments import can_be_changed, draw_seed, spoil
-from .gradient import RemoteCall, RemoteGraph
 from .mirror import Handle, RemoteModule, RemoteObject, modules_of, number_of
 
 Content = dict[str, Any]
@@ -146,3 +147,87 @@ def mark_gradients(encoder: Encoder) -> list[Tensor]:
             record["grad"] = "leaf" if tensor.is_leaf else "branch"
             inputs.append(tensor)
     return inputs
+
+
+class RemoteGraph:
+    """A recorded forward pass in the worker, kept as long as something here may ask for its backward pass.
+
+    Args:
+        outputs: the index in the reply of each output.
+        ask: asks the worker: gradients of outputs, by index -> gradients of the inputs, in order.
+        release: tells the worker that the graph is not needed any more.
+    """
+
+    def __init__(
+        self,
+        outputs: list[int],
+        ask: Callable[[dict[int, Tensor]], list[Tensor | None]],
+        release: Callable[[], None],
+    ) -> None:
+        self.outputs = outputs
+        self._ask = ask
+        weakref.finalize(self, release).atexit = False
+
+    def gradients(self, seeds: tuple[Tensor | None, ...]) -> list[Tensor | None]:
+        """Gradients of the inputs for the given gradients of the outputs."""
+        given = {index: seed for index, seed in zip(self.outputs, seeds, strict=True) if seed is not None}
+        return self._ask(given)
+
+
+class RemoteCall(torch.autograd.Function):
+    """Forward: the outputs that the worker sent. Backward: the worker is asked."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: RemoteGraph, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Connects `outputs`, which the worker has computed, with the `inputs` they depend on."""
+        ctx.graph = graph
+        ctx.count = len(inputs)
+        ctx.set_materialize_grads(False)
+        return outputs
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Asks the worker; there are no second derivatives."""
+        if all(seed is None for seed in seeds):
+            return (None, None, *[None] * ctx.count)
+        return (None, None, *ctx.graph.gradients(seeds))
+
+
+def draw_seed() -> int:
+    """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+    drawn = int(torch.randint(2**62, ()))
+    return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
+
+
+def can_be_changed(tensor: Tensor) -> bool:
+    """Whether something can be written into a tensor: it has elements, and no two of them share memory."""
+    return tensor.numel() > 0 and all(s > 0 or n == 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
+
+
+def spoil(tensors: Iterable[Tensor], place: str) -> None:
+    """Makes a change that the submission has made to its arguments visible in the caller's tensors.
+
+    Its own values are not written there: a test that computes what it expects from the same tensor after the call
+    would then compute it from the submission's choice. Floats become NaN, other values random ones that differ
+    somewhere and stay within the range that was there. They get an attribute `changed_at`, the line that made
+    the change.
+    """
+    generator = torch.Generator().manual_seed(draw_seed())
+    for tensor in tensors:
+        with torch.no_grad():
+            tensor.copy_(_other_values(tensor, generator))
+        tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes
+
+
+def _other_values(tensor: Tensor, generator: torch.Generator) -> Tensor:
+    if tensor.is_floating_point():
+        return torch.full_like(tensor, float("nan"))
+    whole = tensor.to(torch.int64)
+    low, high = (0, 1) if tensor.dtype == torch.bool else (int(whole.min()), int(whole.max()))
+    other = torch.randint(low, high + 1, tensor.shape, generator=generator)
+    if torch.equal(other, whole):
+        other = low + high - whole
+    if torch.equal(other, whole):
+        other = torch.where(whole > 0, whole - 1, whole + 1)
+    return other.to(tensor.dtype)

@@ -1,7 +1,7 @@
 """What a submission can import when it is graded: Python's own modules, and what students are told to install.
 
 A student's own run asks the same questions and gives the same answers, whatever else is installed there. A worker
-cannot open files, so what is wanted is loaded before the submission runs; see `autograder/sandbox/preloading.py`.
+cannot open files, so what is wanted is loaded before the submission runs; see `autograder/sandbox/imports.py`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.grading.trainability import Trainability, missing_for, try_training
+from autograder.grading.whole_model import Trainability, missing_for, try_training
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.results import TaskResult

@@ -17,10 +17,10 @@ from autograder.classroom.staleness import Conditions
 from autograder.classroom.store import Database, Results, received_of, url_of
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
-from autograder.grading.events import Contained, Finished, TasksJudged
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
+from autograder.grading.recording import Contained, Finished, TasksJudged
 from autograder.grading.seeds import Seeds
+from autograder.grading.submission import open_grader
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON

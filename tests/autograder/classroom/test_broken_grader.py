@@ -10,8 +10,8 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom import jobs
 from autograder.diagnosis.catalogue import CatalogueError
 from autograder.grading import judging
-from autograder.grading.events import TasksJudged
 from autograder.grading.judging import Grader
+from autograder.grading.recording import TasksJudged
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment

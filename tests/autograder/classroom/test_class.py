@@ -9,7 +9,7 @@ from autograder.__main__ import main
 from autograder.classroom.entries import take_class
 from autograder.classroom.marks import results_of
 from autograder.commands import export_marks
-from autograder.grading.events import Noted, TasksJudged
+from autograder.grading.recording import Noted, TasksJudged
 from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
 from autograder.reports.spreadsheets import harmless
 from autograder.testing.results import State, TaskResult

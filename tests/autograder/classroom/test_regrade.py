@@ -7,7 +7,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.commands import grade_class as command
-from autograder.grading.events import TasksJudged
+from autograder.grading.recording import TasksJudged
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE

@@ -11,11 +11,10 @@ import pytest
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
 from autograder.classroom.staleness import Conditions
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of
+from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
-from autograder.grading.submission import events_of
+from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SandboxUnavailableError, SubmissionOutOfMemoryError, WorkerKilledError

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.assignment import learned_model
-from autograder.grading.learned_model import show_learned
+from autograder.grading.whole_model import show_learned
 from autograder.intake import take_in
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.results import State, TaskResult

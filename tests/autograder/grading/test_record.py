@@ -12,12 +12,10 @@ import jsonschema
 import pytest
 
 from autograder.__main__ import main
-from autograder.grading.events import Contained, Finished, GivenUp, Noted, TakenIn, TasksJudged
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Contained, Finished, GivenUp, Noted, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import content_hash
-from autograder.grading.submission import events_of, refusal
+from autograder.grading.submission import events_of, open_grader, refusal
 from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table

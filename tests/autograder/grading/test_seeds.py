@@ -10,9 +10,9 @@ import pytest
 from autograder.__main__ import main
 from autograder.commands import grade
 from autograder.commands.grade import changes, differences
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds, content_hash
+from autograder.grading.submission import open_grader
 from autograder.testing.results import State
 from foundation.command_line import UserError
 from foundation.places import REFERENCES

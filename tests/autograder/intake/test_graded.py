@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of
+from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

@@ -15,9 +15,8 @@ from autograder.classroom.marks import results_of
 from autograder.classroom.roll import Member, Roll, write_roll
 from autograder.classroom.store import FILE, ByHand, Database, Owner, Received, Results, url_of
 from autograder.commands import export_marks as command
-from autograder.grading.events import Finished, TasksJudged
 from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, Recorder, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from autograder.testing.results import ItemMark, State, TaskResult

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.grading.events import Finished, TakenIn, TasksJudged, TranslationsScored
 from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, Recorder, TakenIn, TasksJudged, TranslationsScored
 from autograder.reports.gradescope import (
     MetadataError,
     as_markdown,

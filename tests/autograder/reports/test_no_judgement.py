@@ -8,9 +8,8 @@ import pytest
 
 from autograder.classroom.marks import Result, Status, results_of
 from autograder.classroom.roll import Member, Roll
-from autograder.grading.events import Finished, GivenUp, Refused, TakenIn, TasksJudged
 from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, GivenUp, Recorder, Refused, TakenIn, TasksJudged
 from autograder.reports.class_summary import as_class_table, write_summary
 from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from autograder.reports.gradescope import as_results, in_full

@@ -11,9 +11,8 @@ import pytest
 from autograder.classroom.marks import Result, mark_of
 from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
-from autograder.grading.events import Finished, Noted, TasksJudged
 from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
 from autograder.reports.pages import write_pages
 from autograder.reports.pages.pictures import histogram
 from autograder.testing.results import State, TaskResult

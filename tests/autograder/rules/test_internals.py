@@ -4,8 +4,7 @@ import pytest
 
 from autograder.classroom.marks import mark_of, results_of
 from autograder.classroom.roll import Member, Roll
-from autograder.grading.events import Finished, InternalsFound
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, InternalsFound, Recorder
 from autograder.reports.class_summary import as_class_table
 from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table

@@ -24,9 +24,9 @@ from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
 from autograder.classroom.staleness import Conditions
-from autograder.grading.launcher import open_grader
 from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
+from autograder.grading.submission import open_grader
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox

@@ -14,7 +14,7 @@ import torch
 from autograder.sandbox.containment import layers as containment
 from autograder.sandbox.containment import namespaces, seccomp
 from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
-from autograder.sandbox.containment.seccomp_policy import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
+from autograder.sandbox.containment.seccomp import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
 from autograder.sandbox.containment.zygote import Zygote, packages_for
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.proxy.submission import Sandbox
@@ -116,7 +116,7 @@ def test_a_machine_without_a_compiled_filter_has_none(monkeypatch):
 
 def test_the_compiled_filters_are_those_of_the_policy():
     filters = seccomp.read_filters()
-    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.containment.seccomp_policy"
+    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.containment.seccomp"
     for machine in ("X86_64", "AARCH64"):
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 

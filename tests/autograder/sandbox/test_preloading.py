@@ -7,7 +7,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from autograder.sandbox import session
-from autograder.sandbox.preloading import MAX_NAMES, wanted_imports
+from autograder.sandbox.imports import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker.available import PACKAGES, is_harmless
 from foundation.places import ROOT
 from release import contents

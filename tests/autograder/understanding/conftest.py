@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autograder.grading.launcher import open_grader
 from autograder.grading.seeds import Seeds
+from autograder.grading.submission import open_grader
 from autograder.intake import Intake, take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON

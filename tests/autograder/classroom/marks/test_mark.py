@@ -7,9 +7,8 @@ import pytest
 
 from autograder.classroom.marks import mark_of
 from autograder.classroom.store.by_hand import WHOLE, Decision, Decisions
-from autograder.grading.events import Finished, TakenIn, TasksJudged
 from autograder.grading.record import Judgement
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, Recorder, TakenIn, TasksJudged
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy

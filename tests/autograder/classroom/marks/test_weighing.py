@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.classroom.marks import weighed
-from autograder.grading.events import Event, Finished, GivenUp, TakenIn, TasksJudged, TranslationsScored
 from autograder.grading.record import Judgement
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Event, Finished, GivenUp, Recorder, TakenIn, TasksJudged, TranslationsScored
 from autograder.scoring import Score, explain, judge
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, read_assignment

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from autograder.classroom.store import ByHand, Database, Owner, Received, Results, url_of
-from autograder.grading.events import Finished, GivenUp, TakenIn, TasksJudged
 from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.grading.recording import Finished, GivenUp, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Assignment, read_assignment

@@ -1,0 +1,72 @@
+"""What is done about imports before a submission is tested: libraries are loaded, and hostile modules replaced.
+
+A worker cannot open files once submitted code runs, so what that imports is loaded before. A superfluous name does no
+harm: only what `worker.available` lists is ever imported, and no part of it that starts anything.
+
+A submission whose `layers.py` loops at its top level would lose every component, since isolating one component imports
+all modules. So a module that ends its process when it is imported is replaced by one that only raises.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+
+from ..sources import Sources, failing_module
+from ..syntax_trees import absolute_imports, parse
+from .worker.available import is_harmless
+
+MAX_NAMES = 500
+
+
+def wanted_imports(sources: Sources) -> list[str]:
+    """The names to import before the submission runs, sorted."""
+    trees = (parse(text) for _, text in sources.values())
+    names = {name for tree in trees if isinstance(tree, ast.Module) for name in names_in(tree)}
+    return sorted(filter(is_harmless, names))[:MAX_NAMES]
+
+
+def names_in(tree: ast.Module) -> Iterator[str]:
+    """What a module imports, and what it takes from that: some packages load a part when it is first asked for."""
+    imported: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    yield from (name for name, _ in absolute_imports(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
+            yield f"{imported[node.value.id]}.{node.attr}"
+
+
+def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str], names: Iterable[str]) -> Sources:
+    """The sources with every module replaced that ends its process.
+
+    Args:
+        sources: all modules.
+        end_of_import: imports a module of such sources in a worker, which it may keep for the next call; returns why
+            the worker ended, or "".
+        names: of the modules to try.
+    """
+    suspects: dict[str, str] = {}
+    for name in names:
+        if name == "__init__":
+            continue
+        if reason := end_of_import(without(sources, suspects), name):
+            suspects[name] = reason
+    for name in list(suspects):  # a suspect may only have imported another one
+        others = {other: reason for other, reason in suspects.items() if other != name}
+        if others and not end_of_import(without(sources, others), name):
+            del suspects[name]
+    return without(sources, suspects)
+
+
+def without(sources: Sources, reasons: dict[str, str]) -> Sources:
+    """The sources with some modules replaced by ones whose import raises the reason."""
+    replaced = {
+        name: failing_module(name, f"{name}.py ended its process when it was imported: {reason}")
+        for name, reason in reasons.items()
+    }
+    return {**sources, **replaced}
