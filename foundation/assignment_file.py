@@ -97,7 +97,7 @@ class Task:
 class Assignment:
     """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades.
 
-    `assistants` is what coding assistants may do.
+    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check.
     """
 
     title: str
@@ -114,6 +114,7 @@ class Assignment:
     contact: str = ""
     python: tuple[int, int] = (3, 11)
     assistants: str = "tutor"
+    predictions: bool = True
     late: LatePolicy | None = None
 
     @property
@@ -170,7 +171,7 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    words = ["title", "name", "due", "contact", "package", "python", "assistants"]
+    words = ["title", "name", "due", "contact", "package", "python", "assistants", "predictions"]
     read_table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
@@ -216,8 +217,15 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         contact=read_text(content.get("contact", ""), "contact"),
         python=_python(content.get("python", "3.11")),
         assistants=read_choice(content.get("assistants", "tutor"), ASSISTANTS, "assistants"),
+        predictions=_switch(content.get("predictions", True), "predictions"),
         late=read_late(content["late"]) if "late" in content else None,
     )
+
+
+def _switch(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise AssignmentError(f"{where} = {value!r}: expected true or false")
+    return value
 
 
 def _python(text: object) -> tuple[int, int]:
@@ -240,8 +248,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
         read_line(table[key], f"{where}: {key}")
     if not is_number(points) or points < 0:
         raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
-    if not isinstance(extension, bool):
-        raise AssignmentError(f"{where}: extension = {extension!r}: expected true or false")
+    _switch(extension, f"{where}: extension")
     read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None

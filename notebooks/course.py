@@ -3,6 +3,7 @@
     from course import check, refresh
     check("1.2")                              # tests your answers as they are now
     from student.layers import EncoderLayer   # your answers of this notebook and of the others, as saved
+    predict("1.2", "b")                       # is that right? before you check
     refresh()                                 # the next such import sees what you changed meanwhile
     is_graded                                 # True while nbgrader runs the notebook: do not train then
 
@@ -32,4 +33,4 @@ def history() -> list[str]:
 _course = Course(FOLDER, SUPPORT, history)
 package.use(_course.assignment.package)  # whose model `given` trains and draws
 is_graded = "NBGRADER_EXECUTION" in os.environ
-check, refresh = _course.check, _course.refresh
+check, predict, refresh = _course.check, _course.predict, _course.refresh

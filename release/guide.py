@@ -18,7 +18,7 @@ from foundation.assignment_file import Assignment
 
 from .handout import named_pictures
 from .notebooks import read_parts
-from .prose import Answer, Code, Part, TaskHead, Text
+from .prose import Answer, Code, Part, Predict, TaskHead, Text
 from .skeleton import Skeleton
 
 GUIDE = "guide.html"
@@ -94,6 +94,9 @@ def as_html(
         elif isinstance(part, Code):
             is_for_all = "course" not in part.text and "IPython" not in part.text
             yield f"<pre><code>{html.escape(part.text)}</code></pre>" if is_for_all else ""
+        elif isinstance(part, Predict) and assignment.predictions:
+            answer = f"**{[*part.lettered][part.right]}** {part.why}"
+            yield f"{markdown(part.text)}<details><summary>answer</summary>{markdown(answer)}</details>"
         elif isinstance(part, TaskHead):
             yield f"<h2>{part.number} {html.escape(titles[part.number])}</h2>"
             yield f"<p>{part.stars} · {part.minutes} minutes</p>"

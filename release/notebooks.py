@@ -4,6 +4,7 @@ The prose is written once, in Markdown; the code comes from the reference with i
 Nothing of `notebooks/source/` leaves.
 """
 
+import json
 import logging
 import re
 import tempfile
@@ -24,7 +25,7 @@ from .contents import GRADER, read_corpus, read_given, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
 from .packing import NOTEBOOK_SOURCES
 from .problems import Problem, ReleaseError
-from .prose import Answer, Code, Part, Setup, TaskHead, Text, read_prose
+from .prose import Answer, Code, Part, Predict, Setup, TaskHead, Text, read_prose
 from .regions import find_hints, indent_of, parse_source
 from .requirements import REQUIREMENTS, Requirements
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
@@ -35,12 +36,13 @@ HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
 HANDOUT = "handout.md"
 SUPPORT = "support"  # the folder beside notebooks with what they import
+PREDICTIONS = "predictions.json"
 _IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 
 STUB = "raise NotImplementedError()"
 """What nbgrader puts in place of every solution."""
 
-HELPERS = ["from course import check, is_graded, refresh", "", EVERYWHERE]
+HELPERS = ["from course import check, is_graded, predict, refresh", "", EVERYWHERE]
 """First of all: `course` makes the answers importable."""
 
 METADATA = {
@@ -100,6 +102,16 @@ def read_parts(root: Path) -> dict[str, list[Part]]:
     return {name: read_prose(name, read_text(root / name, name)) for name in names}
 
 
+def answers_to_predictions(root: Path, assignment: Assignment) -> bytes:
+    """For each task with a question: the letters of all choices, the right one, and why."""
+    asked = [part for parts in read_parts(root).values() for part in parts if isinstance(part, Predict)]
+    found = {
+        part.number: {"letters": "".join(part.lettered), "right": [*part.lettered][part.right], "why": part.why}
+        for part in asked * assignment.predictions
+    }
+    return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n".encode()
+
+
 def read_efforts(root: Path) -> dict[str, TaskHead]:
     """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
     return {part.number: part for parts in read_parts(root).values() for part in parts if isinstance(part, TaskHead)}
@@ -137,6 +149,7 @@ def collect_support(
     readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
     found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
     found[REQUIREMENTS] = requirements.as_file()
+    found[f"{SUPPORT}/{PREDICTIONS}"] = answers_to_predictions(root, assignment)
     return found | files_for_assistants(assignment)
 
 
@@ -196,6 +209,11 @@ def make_notebook(
             case Code(text=text, may_fail=may_fail):
                 tags = {"tags": ["raises-exception"]} if may_fail else {}
                 cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
+            case Predict(number=number, lettered=lettered):
+                if assignment.predictions:
+                    cells.append(new_markdown_cell(part.text, id=next_id("predict")))
+                    code = f'predict("{number}", "")  # {" or ".join(lettered)}'
+                    cells.append(new_code_cell(code, id=next_id("prediction")))
             case Setup():
                 imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
                 lines = HELPERS + [line for line in imports if line not in HELPERS]

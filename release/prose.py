@@ -5,7 +5,14 @@
     {{answer 1.2}}                                 its answer cells, one for each definition with a TODO, and its tests
 
 A block fenced by ```python becomes a code cell; after ```python try a cell that needs answers, whose error does not
-stop the cells below it. Everything else is Markdown, one cell from heading to heading.
+stop the cells below it. A block fenced by ```predict 1.2 is a question to answer before the task's tests run:
+
+    Which of these sums to 1?
+    - [x] the weights of one query
+    - [ ] the weights of one key
+    Why: the softmax runs over the keys.
+
+Everything else is Markdown, one cell from heading to heading.
 """
 
 import re
@@ -18,6 +25,8 @@ _ANSWER = re.compile(r"answer (?P<number>\S+)")
 _BLOCK_OR_LINE = re.compile(
     r"^(?P<ticks>`{3,})(?P<info>.*)\n(?P<code>(?:.*\n)*?)(?P=ticks)`*[ \t]*$|^.*$", re.MULTILINE
 )
+_PREDICT = re.compile(r"predict (?P<number>\S+)")
+_CHOICE = re.compile(r"- \[(?P<mark>[x ])\] (?P<text>.+)")
 _HEADING = re.compile(r"#{1,3} ")
 _CODE = {"python": False, "python try": True}
 
@@ -39,6 +48,28 @@ class Code:
     line: int
     text: str
     may_fail: bool
+
+
+@dataclass(frozen=True)
+class Predict:
+    """A question with choices, of which one is right; `why` says so once it was chosen."""
+
+    line: int
+    number: str
+    question: str
+    choices: tuple[str, ...]
+    right: int
+    why: str
+
+    @property
+    def lettered(self) -> dict[str, str]:
+        """The choices by their letters."""
+        return dict(zip("abcdefgh", self.choices, strict=False))
+
+    @property
+    def text(self) -> str:
+        """The question with its choices, as Markdown."""
+        return "\n".join([f"**Predict.** {self.question}", "", *(f"- **{k}** {v}" for k, v in self.lettered.items())])
 
 
 @dataclass(frozen=True)
@@ -71,7 +102,7 @@ class Answer:
     number: str
 
 
-Part = Text | Code | Setup | TaskHead | Answer
+Part = Text | Code | Predict | Setup | TaskHead | Answer
 
 
 def read_prose(path: str, text: str) -> list[Part]:
@@ -95,6 +126,14 @@ def read_prose(path: str, text: str) -> list[Part]:
         if match["ticks"] and info in _CODE:
             end_text()
             parts.append(Code(number, match["code"].removesuffix("\n"), _CODE[info]))
+        elif match["ticks"] and (predict := _PREDICT.fullmatch(info)):
+            end_text()
+            if question := _prediction(predict["number"], match["code"], number):
+                parts.append(question)
+            else:
+                what = f"the question about task {predict['number']} is not complete"
+                right = "write the question, choices `- [ ] …`, one of them `- [x] …`, and a line `Why: …`"
+                problems.append(Problem(path, number, what, right))
         elif match["ticks"]:
             written.append((number, line))
         elif line.startswith("```"):
@@ -116,6 +155,16 @@ def read_prose(path: str, text: str) -> list[Part]:
     if problems:
         raise ReleaseError(problems)
     return parts
+
+
+def _prediction(number: str, text: str, line: int) -> Predict | None:
+    """The question in a block; None where something is missing."""
+    choices = list(_CHOICE.finditer(text))
+    right = [index for index, choice in enumerate(choices) if choice["mark"] == "x"]
+    question, why = text.partition("- [")[0].strip(), text.partition("\nWhy: ")[2].strip()
+    if not question or not why or len(right) != 1 or len(choices) < 2:
+        return None
+    return Predict(line, number, question, tuple(choice["text"] for choice in choices), right[0], why)
 
 
 def _directive(line: str, number: int) -> Part | None:

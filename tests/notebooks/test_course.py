@@ -45,6 +45,17 @@ def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
     assert cell["metadata"]["editable"] is False
 
 
+def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, course) -> None:
+    def ids(assignment) -> list[str]:
+        name = "1_building_blocks.ipynb"
+        cells = nbformat.reads(make_sources(ROOT, assignment, course.definitions)[name].decode(), 4).cells
+        return [cell["id"] for cell in cells]
+
+    asked = ids(assignment)
+    assert asked.index("prediction-task-1_2") < asked.index("task_1_2_scaled_dot_product_attention")
+    assert not any("predict" in one for one in ids(replace(assignment, predictions=False)))
+
+
 def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
     changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
     prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}

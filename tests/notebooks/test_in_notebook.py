@@ -53,6 +53,22 @@ def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:
     path.write_text(json.dumps(content))
 
 
+def test_a_prediction_is_right_or_wrong(folder, capsys) -> None:
+    question = {"1.2": {"letters": "abc", "right": "c", "why": "the softmax runs over the keys."}}
+    (folder / "support" / "predictions.json").write_text(json.dumps(question))
+    notebooks = Notebooks(folder, folder / "support")
+    for choice, said in (
+        ("", "write a letter between the quotes: a, b, c\n"),
+        ("b", "✗ not b; think again\n"),
+        ("c", "✓ c: the softmax runs over the keys.\n"),
+        ("C", "predict('1.2', 'C'): expected one of the letters a, b, c\n"),
+    ):
+        notebooks.predict("1.2", choice)
+        assert capsys.readouterr().out == said
+    notebooks.predict("9.9", "a")
+    assert "expected a task with a question" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0

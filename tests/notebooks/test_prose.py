@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from release.problems import ReleaseError
-from release.prose import Answer, Code, Setup, TaskHead, Text, read_prose
+from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, read_prose
 
 DIRECTIVES = ("{{setup}}", "{{task 1.2: difficulty 3, 30 minutes}}", "{{answer 1.2}}")
 
@@ -70,3 +70,26 @@ def test_a_misspelled_directive_never_passes_as_text(directive, place, character
         # Still a directive: another number, say, or a space more.
         assert [type(part) for part in parts[::2]] == [Text, Text]
         assert parts[0].text == "text" and parts[2].text == "more"
+
+
+QUESTION = """```predict 1.2
+Which sums to 1?
+
+- [ ] a column
+- [x] a row
+
+Why: one query's.
+```
+"""
+
+
+def test_a_question_has_choices_of_which_one_is_right() -> None:
+    [question] = read_prose("a.md", QUESTION)
+    assert question == Predict(1, "1.2", "Which sums to 1?", ("a column", "a row"), 1, "one query's.")
+    assert question.text == "**Predict.** Which sums to 1?\n\n- **a** a column\n- **b** a row"
+
+
+@pytest.mark.parametrize("lost", ["Which sums to 1?", "- [ ] a column\n", "[x]", "Why: one query's.\n"])
+def test_an_incomplete_question_is_named(lost) -> None:
+    with pytest.raises(ReleaseError, match=r"^a.md:1: the question about task 1.2 is not complete"):
+        read_prose("a.md", QUESTION.replace(lost, "[ ]" if lost == "[x]" else ""))

@@ -4,6 +4,7 @@ Cells, saved or run in this kernel since, are distributed over modules exactly a
 the graded code.
 """
 
+import json
 import linecache
 import random
 import sys
@@ -28,6 +29,7 @@ from ..results import UnreadableNotebookError
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
+PREDICTIONS = "predictions.json"
 
 
 class Course:
@@ -44,6 +46,9 @@ class Course:
         self._answers: tuple[object, tuple[Sources, dict[str, list[str]], list[str]]] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
         self._package.install()
+        predictions = support / PREDICTIONS
+        self._questions = json.loads(predictions.read_text(encoding="utf-8")) if predictions.is_file() else {}
+        self._predicted: set[str] = set()
 
     def answers(self) -> tuple[Sources, dict[str, list[str]], list[str]]:
         """What `assemble` returns; again only after a change, since importing the package asks once per module."""
@@ -56,6 +61,23 @@ class Course:
     def refresh(self) -> None:
         """Makes the next import of the package use the current answers."""
         self._package.forget()
+
+    def predict(self, number: str, choice: str = "") -> None:
+        """Says whether the choice is right, and why if it is; it earns no points.
+
+        Args:
+            number: of the task.
+            choice: a letter; "" = none yet.
+        """
+        question = self._questions.get(number)
+        if question is None or (choice and choice not in question["letters"]):
+            known = f"one of the letters {', '.join(question['letters'])}" if question else "a task with a question"
+            print(f"predict({number!r}, {choice!r}): expected {known}")
+        elif not choice:
+            print(f"write a letter between the quotes: {', '.join(question['letters'])}")
+        else:
+            self._predicted.add(number)
+            print(f"✓ {choice}: {question['why']}" if choice == question["right"] else f"✗ not {choice}; think again")
 
     def check(self, number: str, seed: int | None = None) -> float:
         """Tests one task, prints the result, and draws a wrong one beside what was expected.
@@ -80,7 +102,9 @@ class Course:
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         result, said, picture = run_task(task, sources, seed, self.assignment, locate)
-        print("\n\n".join([said, *unreadable]))
+        is_open = number in self._questions and number not in self._predicted
+        ask = ["You have not predicted yet: the cell with `predict` is above your answer."] * is_open
+        print("\n\n".join([said, *unreadable, *ask]))
         if picture is not None:
             show(picture, f"What your code returned beside what was expected, in a test of task {number}")
         return result.score
