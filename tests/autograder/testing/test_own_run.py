@@ -66,7 +66,7 @@ def test_the_skeletons_run_fits_one_screen():
 def test_a_missing_return_is_one_message(tmp_path):
     said = run_tests(tmp_path, "return self.contract(", "self.contract(", "-m", "task_1_5")
     assert said.count("None (is a return missing?)") == 1 and "During handling" not in said
-    assert re.search(r"\n1 failed, 1 passed, \d+ deselected, \d+ for the same reason", said)
+    assert re.search(r"\n1 failed, \d+ deselected, \d+ for the same reason", said)
 
 
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
