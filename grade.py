@@ -110,7 +110,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"sacreBLEU's tokenization of raw text: {', '.join(scoring.TOKENIZATIONS)}; some need a package"
         " that the kit does not install (default: %(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object (see autograder/scoring/report.py)")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object (see autograder/scoring/verdicts.py)"
+    )
     parser.add_argument(
         "--samples",
         metavar="N",

@@ -2,14 +2,14 @@
 
 It works with any package that has the contract's modules; the package's `__main__` names it.
 
-    package.py       the package whose model it is    decoding.py      tokens to translations, and their BLEU
+    package.py       the package whose model it is    decoding.py      tokens to translations; how good on dev
     config.py        all settings, their flags        translating.py   `translate`: lines to translations
     building.py      a fresh model, its optimizer     alignment.py     `align`: which words translate each other
     experiment.py    a whole training run             drawing.py       `attention`: where a sentence attends, and how
-    measuring.py     dev BLEU, loss, attention        pictures.py      maps, matrices, alignments, curves
-    run_folder.py    checkpoints, history, curves     sanity.py        `sanity`: five questions to a new model
-    training.py      `train`                          packing.py       `pack`: the archive to hand in
-    runs.py          `compare` and `average`          command_line.py  the parser, and one line for each error
+    run_folder.py    checkpoints, history, curves     pictures.py      maps, matrices, alignments, curves
+    training.py      `train`                          sanity.py        `sanity`: five questions to a new model
+    runs.py          `compare` and `average`          packing.py       `pack`: the archive to hand in
+    command_line.py  the parser, and one line for each error
     extras/          raw text, and what is faster for the reference's layers
 
 Only instructors have `extras/`.

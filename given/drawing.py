@@ -23,8 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 from . import package
 from .config import ConfigError
-from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
-from .measuring import Watched
+from .decoding import Watched, add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
 from .run_folder import Checkpoint
 
 if TYPE_CHECKING:

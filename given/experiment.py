@@ -18,8 +18,7 @@ from tqdm import tqdm
 from . import package
 from .building import build_model, draw_diagonal, extra, make_optimizer, make_scheduler
 from .config import Config, ConfigError
-from .decoding import bleu
-from .measuring import Development, Watched
+from .decoding import Development, Watched, bleu
 from .run_folder import Checkpoint, CheckpointError, RunFolder, generators
 
 if TYPE_CHECKING:  # students do not have it

@@ -21,8 +21,8 @@ from .config import (
     config_from_flags,
     read_thresholds,
 )
+from .decoding import find_pair
 from .experiment import Experiment
-from .measuring import find_pair
 from .run_folder import Checkpoint, find_kept, rewind
 
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}

@@ -7,14 +7,13 @@
     print(as_text(result, verdicts))
 
 `reading` turns untrusted files into lines, `bleu` turns lines into a score, `verdicts` compares the score with
-thresholds, `report` presents it to people and programs. All raise `ScoringError`. BLEU and chrF are sacreBLEU's; there
+thresholds, and presents both to people and programs. All raise `ScoringError`. BLEU and chrF are sacreBLEU's; there
 is no metric of our own.
 """
 
 from .bleu import DEFAULT_TOKENIZATION, SAMPLES, SEED, TOKENIZATIONS, Measured, Score, score
 from .reading import ScoringError, parse_translations, read_references, read_translations, undo_bpe
-from .report import as_json, as_text, explain
-from .verdicts import Verdict, choose_thresholds, judge, read_thresholds
+from .verdicts import Verdict, as_json, as_text, choose_thresholds, explain, judge, read_thresholds
 
 __all__ = [
     "DEFAULT_TOKENIZATION",

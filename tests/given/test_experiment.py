@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from given.config import PRESETS, ConfigError
-from given.decoding import load_model
+from given.decoding import Development, load_model
 from given.experiment import Experiment
 from given.extras.weight_average import WeightAverage
-from given.measuring import Development
 from given.run_folder import Checkpoint, CheckpointError, RunFolder
 from reference.data import BatchLoader, read_pairs
 

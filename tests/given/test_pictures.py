@@ -7,8 +7,8 @@ import torch
 from PIL import Image
 
 from given.config import ConfigError
+from given.decoding import Watched, find_pair
 from given.experiment import Experiment
-from given.measuring import Watched, find_pair
 from given.pictures import choose_evenly, plot_attention, plot_history, plot_page, plot_through_time, save_figure
 from given.run_folder import Checkpoint
 from reference.__main__ import main

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from autograder.testing.grading_python import check_syntax, newer_f_string
-from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.testing.in_process import InProcessSubmission, check_syntax, newer_f_string, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 

@@ -17,8 +17,10 @@ from autograder.scoring import (
     explain,
     judge,
     read_thresholds,
-    report,
     score,
+)
+from autograder.scoring import (
+    verdicts as report,
 )
 from foundation.texts import as_threshold
 
