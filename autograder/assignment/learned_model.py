@@ -53,8 +53,7 @@ def look(submission: SubmissionUnderTest, content: bytes) -> tuple[list[Map], li
     if not sentences:
         raise ValueError(f"{DEVELOPMENT.name} is missing, from which the sentence is taken")
     encoded = torch.frombuffer(bytearray(content), dtype=torch.uint8)
-    transformer = submission.function(TRANSFORMER, isolated=False)
-    answer = submission.apply("attend_as_trained", transformer, encoded, sentences)
+    answer = submission.apply("attend_as_trained", TRANSFORMER, encoded, sentences, isolated=False)
     if not isinstance(answer, (tuple, list)) or len(answer) != 4:
         raise ValueError("the checkpoint could not be used as it is")
     source, target, weights, history = answer

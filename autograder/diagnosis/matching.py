@@ -260,7 +260,7 @@ class Search:
 def components_of(episode: Episode) -> set[str]:
     """The components of the submission that a test has used."""
     requests = [exchange.request for exchange in episode.exchanges]
-    built = {request["component"] for request in requests if request["verb"] in ("build", "function")}
+    built = {request["component"] for request in requests if request["verb"] == "build"}
     return built | {request["target"].get("function", "") for request in requests if request["verb"] == "call"}
 
 

@@ -58,7 +58,7 @@ class CollectedTensors(Encoder):
         return len(self.tensors) - 1
 
 
-MAKING = ("build", "function", "stand_in")
+MAKING = ("build", "stand_in")
 """Requests that make an object."""
 
 

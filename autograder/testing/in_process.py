@@ -89,17 +89,15 @@ class InProcessSubmission:
         function = cast("Callable[..., object]", self.package.get(component))
         return function(*args, **kwargs)
 
-    def function(self, component: str, *, isolated: bool = True) -> object:
-        """The function "module.name" itself."""
-        self.package.isolate(component if isolated else None)
-        return self.package.get(component)
-
     def stand_in(self, name: str, *args: object, **kwargs: object) -> object:
         """Makes a stand-in, to be passed as an argument."""
         return getattr(self._stand_ins, name)(*args, **kwargs)
 
-    def apply(self, name: str, subject: object, *args: object) -> object:
-        """Calls a stand-in that is a function, with an object or a function of the submission."""
+    def apply(self, name: str, subject: object, *args: object, isolated: bool = True) -> object:
+        """Calls a stand-in that is a function, with an object or a component "module.name" of the submission."""
+        if isinstance(subject, str):
+            self.package.isolate(subject if isolated else None)
+            subject = self.package.get(subject)
         return getattr(self._stand_ins, name)(subject, *args)
 
     @property

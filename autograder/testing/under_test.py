@@ -41,15 +41,11 @@ class SubmissionUnderTest(Protocol):
         """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
         ...
 
-    def function(self, component: str, *, isolated: bool = True) -> Any:
-        """A function of the submission, "module.name", as an object that can be passed to a stand-in."""
-        ...
-
     def stand_in(self, name: str, *args: Any, **kwargs: Any) -> Any:
         """Makes one of the stand-ins, to be passed as an argument."""
         ...
 
-    def apply(self, name: str, subject: Any, *args: Any) -> Any:
+    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
         """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
 
         The component of `subject` answers for what happens. Many calls of a component in one cost least that way.

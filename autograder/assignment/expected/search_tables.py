@@ -89,7 +89,7 @@ class Tables:
 
 def run_search(submission: SubmissionUnderTest, how: dict[str, Any]) -> tuple[Any, Any]:
     """What a search returns, and the mode that it leaves the model in."""
-    found = submission.apply("search", submission.function(COMPONENT), how)
+    found = submission.apply("search", COMPONENT, how)
     lines, mode = expect_parts(found, ("translations", "mode"), "what comes back")
     return lines, mode
 

@@ -101,7 +101,7 @@ class Training:
         """
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
         run = {"start": self.start, "batches": self.batches, **settings, **how}
-        found = self.submission.apply("train", self.submission.function("train.train_epoch"), run)
+        found = self.submission.apply("train", "train.train_epoch", run)
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
         return losses, parameters, steps, changed

@@ -8,7 +8,7 @@ those of the contract replace components.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     arguments.py   batches, small models, optimizers
-    training.py    trains with a submission's `train_epoch`, searches with its `beam_decode`
+    training.py    trains with a submission's `train_epoch`, searches with its `beam_decode`, calls a function often
     trained.py     a submission's model with the weights of its checkpoint
 """
 
@@ -34,7 +34,7 @@ from .components import (
     scaled_dot_product_attention,
 )
 from .trained import attend_as_trained
-from .training import search, train
+from .training import call_each, search, train
 
 __all__ = [
     "Batch",
@@ -51,6 +51,7 @@ __all__ = [
     "adam",
     "attend_as_trained",
     "attention_inputs",
+    "call_each",
     "causal_mask",
     "cross_entropy",
     "padding_mask",

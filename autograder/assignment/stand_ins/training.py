@@ -1,4 +1,4 @@
-"""Runs the parts of a submission that take a whole model: `train_epoch`, and the search of `beam_decode`."""
+"""Calls functions of a submission: `train_epoch` and `beam_decode`, which take a model, and any of them many times."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,6 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from .arguments import Batch, Oracle, TinyTranslator
+
+
+def call_each(function: Callable[..., Any], calls: Sequence[Sequence[Any]]) -> list[Any]:
+    """What a function returns for each of some lists of arguments."""
+    return [function(*arguments) for arguments in calls]
 
 
 def train(

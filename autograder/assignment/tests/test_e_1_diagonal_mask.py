@@ -1,6 +1,9 @@
 """Extension E.1: the band around the diagonal and random cells."""
 
 import math
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
 
 import pytest
 import torch
@@ -21,13 +24,15 @@ def distance(length: int) -> Tensor:
     return (positions[:, None] - positions[None, :]).abs()
 
 
-def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
-    """The mask, of the right type and shape."""
-    mask = submission.call("masks.diagonal_mask", length, *args)
-    good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
-    got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
-    expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
-    found: Tensor = mask
+def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> list[Tensor]:
+    """The masks for some lists of arguments, all of the right type and shape."""
+    masks = submission.apply("call_each", "masks.diagonal_mask", calls)
+    expect(isinstance(masks, list) and len(masks) == len(calls), "the masks", f"{len(calls)} masks", describe(masks))
+    for mask, (length, *_) in zip(masks, calls, strict=True):
+        good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
+        got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
+        expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
+    found: list[Tensor] = masks
     return found
 
 
@@ -36,7 +41,8 @@ def draw(submission: SubmissionUnderTest, length: int, *args: object) -> Tensor:
 def test_band(submission: SubmissionUnderTest, case: Case, given: tuple[int, ...]) -> None:
     length = 6 if given == (6,) else case.size(6, 12)
     [width] = given or (1,)
-    wrong = int((draw(submission, length, *given) != (distance(length) < width)).sum())
+    [mask] = draw(submission, [(length, *given)])
+    wrong = int((mask != (distance(length) < width)).sum())
     what = f"the band of width {width}" if given else "the mask by default: the diagonal"
     expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
 
@@ -77,7 +83,7 @@ def check_random_cells(mask: Tensor, band: Tensor, probability: float) -> None:
 @pytest.mark.item("random cells")
 def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
     length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
-    mask = draw(submission, length, width, probability)
+    [mask] = draw(submission, [(length, width, probability)])
     band = distance(length) < width
     expect(bool(mask[band].all()), "the band with random cells", "True within the band", "some False")
     check_random_cells(mask, band, probability)
@@ -87,7 +93,7 @@ def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
 def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
-    *masks, banded = (draw(submission, *one) for one in given)
+    *masks, banded = draw(submission, given)
     drawn = [*masks, banded[distance(150) >= width]]
     for cells, (_, _, probability) in zip(drawn, given, strict=True):
         check_share(cells, probability, f"outside the band where random_prob = {probability:.5f}", INDEPENDENT)
@@ -96,9 +102,10 @@ def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case)
 @pytest.mark.item("random cells")
 def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
     counts, probability = {1: 150, 2: 80, 3: 50, 4: 30}, 0.3
+    drawn = iter(draw(submission, [(length, 0, probability) for length, count in counts.items() for _ in range(count)]))
     deviations = []
     for length, count in counts.items():
-        masks = torch.stack([draw(submission, length, 0, probability) for _ in range(count)])
+        masks = torch.stack([*islice(drawn, count)])
         cells = length**2
         squares = (masks.sum(dim=(1, 2)) - cells * probability).square()
         deviations.append(squares / (cells * probability * (1 - probability)))
@@ -119,7 +126,7 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
     seed = case.size(0, 10**6)
     given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
     short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
-    masks = [draw(submission, *one) for one in given + short]
+    masks = draw(submission, given + short)
     look_at = "which generator draws the cells?"
     expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
     expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
@@ -135,10 +142,9 @@ def test_settings_together(
     submission: SubmissionUnderTest, case: Case, length: int, width: int, probability: float, with_generator: bool
 ) -> None:
     seed = case.size(0, 10**6)
-    masks = []
-    for number in (seed, seed, seed + 1):
-        generator = torch.Generator().manual_seed(number) if with_generator else None
-        masks.append(draw(submission, length, width, probability, generator))
+    seeds = seed, seed, seed + 1
+    generators = [torch.Generator().manual_seed(one) if with_generator else None for one in seeds]
+    masks = draw(submission, [(length, width, probability, generator) for generator in generators])
     what = f"the mask for length {length}, width {width}, random_prob {probability}"
     band = distance(length) < width
     for mask in masks:

@@ -90,11 +90,6 @@ class Sandbox:
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
-    def function(self, component: str, *, isolated: bool = True) -> RemoteModule | RemoteObject:
-        """A function of the submission, "module.name", as an object that can be passed to a stand-in."""
-        content = {"component": component, "isolated": isolated}
-        return self._caller.make("function", component, content, (), {})
-
     def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
         """Makes a stand-in in the worker, to be passed as an argument."""
         return self._caller.make("stand_in", f"stand_ins.{name}", {"name": name}, args, kwargs)
@@ -104,11 +99,16 @@ class Sandbox:
         target = {"function": component, "isolated": isolated}
         return self._caller.call(self._supervisor.session(component), component, target, [], args, kwargs)
 
-    def apply(self, name: str, subject: RemoteModule | RemoteObject, *args: object) -> object:
-        """Calls a stand-in that is a function, with an object or a function of the submission.
+    def apply(
+        self, name: str, subject: RemoteModule | RemoteObject | str, *args: object, isolated: bool = True
+    ) -> object:
+        """Calls a stand-in that is a function, with an object or a component "module.name" of the submission.
 
         The component of `subject` is blamed if the worker dies.
         """
+        if isinstance(subject, str):
+            named = {"stand_in": name, "function": subject, "isolated": isolated}
+            return self._caller.call(self._supervisor.session(subject), subject, named, [], args, {})
         handle = subject._handle
         target = {"stand_in": name, "subject": handle.number}
         return self._caller.call(handle.session, handle.component, target, [], (subject, *args), {})

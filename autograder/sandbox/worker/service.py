@@ -1,6 +1,6 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, function, stand_in, call, backward, get_parameters. Every request carries an id,
+Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id,
 which the reply repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be
 done first, `changed`, the parameters that were written there, and `modes`, the modules that were set to training or
 evaluation. Everything a submission raises becomes an error reply; what it does to this process beyond that costs the
@@ -89,13 +89,6 @@ class Executor:
             value = value.to(DTYPES[request["dtype"]])
         return self._introduce(Held(value, is_submitted=True, isolated=isolated), encoder)
 
-    def do_function(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Hands out a submitted function as an object."""
-        component = request["component"]
-        isolated = component if request["isolated"] else None
-        self._components.isolate(isolated)
-        return self._introduce(Held(self._components.get(component), is_submitted=True, isolated=isolated), encoder)
-
     def do_stand_in(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes a stand-in."""
         self._seed(request)
@@ -104,7 +97,7 @@ class Executor:
         return self._introduce(Held(value), encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Calls a function, a method of an object, or a stand-in that is a function of an object.
+        """Calls a function, a method of an object, or a stand-in that is a function of one of these.
 
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
@@ -182,7 +175,8 @@ class Executor:
         """The function or method that is meant, with stand-ins in the place of the other components."""
         if "function" in target:
             self._components.isolate(target["function"] if target["isolated"] else None)
-            return self._components.get(target["function"])
+            function = self._components.get(target["function"])
+            return partial(getattr(self._stand_ins, target["stand_in"]), function) if "stand_in" in target else function
         held = self.objects[target["subject" if "stand_in" in target else "object"]]
         if held.is_submitted:
             self._components.isolate(held.isolated)
@@ -240,7 +234,7 @@ class Service:
         if request["verb"] == "import":
             importlib.import_module(f"{self._package.name}.{request['module']}")
             return None
-        if request["verb"] in ("build", "function", "call") and not self._has_begun:
+        if request["verb"] in ("build", "call") and not self._has_begun:
             self._has_begun = True
             self._begin(self._package)
         return self._executor.do(request, decoder, encoder)
