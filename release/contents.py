@@ -42,6 +42,12 @@ GRADER = "autograder"
 TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
 PYTEST_INI = f"{TESTS}pytest.ini"
+PLUGIN = "autograder.testing.fixtures"
+AS_PLUGIN = {
+    "tests.dist-info/METADATA": b"Metadata-Version: 2.1\nName: assignment\nVersion: 1\n",
+    "tests.dist-info/entry_points.txt": f"[pytest11]\n{PLUGIN} = {PLUGIN}\n".encode(),
+}
+"""So `python -m pytest` knows `--submission ../other`, too, where pytest looks for its settings beside that folder."""
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = (f"{GRADER}/assignment/training_check.py", f"{GRADER}/sandbox/worker/")
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
@@ -81,6 +87,7 @@ def collect_kit(
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root, assignment, handed_out)
+    kit |= AS_PLUGIN if PLUGIN.encode() in kit["pytest.ini"] else {}
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit |= (
         {HANDOUT: handout, REQUIREMENTS: requirements.without_notebooks().as_file()}

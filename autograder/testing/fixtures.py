@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment, released_folder
-from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, ROOT
 from foundation.texts import told_by
 
 from ..sources import IntakeError
@@ -38,6 +38,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assignment")
     group.addoption("--submission", type=Path, help="folder to judge (default: student/)")
     group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
+    """Starts again with the assignment's settings where pytest has found none: it looks beside `--submission ../it`."""
+    settings = ROOT / "pytest.ini"
+    if early_config.inipath is None and settings.is_file():
+        quiet = "ignore::pytest.PytestAssertRewriteWarning"  # this module is imported already
+        raise SystemExit(pytest.main(["-c", str(settings), "-W", quiet, *args]))
 
 
 def folder_of(config: pytest.Config) -> Path:

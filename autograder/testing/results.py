@@ -225,6 +225,14 @@ def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMar
     return marks
 
 
+def by_reason(missed: Iterable[Outcome]) -> list[list[Outcome]]:
+    """The tests that did not pass, those that fail for one reason together; first a change of arguments, if any."""
+    reasons: dict[tuple[State, str], list[Outcome]] = {}
+    for outcome in sorted(missed, key=lambda outcome: CHANGED not in outcome.message):
+        reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
+    return list(reasons.values())
+
+
 def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
     """Why tests did not pass: one message, with a count, for all that fail for one reason.
 
@@ -235,19 +243,16 @@ def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
         total: how many there are.
         most: reasons that are told; how many more there are is said.
     """
-    reasons: dict[tuple[State, str], list[Outcome]] = {}
-    for outcome in sorted(missed, key=lambda outcome: CHANGED not in outcome.message):
-        reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
     if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
         return missed[0].message
-    is_changed = any(CHANGED in outcome.message for outcome in missed)
+    reasons = by_reason(missed)
+    is_changed = bool(missed) and CHANGED in reasons[0][0].message
     most = 1 if is_changed else most
     parts = [f"{total - len(missed)} of {total} tests pass."]
-    for alike in list(reasons.values())[:most]:
+    for alike in reasons[:most]:
         more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""
         parts.append(f"[{alike[0].test}{more}]\n{alike[0].message}")
-    if len(reasons) > most:
-        others = sum(map(len, list(reasons.values())[most:]))
+    if others := sum(map(len, reasons[most:])):
         why = "perhaps for the same reason" if is_changed else "for other reasons"
         parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, {why}")
     return "\n".join(parts)

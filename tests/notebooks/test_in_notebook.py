@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.testing.notebook import Course as Notebooks
+from autograder.testing.notebook import checks
 from autograder.testing.notebook import course as course_module
 from autograder.testing.notebook.course import AnswerPackage
 from autograder.testing.results import UnreadableNotebookError
@@ -108,6 +109,13 @@ def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, co
     assert "  inputs:   query (" in said and "more for the same reason]" in said and "run the tests" not in said
     [picture] = shown
     assert picture.startswith(b"\x89PNG") and len(picture) < 100_000
+    drawn: list[str] = []
+    monkeypatch.setattr(checks, "draw_failure", lambda error: drawn.append(str(error)))
+    for wrong in ("None if mask is None else weights", "weights.mT", "weights * 2"):
+        history += [attention.replace("@ value, weights", f"@ value, {wrong}")]
+        notebooks.check("1.2", seed=3)
+    said = capsys.readouterr().out
+    assert drawn and all(message in said for message in drawn), "text and picture show the same"
 
 
 def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks, folder, history, course) -> None:

@@ -13,7 +13,7 @@ from foundation.assignment_file import Assignment, Task
 from ...rules import tell_short_cuts
 from ..collection import Collection, classify, run_items
 from ..in_process import InProcessSubmission
-from ..results import CheckFailed, Outcome, State, TaskResult, explain, judge_task
+from ..results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
 from .pictures import draw_failure
 
 MAX_PRINTED = 4000
@@ -73,9 +73,10 @@ def run_task(
     judged = {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
         result = replace(result, state=State.REFUSED, score=0.0, message=message)
-    failures = [tests.failures.get(outcome.test) for outcome in missed_in(result)]
-    drawn = next((failure for failure in failures if failure is not None and failure.compared is not None), None)
-    picture = None if drawn is None or result.state == State.REFUSED else draw_failure(drawn)
+    picture = None
+    if (reasons := by_reason(missed_in(result))) and result.state != State.REFUSED:  # what the text begins with
+        first = tests.failures.get(reasons[0][0].test)
+        picture = draw_failure(first) if first is not None else None
     return result, as_text(result, printed.getvalue(), seed), picture
 
 
