@@ -19,7 +19,7 @@ from autograder.diagnosis.findings import Misconception
 from autograder.diagnosis.matching import Diagnostician
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.sandbox.tape import Tape
+from autograder.sandbox.session import Tape
 from autograder.sources import Sources
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources

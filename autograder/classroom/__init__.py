@@ -1,7 +1,7 @@
 """Grades a class, from a platform's download to a record for each submission.
 
-    downloads/       what learning platforms hand out     roll.py        students, and what is left out
-    entries.py       what is graded, and whose it is      records.py     the folder of results
+    downloads/       what learning platforms hand out     entries.py     what is graded, whose it is, the roll
+    records.py       the folder of results
     staleness.py     which entries have to be graded      jobs.py        a submission, graded in a child
     grading.py       all that has to be graded            cluster.py     or on machines of a Dask cluster
     store/           the database of results

@@ -20,7 +20,7 @@ from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
 from ..scoring import Measured, explain, judge
 from ..testing.results import State, mark_items
-from .roll import Member, Roll
+from .entries import Member, Roll
 from .store import stored_name
 from .store.by_hand import WHOLE, Decision, Decisions
 

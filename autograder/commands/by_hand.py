@@ -14,7 +14,7 @@ from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.places import ROOT
 from foundation.texts import counted, printable
 
-from ..classroom.roll import read_roll
+from ..classroom.entries import read_roll
 from ..classroom.store import ByHand, Database, Results, StoreError, stored_name
 from ..classroom.store.by_hand import WHOLE
 from ..grading.seeds import seeds_of_term

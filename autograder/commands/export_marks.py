@@ -15,8 +15,8 @@ from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.downloads import read_points, read_roster
+from ..classroom.entries import read_roll
 from ..classroom.marks import results_of
-from ..classroom.roll import read_roll
 from ..classroom.store import ByHand, Results
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of

@@ -15,22 +15,20 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Entry, take_class
+from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, export, hold
 from ..classroom.regrading import keep_newest
-from ..classroom.roll import Roll, write_roll
 from ..classroom.staleness import Conditions
 from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of
 from ..classroom.store import Results as Store
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
-from ..reports.class_summary import as_class_table, rows_of, write_summary
+from ..reports.class_summary import as_class_table, as_regrade_table, rows_of, write_regrade, write_summary
 from ..reports.gradebook import Gradebook
 from ..reports.pages import write_pages
-from ..reports.regrade import as_regrade_table, write_regrade
 from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
 
 

@@ -16,10 +16,9 @@ from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import take_class
+from ..classroom.entries import Roll, take_class
 from ..classroom.kept_answers import KeptAnswers
 from ..classroom.records import hold
-from ..classroom.roll import Roll
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..classroom.staleness import contents_of
 from ..grading.grader_version import grader_version

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, time_limit
 
-from ..sandbox.tape import Tape
+from ..sandbox.session import Tape
 from ..testing.results import State, TaskResult, explain_by_one
 from .findings import Budget, Misconception
 

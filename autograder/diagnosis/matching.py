@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Size, Tensor
 
-from ..sandbox.tape import Episode
+from ..sandbox.session import Episode
 from ..sandbox.worker.values import Decoder
 from .answers import Answer, agree
 from .catalogue import Fault

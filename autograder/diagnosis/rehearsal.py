@@ -13,7 +13,7 @@ import torch
 from torch import Size, Tensor, nn
 from torch.func import functional_call, vmap
 
-from ..sandbox.tape import Exchange
+from ..sandbox.session import Exchange
 from ..sandbox.worker.failures import describe
 from ..sandbox.worker.service import Content, Executor
 from ..sandbox.worker.values import Decoder, Encoder, MalformedValueError

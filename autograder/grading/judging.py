@@ -28,7 +28,7 @@ from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cut
 from ..sandbox.containment.layers import layers_of
 from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
-from ..sandbox.tape import Tape
+from ..sandbox.session import Tape
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .record import Training

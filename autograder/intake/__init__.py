@@ -3,13 +3,11 @@
     intake = take_in(Path("anna.zip"), release=Path("student"))
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
-    submission.py         from a path to the sources that are graded
-    assignment_folder.py  which folder of a submission holds the assignment's files
-    modules.py            which Python files count
-    notebooks/            from cells to modules
-    tree.py               the files of a folder, or loose ones: names, and reading within bounds
-    archives.py           the same for .zip and .tar.gz
-    size_limits.py        how much is read
+    submission.py   from a path to the sources that are graded
+    modules.py      which folder of a submission holds the assignment's files, and which of them count
+    notebooks/      from cells to modules
+    tree.py         the files of a folder, or loose ones: names, and reading within bounds
+    archives.py     the same for .zip and .tar.gz
 
 What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in
 folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are taken from the release, the package's
@@ -17,9 +15,8 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 """
 
 from ..sources import IntakeError, IntakeRefusedError
-from .size_limits import TRANSLATIONS
 from .submission import ARCHIVES, Intake, name_of, take_in
-from .tree import UPLOADED_AGAIN, LooseFiles
+from .tree import TRANSLATIONS, UPLOADED_AGAIN, LooseFiles
 
 __all__ = [
     "ARCHIVES",

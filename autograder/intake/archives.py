@@ -7,8 +7,7 @@ import tarfile
 import zipfile
 
 from ..sources import RefusedError, quote
-from .size_limits import MAX_ENTRIES, MAX_HEADER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE
-from .tree import Tree, problem_of
+from .tree import MAX_ENTRIES, MAX_HEADER_BYTES, MAX_RATIO, MAX_UNPACKED_BYTES, RATIO_MATTERS_ABOVE, Tree, problem_of
 
 ENTRY_OF_LISTING = b"PK\x01\x02"
 STORED, DEFLATED = 0, 8

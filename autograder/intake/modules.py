@@ -1,23 +1,29 @@
-"""Selects the Python files that count: the contract's modules, and those beside them that they import."""
+"""Finds the folder that holds the assignment's files, and selects the Python files that count.
+
+The folder is the top, the package's, or one level down. What counts are the contract's modules, and those beside them
+that they import.
+"""
+
+from __future__ import annotations
 
 import ast
 import difflib
 import hashlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
-from autograder.sources import Source, Sources, failing_module, file_of
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
 from ..adapters import ADAPTERS, adapt
-from ..sources import IntakeError, RefusedError, decode, quote, read_modules
+from ..sources import IntakeError, RefusedError, Source, Sources, decode, failing_module, file_of, quote, read_modules
 from ..syntax_trees import absolute_imports, parse, relative_imports
-from .assignment_folder import FAR, Place, all_places, has_modules, is_notebook, level_of, some
-from .size_limits import MAX_MODULES, MAX_SOURCE_BYTES
-from .tree import Tree
+from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
+
+SHOWN_FILES = 3
 
 
 @dataclass
@@ -37,7 +43,7 @@ class Selection:
     notes: list[str] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, release: Sources) -> "Selection":
+    def begin(cls, release: Sources) -> Selection:
         """The package's `__init__` alone, which is always the release's."""
         return cls({"__init__": release.get("__init__", ("__init__.py", ""))})
 
@@ -164,3 +170,111 @@ def misnamed(file: str, files: set[str], contract: Contract) -> str | None:
     stem = file.removesuffix(".py").casefold().partition("(")[0].strip(" _-0123456789")
     nearest = difflib.get_close_matches(stem, missing, n=1, cutoff=0.8)
     return f"{nearest[0]}.py" if nearest else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder of the submission: its path ("" for the top) and the names of its files."""
+
+    folder: str
+    files: frozenset[str]
+
+    def path(self, file: str) -> str:
+        """The path of one of its files within the submission."""
+        return f"{self.folder}/{file}" if self.folder else file
+
+    def __str__(self) -> str:
+        return quote(self.folder + "/") if self.folder else "the top folder"
+
+
+def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
+    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
+
+    Args:
+        paths: of all files, within the submission.
+        assignment: the contract, and the name of the folder that holds the modules in the release.
+
+    Raises:
+        RefusedError: where there are two such places.
+    """
+    places = all_places(paths)
+
+    def is_module(file: str) -> bool:
+        return file in modules_of(assignment.contract)
+
+    for is_kind in (is_module, is_notebook):
+        having = [place for place in places if any(map(is_kind, place.files))]
+        for level in (0, 1):
+            found = [place for place in having if level_of(place.folder, assignment.package) == level]
+            if len(found) > 1:
+                shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
+                raise RefusedError(
+                    f"the assignment's files are in {len(found)} places, in {shown}; hand in one of them"
+                )
+            if found:
+                return found[0]
+    return None
+
+
+def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
+    """The path of a file that lies beside the modules, or in a folder above them.
+
+    Raises:
+        RefusedError: where there are two.
+    """
+    folders = {path: path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == file}
+    if place is None:
+        nearest = min((level_of(folder, package) for folder in folders.values()), default=FAR)
+        found = [path for path, folder in folders.items() if level_of(folder, package) == nearest < FAR]
+    else:
+        above = {"", *accumulate(place.folder.split("/"), "{}/{}".format), *([] if place.folder else [package])}
+        found = [path for path, folder in folders.items() if folder in above]
+    if len(found) > 1:
+        raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
+    return found[0] if found else None
+
+
+def all_places(paths: Iterable[str]) -> list[Place]:
+    """All folders that hold files, except what systems and tools leave behind."""
+    files: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if not is_clutter(path):
+            files.setdefault(folder, set()).add(name)
+    return [Place(folder, frozenset(names)) for folder, names in sorted(files.items())]
+
+
+FAR = 2
+
+
+def level_of(folder: str, package: str) -> int:
+    """0: the top or the package's folder in it; 1: the same one level down; FAR: anything else."""
+    match folder.split("/") if folder else []:
+        case []:
+            return 0
+        case [name]:
+            return 0 if name == package else 1
+        case [_, name] if name == package:
+            return 1
+    return FAR
+
+
+def has_modules(place: Place, contract: Contract) -> bool:
+    """Whether some of the contract's modules lie in a place, or what stands for them."""
+    return not place.files.isdisjoint(modules_of(contract))
+
+
+def modules_of(contract: Contract) -> tuple[str, ...]:
+    """The files by which a submission is recognised."""
+    return (*contract.files, f"{ADAPTERS}.py")
+
+
+def is_notebook(file: str) -> bool:
+    """Whether a file name is that of a notebook."""
+    return file.endswith(".ipynb")
+
+
+def some(files: Iterable[str]) -> str:
+    """The first few names, for a message."""
+    names = sorted(files)
+    return ", ".join(quote(name)[1:-1] for name in names[:SHOWN_FILES]) + (", …" if len(names) > SHOWN_FILES else "")

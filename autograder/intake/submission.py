@@ -12,23 +12,38 @@ from foundation.watchdog import time_limit
 
 from ..sources import IntakeError, IntakeRefusedError, RefusedError, quote
 from .archives import Tar, Zip
-from .assignment_folder import (
+from .modules import (
     FAR,
     SHOWN_FILES,
     Place,
+    Selection,
     all_places,
     find_beside,
     find_place,
     has_modules,
     is_notebook,
     level_of,
+    misnamed,
+    read_release,
+    select_modules,
     some,
 )
-from .modules import Selection, misnamed, read_release, select_modules
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
-from .size_limits import CHECKPOINT, MAX_ARCHIVE_BYTES, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOKS, MAX_SECONDS, TRANSLATIONS
-from .tree import UPLOADED_AGAIN, Folder, LooseFiles, Tree, is_clutter, read_file
+from .tree import (
+    CHECKPOINT,
+    MAX_ARCHIVE_BYTES,
+    MAX_NOTEBOOK_BYTES,
+    MAX_NOTEBOOKS,
+    MAX_SECONDS,
+    TRANSLATIONS,
+    UPLOADED_AGAIN,
+    Folder,
+    LooseFiles,
+    Tree,
+    is_clutter,
+    read_file,
+)
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
 KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"

@@ -1,9 +1,8 @@
 """Shows records to people and other programs.
 
-    terminal.py      one submission, as text            class_summary.py  a class: table, CSV, JSON
-    pages/           web pages: the class, a student    regrade.py        what a regrade changes
-    exports.py       what learning platforms import     gradebook.py      nbgrader's gradebook and feedback
-    gradescope.py    in Gradescope's container          spreadsheets.py   tables in which nothing is computed
+    terminal.py      one submission, as text            class_summary.py  a class: table, CSV, JSON, a regrade
+    pages/           web pages: the class, a student    gradebook.py      nbgrader's gradebook and feedback
+    exports.py       what learning platforms import     gradescope.py     in Gradescope's container
     html.py          templates and excerpts of code
 
 Nothing here judges: everything that is shown stands in the record.

@@ -13,7 +13,7 @@ From the outside in:
     supervisor.py  budgets of one submission                   connection.py  pipes with deadlines
     session.py     the life of one worker                      containment/   processes and their layers
     imports.py     what is done about imports                  worker/        the other half, which runs in the worker
-    tape.py        records requests and replies                errors.py      failures of submitted code
+    errors.py      failures of submitted code
 
 Decisions: `docs/explanation/decisions/` on the protocol, seccomp and Landlock.
 """

@@ -1,16 +1,20 @@
-"""The life of one worker: it is started, loads the submission, answers requests and is ended for a reason."""
+"""The life of one worker: it is started, loads the submission, answers requests and is ended for a reason.
+
+A tape records the requests and replies, for the diagnosis.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.sources import Locate, Sources, file_of, in_module
 from foundation.assignment_tables import Contract, Limits
 from foundation.texts import with_comment
 
+from ..sources import Locate, Sources, file_of, in_module
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
 from .containment.zygote import Ending, Zygote
 from .errors import (
@@ -23,7 +27,6 @@ from .errors import (
 )
 from .imports import wanted_imports
 from .replies import BreachError, Failure, read_reply
-from .tape import Tape
 from .worker.frames import FrameError, pack
 from .worker.values import Decoder, Encoder
 
@@ -33,6 +36,7 @@ ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
+MAX_BYTES = 32 << 20
 
 
 class Session:
@@ -241,3 +245,49 @@ class Session:
                 line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
                 return self._locate(name, number), line
         return None
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One request and its reply: JSON headers and safetensors bodies."""
+
+    request: dict[str, Any]
+    body: bytes
+    reply: dict[str, Any]
+    reply_body: bytes
+
+
+@dataclass
+class Episode:
+    """The exchanges of one test, by its node id; `is_whole` is False where some were not kept."""
+
+    test: str
+    exchanges: list[Exchange] = field(default_factory=list)
+    is_whole: bool = True
+
+
+class Tape:
+    """Episodes by the test's node id; keeps no more than MAX_BYTES of bodies."""
+
+    def __init__(self) -> None:
+        self.episodes: dict[str, Episode] = {}
+        self._current: Episode | None = None
+        self._size = 0
+
+    def begin(self, test: str) -> None:
+        """What follows belongs to the test with this node id."""
+        self._current = self.episodes[test] = Episode(test)
+
+    def clear(self) -> None:
+        """Forget all; what follows is not recorded."""
+        self.episodes, self._current, self._size = {}, None, 0
+
+    def add(self, request: dict[str, Any], body: bytes, reply: dict[str, Any], reply_body: bytes) -> None:
+        """Record one exchange."""
+        if self._current is None or request["verb"] in ("load", "import"):
+            return
+        self._size += len(body) + len(reply_body)
+        if self._size > MAX_BYTES:
+            self._current.is_whole = False
+        else:
+            self._current.exchanges.append(Exchange(request, body, reply, reply_body))

@@ -26,8 +26,7 @@ from .errors import (
     WorkerKilledError,
 )
 from .imports import defuse
-from .session import Session
-from .tape import Tape
+from .session import Session, Tape
 from .worker.values import Decoder, Encoder
 
 """The verb that asks for reports."""

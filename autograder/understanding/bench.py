@@ -22,7 +22,7 @@ from ..intake import Intake
 from ..reports.html import code_line
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.proxy.submission import Sandbox
-from ..sandbox.tape import Tape
+from ..sandbox.session import Tape
 from ..testing.results import Outcome, State
 from .own_code import own_statements
 from .question import Option, place_of

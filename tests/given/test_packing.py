@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from autograder.intake.size_limits import limit_of
+from autograder.intake.tree import limit_of
 from foundation.places import REFERENCE
 from given import package, packing
 from given.command_line import main

@@ -24,16 +24,15 @@ from ...assignment_parts import source_of
 from ...grading.record import Model
 from ...grading.seeds import content_hash
 from ...intake import TRANSLATIONS, Intake, take_in
-from ...intake.size_limits import CHECKPOINT
+from ...intake.tree import CHECKPOINT
 from ...sandbox.containment.zygote import Zygote
 from ...sandbox.errors import SubmissionError
 from ...sandbox.proxy.submission import Sandbox
 from ...scoring import ScoringError, parse_translations, read_references, undo_bpe
 from ...scoring.reading import SEPARATOR, read_bounded_text
 from ...testing.results import CollectionError
-from ..entries import Entry
+from ..entries import Entry, Line
 from ..kept_answers import KeptAnswers
-from ..roll import Line
 
 MODULE = "translating_again"
 """Of the assignment: it is put beside the submission's modules."""

@@ -15,8 +15,7 @@ from sqlalchemy.orm import Session
 
 from ...grading.record import Record, now
 from ...grading.seeds import Seeds
-from ..entries import Entry
-from ..roll import Roll
+from ..entries import Entry, Roll
 from .database import Database
 from .tables import Attempt, HandedIn, Kept, Result, Run, Student, Submission, TestResult, Version
 

@@ -15,7 +15,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from foundation.texts import printable
 
 from ...sources import RefusedError
-from ..size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
+from ..tree import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 SKIPPED = (b'"outputs"', b'"attachments"', b'"widgets"')

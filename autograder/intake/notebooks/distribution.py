@@ -15,8 +15,7 @@ from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 
 from ...syntax_trees import parse
-from ..assignment_folder import some
-from ..modules import Selection
+from ..modules import Selection, some
 from .cells import Cell
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code
 

@@ -11,8 +11,8 @@ from foundation.assignment_file import Assignment
 from foundation.texts import as_threshold
 
 from ...classroom.downloads import LAYOUTS
+from ...classroom.entries import Roll
 from ...classroom.marks import Mark, Result, by_task
-from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...testing.results import State

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 
-from ...classroom.roll import Roll
+from ...classroom.entries import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
 from ...classroom.similarity.translations import SameGroup
 from ..html import CodeLine, Excerpt, code_line

@@ -12,8 +12,8 @@ import jinja2
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
+from ...classroom.entries import Roll
 from ...classroom.marks import Result, results_for
-from ...classroom.roll import Roll
 from ...diagnosis.catalogue import Fault
 from .. import html
 from .class_page import class_view, roll_view

@@ -13,8 +13,8 @@ from foundation.assignment_tables import Limits
 
 from ..containment.zygote import Zygote
 from ..errors import SandboxUnavailableError, SubmissionError
+from ..session import Tape
 from ..supervisor import Supervisor
-from ..tape import Tape
 from ..worker.values import DTYPE_NAMES
 from .calling import Caller
 from .mirror import RemoteModule, RemoteObject

@@ -10,8 +10,7 @@ from autograder.classroom.entries import take_class
 from autograder.classroom.marks import results_of
 from autograder.commands import export_marks
 from autograder.grading.recording import Noted, TasksJudged
-from autograder.reports.class_summary import as_class_table, rows_of, tasks_of, write_summary
-from autograder.reports.spreadsheets import harmless
+from autograder.reports.class_summary import as_class_table, harmless, rows_of, tasks_of, write_summary
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError

@@ -5,9 +5,8 @@ import os
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import take_class
+from autograder.classroom.entries import Member, Roll, take_class
 from autograder.classroom.records import file_name
-from autograder.classroom.roll import Member, Roll
 from autograder.grading.seeds import Seeds
 from foundation.command_line import UserError
 

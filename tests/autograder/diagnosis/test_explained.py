@@ -8,7 +8,7 @@ from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import COMPARISONS, MOST_SECONDS, Explainer
 from autograder.grading.recording import diagnosis_of
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.sandbox.tape import MAX_BYTES, Tape
+from autograder.sandbox.session import MAX_BYTES, Tape
 from autograder.testing import results
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources

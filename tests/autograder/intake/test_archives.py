@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from autograder.intake import archives, tree
-from autograder.intake.size_limits import MAX_ARCHIVE_BYTES
+from autograder.intake.tree import MAX_ARCHIVE_BYTES
 
 from .conftest import LAYERS
 

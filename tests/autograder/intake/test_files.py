@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import IntakeError, IntakeRefusedError, take_in, tree
-from autograder.intake.size_limits import MAX_MODULE_BYTES
+from autograder.intake.tree import MAX_MODULE_BYTES
 from autograder.sources import RefusedError
 from foundation.assignment_file import read_assignment
 

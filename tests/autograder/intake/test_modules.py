@@ -7,7 +7,7 @@ import pytest
 
 from autograder.intake import take_in
 from autograder.intake.modules import misnamed
-from autograder.intake.size_limits import MAX_MODULES, MAX_SOURCE_BYTES
+from autograder.intake.tree import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.rules import find_short_cuts
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment

@@ -10,7 +10,7 @@ import types
 import pytest
 
 from autograder.intake.notebooks.cells import read_notebook
-from autograder.intake.size_limits import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOK_TEXT
+from autograder.intake.tree import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES, MAX_NOTEBOOK_TEXT
 from autograder.sources import RefusedError
 from foundation.assignment_file import read_assignment
 

@@ -11,8 +11,8 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.downloads import read_roster
+from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.marks import results_of
-from autograder.classroom.roll import Member, Roll, write_roll
 from autograder.classroom.store import FILE, ByHand, Database, Owner, Received, Results, url_of
 from autograder.commands import export_marks as command
 from autograder.grading.record import Record

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import Result, Status, results_of
-from autograder.classroom.roll import Member, Roll
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, GivenUp, Recorder, Refused, TakenIn, TasksJudged
 from autograder.reports.class_summary import as_class_table, write_summary

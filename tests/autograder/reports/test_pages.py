@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pytest
 
+from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of
-from autograder.classroom.roll import LeftOut, Member, Roll
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from autograder.classroom.entries import Entry
 from autograder.classroom.regrading import Change, Held, PartChange
-from autograder.reports.regrade import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
+from autograder.reports.class_summary import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
 
 
 def held(number, before, after, *reasons):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import mark_of, results_of
-from autograder.classroom.roll import Member, Roll
 from autograder.grading.recording import Finished, InternalsFound, Recorder
 from autograder.reports.class_summary import as_class_table
 from autograder.reports.pages.class_page import cases
