@@ -38,7 +38,7 @@ SECONDS_A_TEST = 10
 WAIT_SECONDS = 120
 """Wall time of a test that waits instead of computing."""
 CALLS = (
-    "stand_ins/training.py",
+    "stand_ins/models.py",
     "testing/in_process.py",
     "testing/calls.py",
     "torch/nn/modules/module.py",

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.assignment.stand_ins.arguments import TinyTranslator
+from autograder.assignment.stand_ins.models import TinyTranslator
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,

@@ -7,17 +7,9 @@ those of the contract replace components.
 
     components.py  in place of the components of the contract
     formulas.py    what those compute
-    arguments.py   batches, small models, optimizers
-    training.py    trains with a submission's `train_epoch`, searches with its `beam_decode`, calls a function often
-    trained.py     a submission's model with the weights of its checkpoint
+    models.py      small models, what is run with them, and a submission's own with the weights of its checkpoint
 """
 
-from .arguments import (
-    Batch,
-    Oracle,
-    adam,
-    cross_entropy,
-)
 from .components import (
     Decoder,
     DecoderLayer,
@@ -33,8 +25,16 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
-from .trained import attend_as_trained
-from .training import call_each, search, train
+from .models import (
+    Batch,
+    Oracle,
+    adam,
+    attend_as_trained,
+    call_each,
+    cross_entropy,
+    search,
+    train,
+)
 
 __all__ = [
     "Batch",

@@ -10,8 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.assignment.expected.attention import expect_masked
-from autograder.assignment.expected.heads import PARTS, SPLIT, check_numbers, multi_heads
+from autograder.assignment.expected.attention import PARTS, SPLIT, check_numbers, expect_masked, multi_heads
 from autograder.assignment.expected.readings import learned_and_leaves
 from autograder.testing.arguments import Inputs
 from autograder.testing.calls import (
