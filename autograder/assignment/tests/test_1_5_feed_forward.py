@@ -118,5 +118,5 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    module, _, candidates = make(submission, case, 4, 9)
-    expect_no_state(module, candidates, {"x": case.normal(2, 5, 4)}, {"x": case.normal(2, 5, 4)}, ["the network"])
+    module, _, candidates = make(submission, case, 8, 9)
+    expect_no_state(module, candidates, {"x": case.normal(2, 5, 8)}, {"x": case.normal(2, 5, 8)}, ["the network"])
