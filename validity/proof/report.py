@@ -63,6 +63,8 @@ def faults_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
 def flaws(verdict: Verdict, assignment: Assignment) -> list[str]:
     """Why a fault's verdict is not good."""
     found = [f"SURVIVED with seeds {verdict.missed_seeds[:5]}"] if verdict.missed_seeds else []
+    scores = sorted(verdict.scores)
+    found += [f"MARKS DIFFER WITH THE SEED: {', '.join(f'{one:g}' for one in scores)}"] if len(scores) > 1 else []
     wrong = verdict.wrongly_blamed(assignment)
     found += [f"WRONG BLAME {', '.join(wrong)}"] if wrong else []
     return found + [f"TEST BROKE {message}" for message in verdict.grader_errors[:1]]
@@ -152,7 +154,8 @@ def proof_page(proof: Proof) -> str:
         parts += [
             "## Faults",
             f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
-            f"{in_seeds(proof.seeds)}: {n_killed(proof)} are found with every seed, and {right} cost points only in "
+            f"{in_seeds(proof.seeds)}: {n_killed(proof)} are found with every seed, each with the "
+            f"same mark unless it shows only under a condition; {right} cost points only in "
             f"tasks of the faulty component. Versions get {TESTS[proof.tests]}. The table shows what share of a "
             "component's faults costs each task points. A fault in a part that post-norm and pre-norm (E.2) share "
             "costs points in both; a fault of pre-norm alone only in E.2.",

@@ -23,6 +23,7 @@ class Verdict:
         killers: tests of the fault's own task that failed with some seed, the most frequent first.
         lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
         missed_seeds: seeds with which the fault's own task lost nothing.
+        scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
         grader_errors: messages of tests that broke instead of failing.
         cpu_seconds: CPU time of all runs.
     """
@@ -31,6 +32,7 @@ class Verdict:
     killers: list[str] = field(default_factory=list)
     lost: dict[str, float] = field(default_factory=dict)
     missed_seeds: list[int] = field(default_factory=list)
+    scores: set[float] = field(default_factory=set)
     grader_errors: list[str] = field(default_factory=list)
     cpu_seconds: float = 0.0
 
@@ -58,9 +60,9 @@ class Verdict:
         return self.fault.severity == "conditional"
 
     def is_good(self, assignment: Assignment, may_escape: bool = False) -> bool:
-        """Whether it is found, unless it may escape, and blamed on the right component, and no test broke."""
+        """Whether it is found with the same mark, unless it may escape, blamed rightly, and no test broke."""
         is_blameless = not self.wrongly_blamed(assignment) and not self.grader_errors
-        return is_blameless and (self.is_killed or may_escape)
+        return is_blameless and (may_escape or (self.is_killed and len(self.scores) == 1))
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
@@ -71,6 +73,7 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
         verdict.cpu_seconds += run.cpu_seconds
         ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
         results = {number: result for number, result in ran.items() if result.outcomes}
+        verdict.scores.add(round(results[fault.task].score, 2))
         if not finds_fault(results[fault.task].outcomes):
             verdict.missed_seeds.append(run.seed)
         for number, result in results.items():
