@@ -77,6 +77,10 @@ def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgeme
         return
     if was.points != is_now.points:
         yield f"worth {was.points:g} points before, {is_now.points:g} now"
+    worth = {item.name: item.points for item in was.items}
+    for item in is_now.items if was.points == is_now.points else ():
+        if item.points != worth.get(item.name, item.points):
+            yield f"{item.name}: worth {worth[item.name]:g} points before, {item.points:g} now"
     states = [{test.nodeid: (test.name, test.state) for test in part.tests} for part in (was, is_now)]
     tests = list(_test_changes(*states))
     yield from tests[:MOST_TESTS]

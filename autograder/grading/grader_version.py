@@ -79,7 +79,7 @@ def facts_of(assignment: Assignment, also: Sequence[str] = ()) -> dict[str, str]
 
 def weighting_of(assignment: Assignment) -> str:
     """Sixteen hex digits for all of the assignment that decides what outcomes are worth, and how parts are called."""
-    tasks = [(t.number, t.title, t.points, t.threshold, t.extension, t.visibility) for t in assignment.tasks]
+    tasks = [{**asdict(task), "components": None} for task in assignment.tasks]
     content = _as_text([assignment.title, assignment.credit, assignment.thresholds, tasks])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 

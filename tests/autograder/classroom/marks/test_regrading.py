@@ -45,6 +45,17 @@ def test_new_points_are_named():
     assert part.after == round(part.before * 20 / 14, 2) and part.reasons == ("worth 14 points before, 20 now",)
 
 
+def test_new_weights_of_items_are_named():
+    assignment = read_assignment()
+    [first, *others] = next(task.items for task in assignment.tasks if task.number == "1.2")
+    items = (replace(first, weight=18.0), *others)
+    tasks = tuple(replace(task, items=items) if task.number == "1.2" else task for task in assignment.tasks)
+    old = graded("1.2").judgement
+    [part] = change_of(old, weighed(old, replace(assignment, tasks=tasks))).parts
+    assert part.before != part.after
+    assert part.reasons[0] == f"{first.name}: worth 4 points before, 9 now"
+
+
 def test_what_has_no_mark_is_no_zero():
     failed = graded("1.2", state=State.GRADER_ERROR).judgement
     change = change_of(graded("1.2", state=State.FAILED).judgement, failed)
