@@ -13,7 +13,7 @@ from given.config import PRESETS, ConfigError
 from given.run_folder import CheckpointError
 from reference.data import DataError
 
-from . import decoding, grading, memory, seriousness, similarity, speed, tables, training
+from . import decoding, grading, processes, seriousness, similarity, speed, tables, training
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -86,7 +86,7 @@ def make_parser() -> Parser:
     sub.add_argument("--show", action="store_true", help="train nothing: write the tables of what is finished")
 
     text = "the most memory that preparing and training on made-up corpora of several sizes take"
-    sub = add("memory", memory.measure, text, "--pairs 250000 500000 1000000")
+    sub = add("memory", processes.measure_memory, text, "--pairs 250000 500000 1000000")
     sizes = [250_000, 500_000, 1_000_000]
     sub.add_argument("--pairs", type=positive, nargs="+", default=sizes, metavar="N", help=f"default: {sizes}")
     add_number(sub, "--steps", 200, "of training")

@@ -1,10 +1,10 @@
 """From the marked reference to what students get: `python -m release build | check | update`.
 
     regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
-    prose.py      the notebooks' Markdown         answers.py    what answer cells hold
-    notebooks.py  nbgrader's course of both       handout.py    the students' README.md, and AGENTS.md
-    contents.py   what goes into which archive    requirements.py, packing.py   what is installed; zip, manifest
-    inputs.py     corpus and tests, checked       build.py      makes all in memory, puts it in its place
+    prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
+    handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
+    packing.py    zip, manifest, what to install  inputs.py     corpus and tests, checked
+    build.py      makes all in memory, then puts it in its place
     gates.py      what a release has to prove     trials.py     the gates that run the tests
     leaks.py      the search for solutions        update.py, merging.py   a correction into students' folders
     guide.py      guide.html: what notebooks say  problems.py   what stops a release

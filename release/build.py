@@ -28,10 +28,10 @@ from .packing import (
     checksum,
     checksums,
     make_zip,
+    read_requirements,
     remember,
 )
 from .problems import ReleaseError
-from .requirements import read_requirements
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
 MANIFEST = "MANIFEST.json"

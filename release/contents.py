@@ -19,10 +19,9 @@ from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures
-from .packing import HANDED_OUT, make_tar_xz, remember
+from .packing import HANDED_OUT, REQUIREMENTS, Requirements, make_tar_xz, pin, remember, requirements_file
 from .problems import Problem, ReleaseError
 from .regions import read_source
-from .requirements import REQUIREMENTS, Requirements, pin, requirements_file
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
 ARCHIVE_FOLDER = "assignment"

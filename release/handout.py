@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import as_threshold, line_of
 
+from .packing import Requirements
 from .problems import Problem, ReleaseError
 from .prose import TaskHead
-from .requirements import Requirements
 from .skeleton import Skeleton, coded_tasks
 
 HANDOUT = "README.md"

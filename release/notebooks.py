@@ -20,14 +20,25 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import as_threshold
 
-from .answers import EVERYWHERE, Definition, find_definitions, merge_imports
 from .contents import GRADER, read_corpus, read_given, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
-from .packing import NOTEBOOK_SOURCES
+from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, Requirements
 from .problems import Problem, ReleaseError
-from .prose import Answer, Code, Part, Predict, Setup, TaskHead, Text, read_prose
+from .prose import (
+    EVERYWHERE,
+    Answer,
+    Code,
+    Definition,
+    Part,
+    Predict,
+    Setup,
+    TaskHead,
+    Text,
+    find_definitions,
+    merge_imports,
+    read_prose,
+)
 from .regions import find_hints, indent_of, parse_source
-from .requirements import REQUIREMENTS, Requirements
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
 
 FOLDER = "notebooks"

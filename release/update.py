@@ -17,9 +17,18 @@ from .build import Project, Release, make_release
 from .contents import ARCHIVE_FOLDER
 from .merging import NotebookError, merge_notebook, merge_texts
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
-from .packing import CHECKSUMS, HANDED_OUT, NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, checksum, make_zip, remember
+from .packing import (
+    CHECKSUMS,
+    HANDED_OUT,
+    NOTEBOOKS_ZIP,
+    REQUIREMENTS,
+    STUDENT_ZIP,
+    ZIP_DAMAGE,
+    checksum,
+    make_zip,
+    remember,
+)
 from .problems import ReleaseError
-from .requirements import REQUIREMENTS
 
 CONFLICTS = 1
 MERGED = (".py", ".ipynb")

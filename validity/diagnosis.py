@@ -13,9 +13,8 @@ from itertools import groupby
 from pathlib import Path
 
 from autograder.assignment_parts import layouts_of
-from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
+from autograder.diagnosis.catalogue import CatalogueError, Fault, Misconception, apply, read_catalogue
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
-from autograder.diagnosis.findings import Misconception
 from autograder.diagnosis.matching import Diagnostician
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox

@@ -39,7 +39,7 @@ from ..grading.submission import open_grader
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.results import CollectionError
 from .jobs import MOST_TRIES, Job, UnreadJob, grade_here
-from .staleness import INTAKE_SECONDS, Conditions
+from .regrading import INTAKE_SECONDS, Conditions
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -20,8 +20,7 @@ from .cluster import grade_on_cluster
 from .entries import Entry
 from .jobs import UnreadJob, grade_here
 from .marks import weighed
-from .regrading import Held, repeated
-from .staleness import Conditions, Need, contents_of, need_of
+from .regrading import Conditions, Held, Need, contents_of, need_of, repeated
 from .store import Received, Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports

@@ -20,7 +20,7 @@ from ..grading.submission import events_with_seed, refusal
 from ..intake import Intake, IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
-from .staleness import Conditions
+from .regrading import Conditions
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader

@@ -18,9 +18,8 @@ from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
-from ..classroom.kept_answers import KeptAnswers
-from ..classroom.records import hold
-from ..classroom.staleness import contents_of
+from ..classroom.records import KeptAnswers, hold
+from ..classroom.regrading import contents_of
 from ..grading.grader_version import grader_version
 from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..grading.submission import open_grader

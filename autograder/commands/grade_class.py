@@ -19,8 +19,7 @@ from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, export, hold
-from ..classroom.regrading import keep_newest
-from ..classroom.staleness import Conditions
+from ..classroom.regrading import Conditions, keep_newest
 from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of
 from ..classroom.store import Results as Store
 from ..diagnosis.catalogue import faults_of

@@ -17,10 +17,9 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Roll, take_class
-from ..classroom.kept_answers import KeptAnswers
-from ..classroom.records import hold
+from ..classroom.records import KeptAnswers, hold
+from ..classroom.regrading import contents_of
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
-from ..classroom.staleness import contents_of
 from ..grading.grader_version import grader_version
 from ..grading.record import write_json
 from ..grading.seeds import seeds_of_term

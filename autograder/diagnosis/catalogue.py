@@ -14,12 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 
-SEVERITIES = ("blatant", "subtle", "edge", "conditional")
+from ..sources import Source, Sources
 
+SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 Table = Mapping[str, Any]
 """Of a catalogue's file."""
 
@@ -203,3 +203,39 @@ def _check_keys(table: Table, required: set[str], optional: set[str], where: str
 def _suggest(name: str, known: list[str] | tuple[str, ...]) -> str:
     nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """The submission behaves like code with a known fault.
+
+    Attributes:
+        text: for the student.
+        fault: id of the fault.
+        others: ids of the faults that no test tells from it.
+        explains_all: it gives the submission's answers in every test.
+    """
+
+    text: str
+    fault: str
+    others: tuple[str, ...] = ()
+    explains_all: bool = True
+
+
+class Budget:
+    """Answers that may still be compared for one submission: counted, so that it always gets the same words.
+
+    A step may overdraw the budget: whoever works on it asks `is_spent()` before the next step.
+    """
+
+    def __init__(self, comparisons: int) -> None:
+        """Starts with this many."""
+        self._left = comparisons
+
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self._left <= 0
+
+    def spend(self, comparisons: int = 1) -> None:
+        """Takes some away."""
+        self._left -= comparisons

@@ -17,7 +17,7 @@ from foundation.watchdog import CPU, time_limit
 
 from ..sandbox.session import Tape
 from ..testing.results import State, TaskResult, explain_by_one
-from .findings import Budget, Misconception
+from .catalogue import Budget, Misconception
 
 if TYPE_CHECKING:
     from .matching import Diagnostician, Match
@@ -135,6 +135,6 @@ def place_of(error: Exception) -> str:
 def make_diagnostician(reference: Path, assignment: Assignment) -> Diagnostician:
     """Reads the reference and the catalogue, which is only there where the reference is; close what is returned."""
     from .matching import Diagnostician
-    from .workshop import Workshop
+    from .rehearsal import Workshop
 
     return Diagnostician(Workshop(reference, assignment))

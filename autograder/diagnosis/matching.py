@@ -16,11 +16,9 @@ from torch import Size, Tensor
 from ..sandbox.session import Episode
 from ..sandbox.worker.values import Decoder
 from .answers import Answer, agree
-from .catalogue import Fault
-from .findings import Budget
+from .catalogue import Budget, Fault
 from .recipes import Plan
-from .rehearsal import MAKING, Rehearsal, UnplayableError
-from .workshop import Workshop
+from .rehearsal import MAKING, Rehearsal, UnplayableError, Workshop
 
 Stacks = dict[str, dict[tuple[Size, ...], list[Tensor]]]
 """For each recorded test, and the shapes of our parameters, their values by all recipes."""

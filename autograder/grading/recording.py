@@ -18,7 +18,7 @@ from typing import TypeAlias
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean
 
-from ..diagnosis.findings import Misconception
+from ..diagnosis.catalogue import Misconception
 from ..scoring import Score
 from ..testing.results import ItemMark, Outcome, State, TaskResult
 from .grader_version import weighting_of

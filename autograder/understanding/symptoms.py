@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from foundation.watchdog import CPU, time_limit
 
-from ..diagnosis.findings import Budget
+from ..diagnosis.catalogue import Budget
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
 from .question import LETTERS, Option, Question

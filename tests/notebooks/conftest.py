@@ -8,7 +8,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_package
 from release.notebooks import Course, make_course
-from release.requirements import read_requirements
+from release.packing import read_requirements
 
 
 @pytest.fixture(scope="session")

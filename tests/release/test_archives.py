@@ -18,9 +18,8 @@ from release.__main__ import index_url
 from release.build import Project, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
 from release.handout import NAMES
-from release.packing import checksum, make_zip, members_of
+from release.packing import checksum, make_zip, members_of, pin, read_requirements
 from release.problems import ReleaseError
-from release.requirements import pin, read_requirements
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
 ROOM = "autograder/assignment"

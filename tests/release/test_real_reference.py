@@ -12,8 +12,8 @@ from foundation.places import ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit, read_given
 from release.gates import write_all
 from release.leaks import LeakFinder
+from release.packing import read_requirements
 from release.regions import Region
-from release.requirements import read_requirements
 from release.skeleton import Skeleton, coded_tasks, make_skeleton, read_folder
 from release.trials import run_python
 

@@ -10,7 +10,7 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit
-from release.requirements import read_requirements
+from release.packing import read_requirements
 from release.skeleton import make_skeleton, read_folder
 
 

@@ -11,9 +11,8 @@ from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.proof.prove import Proof, choose_faults
+from validity.proof.prove import Margin, Proof, choose_faults, is_clear, verdict_of
 from validity.proof.reading_variants import VariantError, read_variants, splice
-from validity.proof.verdicts import Margin, is_clear, verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
 
 CATALOGUE = """

@@ -2,8 +2,7 @@
 
 Runs trusted code only (the reference with patches, and variants of our own), so in this process and its forks.
 
-    prove.py             runs the tests on all faults and variants
+    prove.py             runs the tests on all faults and variants: is a fault found, which tasks pay for it?
     reading_variants.py  correct implementations that look different
-    verdicts.py          is a fault found, which tasks pay for it, how far is it from each tolerance?
     report.py            the result in the terminal, as JSON, and as pages for docs/proof
 """

@@ -12,8 +12,7 @@ from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
 from ..markdown import columns, in_cell, table
-from .prove import Proof
-from .verdicts import APART, Verdict
+from .prove import APART, Proof, Verdict
 
 Table = tuple[Sequence[str], list[Sequence[object]]]
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}

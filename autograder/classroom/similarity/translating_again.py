@@ -32,7 +32,7 @@ from ...scoring import ScoringError, parse_translations, read_references, undo_b
 from ...scoring.reading import SEPARATOR, read_bounded_text
 from ...testing.results import CollectionError
 from ..entries import Entry, Line
-from ..kept_answers import KeptAnswers
+from ..records import KeptAnswers
 
 MODULE = "translating_again"
 """Of the assignment: it is put beside the submission's modules."""

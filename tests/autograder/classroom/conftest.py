@@ -12,8 +12,7 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, hold
-from autograder.classroom.regrading import keep_newest
-from autograder.classroom.staleness import Conditions
+from autograder.classroom.regrading import Conditions, keep_newest
 from autograder.classroom.store import Database, Results, received_of, url_of
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command

@@ -34,7 +34,7 @@ from autograder.classroom.cluster import (
 )
 from autograder.classroom.entries import take_class
 from autograder.classroom.jobs import MOST_TRIES, Job, UnreadJob
-from autograder.classroom.staleness import Conditions
+from autograder.classroom.regrading import Conditions
 from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder
 from autograder.sandbox.errors import SandboxUnavailableError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.entries import Entry
-from autograder.classroom.kept_answers import KeptAnswers
+from autograder.classroom.records import KeptAnswers
 from autograder.grading.seeds import Seeds
 from foundation.child_processes import Ended
 

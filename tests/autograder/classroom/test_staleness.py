@@ -83,6 +83,6 @@ def test_a_look_at_an_odd_submission_that_breaks_is_shown_and_regrades(folder, o
     def broken(*arguments):
         raise KeyError("a bug in intake")
 
-    monkeypatch.setattr("autograder.classroom.staleness.take_in", broken)
+    monkeypatch.setattr("autograder.classroom.regrading.take_in", broken)
     run(folder, output)
     assert log() == ["anna", "bob", "carl"] and "a bug in intake" in capfd.readouterr().err

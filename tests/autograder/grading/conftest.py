@@ -10,7 +10,7 @@ import pytest
 
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_all
-from autograder.classroom.staleness import Conditions
+from autograder.classroom.regrading import Conditions
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds

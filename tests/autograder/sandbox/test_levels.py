@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.sandbox.containment import layers, seccomp
 from autograder.sandbox.containment import layers as containment
-from autograder.sandbox.containment import namespaces, seccomp
 from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.containment.seccomp import ALLOWED, ALLOWED_WITH, compile_filter, policy_digest
 from autograder.sandbox.containment.zygote import Zygote, packages_for
@@ -61,20 +61,20 @@ def test_an_unknown_level_is_refused():
 
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
-    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: None)
+    monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: None)
     with pytest.raises(SandboxUnavailableError, match="bwrap is not installed"):
         choose_containment("require-namespaces", PACKAGES)
     assert choose_containment("auto", PACKAGES).bubblewrap == ()
 
 
 def test_a_bubblewrap_that_does_not_work_is_as_good_as_none(monkeypatch):
-    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/false")
-    assert namespaces.find_bubblewrap(PACKAGES, None)[0] == ()
+    monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: "/bin/false")
+    assert layers.find_bubblewrap(PACKAGES, None)[0] == ()
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_only_the_unsafe_level_does_without_the_filter(level, monkeypatch):
-    monkeypatch.setattr(namespaces.shutil, "which", lambda *arguments, **options: "/bin/true")
+    monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: "/bin/true")
     assert (choose_containment(level, PACKAGES).layers["seccomp"] == "wanted") == (level == "unsafe")
 
 

@@ -11,7 +11,7 @@ from autograder.sandbox.imports import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker.available import PACKAGES, is_harmless
 from foundation.places import ROOT
 from release import contents
-from release.requirements import pin, read_requirements
+from release.packing import pin, read_requirements
 
 
 def names_in(text: str) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import Entry
-from autograder.classroom.kept_answers import KeptAnswers
+from autograder.classroom.records import KeptAnswers
 from autograder.classroom.similarity import translating_again as translating_class
 from autograder.classroom.similarity.translating_again import (
     Agreement,
