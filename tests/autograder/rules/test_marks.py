@@ -1,13 +1,19 @@
 """What a short-cut does to the marks: no points for its task, and the line is quoted."""
 
+import re
+
 import pytest
+import torch.nn.functional as F
+from torch import nn
 
 from autograder.grading import judging
 from autograder.grading.judging import refuse_short_cuts, search_text
 from autograder.intake import Intake
 from autograder.rules import explain_short_cuts, find_short_cuts
+from autograder.rules.names import ForbiddenNames
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
+from foundation.places import ASSIGNMENT as FOLDER
 
 ASSIGNMENT = read_assignment()
 LAYERS = """import torch.nn.functional as F
@@ -26,6 +32,8 @@ class EncoderLayer:
     def forward(self, x):
         return LayerNorm()(x)
 """
+NAMES = ForbiddenNames(read_assignment().contract.forbidden)
+HANDOUT = (FOLDER / "handout.md").read_text(encoding="utf-8")
 
 
 def marks(text: str, state: str = "passed", origins: dict | None = None) -> dict[str, TaskResult]:
@@ -80,3 +88,23 @@ def test_one_limit_holds_for_all_that_is_looked_for(monkeypatch):
     found = search_text(Intake("anna", {"layers": ("layers.py", LAYERS)}), ASSIGNMENT)
     assert list(found.short_cuts) == ["layers.LayerNorm"], "what was found before counts"
     assert found.internals == [] and found.notes == ["the search for forbidden short-cuts was stopped after 0.3 s"]
+
+
+def family(name: str) -> str:
+    """LazyBatchNorm1d, SyncBatchNorm and BatchNorm2d are told as one; so is all that begins with Transformer."""
+    return re.sub("^Transformer.*", "Transformer", re.sub("^(Lazy|Sync)|[123]d$", "", name.removesuffix("…")))
+
+
+def test_the_handout_names_what_is_forbidden():
+    told = {f"{package}.{family(name)}" for package, name in re.findall(r"`(nn|F)\.(\w+…?)`", HANDOUT)}
+    forbidden = [name for name in dir(nn) if NAMES.has(f"torch.nn.{name}")]
+    classes = {f"nn.{family(name)}" for name in forbidden if isinstance(getattr(nn, name), type)}
+    functions = {f"F.{name}" for name in dir(F) if NAMES.has(f"torch.nn.functional.{name}") and name[0] != "_"}
+    assert told == classes | functions and len(classes) > 6 and len(functions) > 5
+
+
+def test_what_the_handout_names_is_forbidden():
+    long = {"nn": "torch.nn", "F": "torch.nn.functional"}
+    for package, name in re.findall(r"`(nn|F)\.(\w+)…?`", HANDOUT):
+        assert NAMES.has(f"{long[package]}.{name}") or NAMES.has(f"{long[package]}.{name}1d"), name
+    assert NAMES.has("torch.native_layer_norm") and NAMES.has("torch.nn.attention.flex_attention")

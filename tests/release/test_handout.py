@@ -1,12 +1,21 @@
-"""guide.html: what the notebooks explain, as one page for those who work in files."""
+"""What students read beside the notebooks: guide.html, and what the course allows coding assistants to do."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from foundation.assignment_file import ASSISTANTS, read_assignment
 from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
 from release.guide import make_guide
+from release.handout import NAMES, files_for_assistants, words_of
+
+SAID = {
+    "none": ("without a coding assistant", "do not write"),
+    "tutor": ("not for answers", "ask back first"),
+    "free": ("every line", "defend"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +42,13 @@ def test_the_page_needs_nothing_from_elsewhere(made):
 
 def test_it_says_nothing_about_cells(made):
     assert "check(" not in made[1] and "run the cell" not in made[1] and "IPython" not in made[1]
+
+
+@pytest.mark.parametrize("policy", ASSISTANTS)
+def test_students_and_assistants_are_told_the_same(policy):
+    assignment = replace(read_assignment(), assistants=policy, contact="the forum")
+    files = files_for_assistants(assignment)
+    assert set(files) == set(NAMES) and len(set(files.values())) == 1
+    for_students, for_assistants = SAID[policy]
+    assert for_students in " ".join(words_of(assignment, [])["assistants"].split())
+    assert for_assistants in " ".join(files["AGENTS.md"].decode().split())
