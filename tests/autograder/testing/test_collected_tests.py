@@ -1,4 +1,4 @@
-"""A test that fails once has failed, unless another component has damaged the worker; checking takes no time for ever."""
+"""A test that fails once has failed, unless another component has damaged the worker; checking has its limits."""
 
 from pathlib import Path
 from types import SimpleNamespace

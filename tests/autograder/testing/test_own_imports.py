@@ -1,4 +1,4 @@
-"""A student's own run imports what grading imports, and its stand-ins are reached whatever the submission calls them."""
+"""A student's own run imports what grading imports; stand-ins are reached whatever the submission calls them."""
 
 import importlib
 import sys
