@@ -30,6 +30,7 @@ from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.collected_tests import CollectedTests
+from ..testing.own_parts import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .record import Training
 from .recording import (
@@ -145,6 +146,7 @@ def judge(
     """
     check_main_thread()
     yield from map(Noted, submission.notes)
+    yield from map(Noted, find_own_parts(submission.sources, assignment, submission.locate))
     yield from judge_translations(submission, assignment, grader.references)
     found = search_text(submission, assignment)
     yield from map(Noted, found.notes)

@@ -342,7 +342,7 @@ def _compare_gradients(
     for name, got, leaf in learned:
         if leaf.grad is None:
             continue
-        actual = torch.zeros_like(got) if got.grad is None else got.grad
+        actual = torch.zeros_like(got) if got.grad is None else got.grad.to_dense()
         if difference(actual, leaf.grad) < NEGLIGIBLE:
             continue
         is_lost = float(leaf.grad.abs().max()) > 1e-3 and not actual.any()

@@ -203,9 +203,9 @@ def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "")
     expect(bool(parameters), what, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
     for index, parameter in enumerate(parameters):
         label = f"parameter {index + 1} of {len(parameters)}, shape {tuple(parameter.shape)}"
-        gradient = parameter.grad
-        if gradient is None:
+        if parameter.grad is None:
             fail(what, "a gradient for every parameter", f"none for {label}", look_at)
+        gradient = parameter.grad.to_dense()
         finite = bool(torch.isfinite(gradient).all())
         expect(finite, what, "finite gradients", f"NaN or infinite for {label}", look_at)
         some = gradient.numel() > 0 and bool(gradient.abs().max() > 0)

@@ -16,7 +16,8 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Forbidden
 
 from .in_process import InProcessSubmission
-from .results import CHANGED, Outcome, State, judge_task, reason_of
+from .own_parts import find_own_parts
+from .results import CHANGED, Outcome, State, UnreadableError, judge_task, reason_of
 from .under_test import item_of
 
 AGAIN, TO_DO = "for the same reason", "still to be written"
@@ -36,6 +37,7 @@ class OwnRun:
         """Takes the submission's modules, and the assignment that they are for."""
         self._assignment = assignment
         self.mentions = list(find_mentions(sources, assignment.contract.forbidden))
+        self._own_parts = find_own_parts(sources, assignment)
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
         self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
@@ -59,7 +61,8 @@ class OwnRun:
             if report.outcome == "failed" and error is not None and not self._is_picked(item.config):
                 self._note_cause(item, report, error)
             states = {"passed": State.PASSED, "skipped": State.NOT_ATTEMPTED}
-            state = states.get(report.outcome, State.FAILED)
+            unread = State.NEEDS_READER if isinstance(error, UnreadableError) else State.FAILED
+            state = states.get(report.outcome, unread)
             self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
         return report
 
@@ -109,7 +112,8 @@ class OwnRun:
             if outcomes:
                 line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
                 lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
-        return lines + [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
+        lines += [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
+        return lines + [f"note: {note}" for note in self._own_parts]
 
     def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
@@ -118,6 +122,8 @@ class OwnRun:
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
         result = judge_task(task, outcomes, self._assignment.credit)
+        if result.state is State.NEEDS_READER:
+            return "the tests cannot judge this: a person will read it"
         points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
         missing = [
             f"{mark.name} ({mark.points:.2g})" if task.points else mark.name

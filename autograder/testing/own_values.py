@@ -55,7 +55,7 @@ def expect_own_gradients(
     direction = case.normal(*result.shape) * (1.0 if counted is None else counted)
     (result * direction.to(result.dtype)).sum().backward()
     for name, several in (("the inputs", inputs), ("the parameters", learned)):
-        found = [one.grad for one in several if one.grad is not None]
+        found = [one.grad.to_dense() for one in several if one.grad is not None]
         for gradient in found:
             expect_shape(gradient, gradient.shape, f"the gradients of {name}", look_at)
         some = [bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel()]

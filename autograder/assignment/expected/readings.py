@@ -11,6 +11,7 @@ that keeps them needs a reader; one that breaks them is wrong, like any other.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NoReturn
 
@@ -24,6 +25,9 @@ from ...testing.comparison import TOLERANCE, expect, expect_close, expect_shape
 from ...testing.results import UnreadableError
 from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
 from .parts import formula_readings, learned
+
+COMPUTED = re.compile(r"(^|\.)parametrizations\.|_(g|v|orig)$")
+"""Names of parameters from which PyTorch's parametrisations, old and new ones, compute others."""
 
 Twin = Callable[[], nn.Module]
 FARTHER = 7.0
@@ -85,8 +89,16 @@ def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, case: Case,
 
 def learned_and_leaves(module: nn.Module) -> tuple[list[nn.Parameter], list[Tensor]]:
     """The parameters that training changes, and copies of them in float64 to compute with."""
+    expect_plain(module)
     parameters = learned(module)
     return parameters, leaves_of(parameters)
+
+
+def expect_plain(module: nn.Module) -> None:
+    """Leaves a module to a reader that computes parameters from others, as `weight_norm` does."""
+    names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
+    if any(COMPUTED.search(name) for name in names):
+        needs_reader("component", "nothing: some of its parameters are computed from others, as by weight_norm")
 
 
 def needs_reader(what: str, checked: str) -> NoReturn:

@@ -92,7 +92,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case) -> None
 @pytest.mark.item("one table is learned")
 def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
-    count = sum(parameter.numel() for parameter in module.parameters())
+    count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
     look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
     expect(count == 78, "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
 

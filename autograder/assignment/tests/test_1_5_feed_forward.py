@@ -101,7 +101,7 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 @pytest.mark.item("both maps")
 def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, d_model=4, d_ff=11)
-    count = sum(parameter.numel() for parameter in module.parameters())
+    count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
     expect(count == 2 * 4 * 11 + 4 + 11, "the learned parameters", "two maps with biases, 103", f"{count}", FORMULA)
     y = module(case.normal(2, 5, 4, dtype=torch.float32))
     expect_shape(y, (2, 5, 4), "the network", dtype=torch.float32)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from autograder.assignment.expected.layers import Layer, Sizes, check_parts, layers
 from autograder.assignment.expected.parts import keeps_single_entries, take_census
+from autograder.assignment.expected.readings import expect_plain
 from autograder.assignment.expected.written_out import SIZES as UNLIKE
 from autograder.assignment.expected.written_out import WrittenOut
 from autograder.testing.arguments import Inputs, copies_of
@@ -74,6 +75,7 @@ def make(
     settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "dropout": dropout}
     settings |= {"norm_first": True} if sizes.norm_first else {}
     module = submission.build(f"layers.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
+    expect_plain(module)
     case.randomise(module.parameters(), scale=min(0.7, 1.8 * sizes.d_model**-0.5))
     n_attentions = len(PARTS[kind]) - 1
     leaves = leaves_of(list(module.parameters()))

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from autograder.assignment.expected.layers import Sizes, stacks
 from autograder.assignment.expected.parts import take_census
+from autograder.assignment.expected.readings import expect_plain
 from autograder.assignment.stand_ins.formulas import trace
 from autograder.testing.arguments import Inputs
 from autograder.testing.calls import (
@@ -58,6 +59,7 @@ def make(
     settings: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": dropout}
     settings |= {"norm_first": True} if sizes.norm_first else {}
     module = submission.build(f"model.{kind}", sizes.d_model, **settings, dtype=dtype).eval()
+    expect_plain(module)
     case.randomise(module.parameters())
     parameters = list(module.parameters())
     leaves = leaves_of(parameters)

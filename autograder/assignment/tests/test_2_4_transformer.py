@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from autograder.assignment.expected.layers import Sizes, sides
+from autograder.assignment.expected.readings import expect_plain
 from autograder.assignment.stand_ins.formulas import trace
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.calls import (
@@ -56,6 +57,7 @@ class Made:
         options: dict[str, Any] = {"norm_first": True} if sizes.norm_first else {}
         given = *vocab_sizes, sizes.d_model, sizes.n_heads, sizes.d_ff, n_layers, dropout
         self.model: Any = submission.build("model.Transformer", *given, dtype=dtype, **options).eval()
+        expect_plain(self.model)
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
         self.leaves = leaves_of(self.parameters)

@@ -34,10 +34,14 @@ class Held:
         Leaves out what cannot be learned, whole numbers and empty tensors: no test has a use for them.
 
         Raises:
-            ValueError: for more, or larger ones, than an object of a test may have, or some that share memory.
+            ValueError: for more, or larger ones, than an object of a test may have; some that share memory, or have no
+                size yet.
         """
         if not isinstance(self.value, nn.Module):
             return
+        for name, parameter in self.value.named_parameters():
+            if nn.parameter.is_lazy(parameter):
+                raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
         named = [(str(n)[:200], p) for n, p in self.value.named_parameters() if p.numel() and p.dtype in LEARNED]
         size = sum(parameter.numel() * parameter.element_size() for _, parameter in named)
         if len(named) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
@@ -70,7 +74,7 @@ class Graph:
             tensor.grad = None
         try:
             total.backward(retain_graph=True)
-            return [tensor.grad for tensor in self.inputs]
+            return [tensor.grad if tensor.grad is None else tensor.grad.to_dense() for tensor in self.inputs]
         finally:
             for tensor, grad in zip(self.inputs, kept, strict=True):
                 tensor.grad = grad

@@ -1,4 +1,7 @@
-"""Right code whose parameters no test can read is left to a person; wrong code is wrong in any layout."""
+"""Right code whose parameters no test can read is left to a person; wrong code is wrong in any layout.
+
+What unusual modules of PyTorch are to the tests is decided here, and said in docs/reference/grading.md.
+"""
 
 from pathlib import Path
 
@@ -71,6 +74,53 @@ FAULTS = {
 }
 
 
+NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
+UNUSUAL = {  # task and module; what is written instead of what; how it ends
+    "weight norm": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": f"{NORMED}(nn.Linear(d_model, d_ff))"}, "reader"),
+    "old weight norm": (
+        "1.5",
+        "layers",
+        {"contract = nn": "contract = nn.utils.weight_norm(nn", "(d_ff, d_model)\n": "(d_ff, d_model))\n"},
+        "reader",
+    ),
+    "an orthogonal projection": (
+        "1.3",
+        "attention",
+        {"query = nn.Linear(d_model, d_model)": f"query = {NORMED[:-11]}orthogonal(nn.Linear(d_model, d_model))"},
+        "reader",
+    ),
+    "weight norm of the predictions": (
+        "2.4",
+        "model",
+        {"nn.Linear(d_model, tgt_vocab_size)": f"{NORMED}(nn.Linear(d_model, tgt_vocab_size))"},
+        "reader",
+    ),
+    "a shift, then the gain's difference from 1": (
+        "1.4",
+        "layers",
+        {
+            GAIN: "pass",
+            "torch.zeros(d_model))": f"torch.zeros(d_model))\n        {GAIN.replace('ones', 'zeros')}",
+            "self.gamma * centred": "(1 + self.gamma) * centred",
+        },
+        "passed",
+    ),
+    "a sparse table": (
+        "1.1",
+        "embedding",
+        {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
+        "passed",
+    ),
+    "a scripted map": (
+        "1.5",
+        "layers",
+        {"nn.Linear(d_model, d_ff)": "torch.jit.script(nn.Linear(d_model, d_ff))"},
+        "passed",
+    ),
+    "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, "error"),
+}
+
+
 def class_named(component, text):
     """One class of the module above, with its imports."""
     head, *classes = text.split("\n\n\nclass ")
@@ -100,6 +150,26 @@ def states(reference, assignment):
 
     run_versions(list(versions.values()), reference, assignment, look)
     return found
+
+
+@pytest.mark.slow
+def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
+    versions, found = [], {}
+    for name, (number, module, changes, _) in UNUSUAL.items():
+        path, text = reference[module]
+        for old, new in changes.items():
+            assert text.count(old) == 1, (name, old)
+            text = text.replace(old, new)
+        marker = next(task.marker for task in assignment.tasks if task.number == number)
+        versions.append(Version(name, {**reference, module: (path, text)}, [0], (marker,)))
+
+    def look(run):
+        [result] = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
+        found[run.version] = result.state.value
+
+    run_versions(versions, reference, assignment, look)
+    ends = {name: {"reader": "needs a reader"}.get(end, end) for name, (*_, end) in UNUSUAL.items()}
+    assert found == ends
 
 
 @pytest.mark.slow

@@ -283,6 +283,35 @@ def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(sandbox, wh
     assert torch.equal(*seen) and torch.equal(seen[0], torch.ones(3) if where == "module" else 2 * x)
 
 
+UNUSUAL = """
+from torch import nn
+
+
+class InputEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model, sparse=True) if vocab_size else nn.LazyLinear(d_model)
+
+    def forward(self, tokens):
+        return self.table(tokens)
+"""
+
+
+def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(sandbox):
+    remote, here = (
+        sandbox({"embedding": UNUSUAL}),
+        InProcessSubmission({"embedding": ("e.py", UNUSUAL)}, read_assignment()),
+    )
+    for submission in (remote, here):
+        module = submission.build("embedding.InputEmbedding", 5, 3)
+        module(torch.tensor([[1, 1, 4]])).sum().backward()
+        [table] = module.parameters()
+        assert torch.equal(table.grad.to_dense().sum(1), torch.tensor([0.0, 6.0, 0.0, 0.0, 3.0]))
+        with pytest.raises(ValueError, match=r"^table.weight has no size before the first call: give all sizes"):
+            submission.build("embedding.InputEmbedding", 0, 3)
+    here.close()
+
+
 def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):
     for submission in (example, local):
         with pytest.raises(RuntimeError, match="leaf"):
