@@ -9,48 +9,32 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
-from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Roll, take_class
-from ..classroom.records import KeptAnswers, hold
-from ..classroom.regrading import contents_of
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
-from ..grading.grader_version import grader_version
 from ..grading.record import write_json
-from ..grading.seeds import seeds_of_term
 from ..intake import take_in
 from ..reports.pages.similar_pages import (
     in_words,
     share_in_words,
     similar_json,
     write_similar_page,
-    write_translated_page,
 )
-from ..sandbox.containment.zygote import Zygote, living
+from ..sandbox.containment.zygote import Zygote
 from ..scoring import read_references
-from .arguments import CLASS, FOLDER, Commands, add_parser, check_mode, check_references
+from .arguments import CLASS, FOLDER, Commands, add_parser, check_references
 
 if TYPE_CHECKING:  # needs PyTorch
-    from ..classroom.similarity.translating_again import CheckedClass
+    pass
 
 SHOWN = 10
 """Pairs, groups or lines on the terminal."""
-FILE, KEPT = "translated-again.json", "translated-again"
-"""What was found of a class, and the folder in which it is kept for the next run."""
-CHECKING = ("autograder/classroom/similarity",)
-"""What the findings depend on besides the grader."""
 LINES = 100
-IN_WORDS = {
-    "differs": "come out otherwise, for a person to look at:",
-    "not translated": "could not be translated, for a person to look at:",
-    "agrees": "agree with their checkpoints",
-    "nothing to check": "without a checkpoint, or without translations",
-}
 
 
 def add_commands(commands: Commands) -> None:
@@ -79,19 +63,13 @@ def add_commands(commands: Commands) -> None:
         translate_again,
         "check translations against checkpoints, in the sandbox",
         "Translate a random sample of the test sentences again, with a student's checkpoint and code, and compare with "
-        "the submission's translations.txt. All of it runs in the sandbox. With --class, do so for every submission "
-        "with a best.pt, and write translated-again.html and translated-again.json; stopped and started again, or "
-        "after a few have handed in again, it translates only what is new. What differs is for a person to judge; no "
-        "mark depends on it. The exit status is 1 if it does not agree (with --class: if any does not).",
-        "submissions --class --roster roster.csv --output marks",
-        (*CLASS, "jobs", "references", "level", "json", "release", "assignment"),
+        "the submission's translations.txt. All of it runs in the sandbox. What differs is for a person to judge; no "
+        "mark depends on it. The exit status is 1 if it does not agree.",
+        "submissions/anna",
+        ("references", "level", "json", "release", "assignment"),
     )
-    what = "folder, .zip, .tar.gz or notebook, with translations.txt; with --class a download"
-    parser.add_argument("submission", type=Path, help=what)
-    parser.add_argument("--class", action="store_true", dest="is_class", help="check every student of a class")
-    parser.add_argument("--output", type=Path, help="with --class: where to write; default: marks")
-    checkpoint = "of one submission: a file that `train` saved; default: best.pt in the submission"
-    parser.add_argument("--checkpoint", type=Path, help=checkpoint)
+    parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook, with translations.txt")
+    parser.add_argument("--checkpoint", type=Path, help="a file that `train` saved; default: best.pt in the submission")
     parser.add_argument("--lines", type=positive, default=LINES, help=f"size of the sample (default: {LINES})")
     parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
 
@@ -156,20 +134,15 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
 
 def translate_again(options: argparse.Namespace) -> int:
     """Translates again; the exit status."""
-    check_mode(options, of_class=(*CLASS, "jobs", "output"), of_one=("checkpoint",))
     assignment = read_assignment(options.assignment)
-    return translate_class(options, assignment) if options.is_class else translate_one(options, assignment)
-
-
-def translate_one(options: argparse.Namespace, assignment: Assignment) -> int:
-    """Checks one submission; the exit status."""
     intake = take_in(options.submission, options.release, assignment)
-    from ..classroom.similarity.translating_again import bytes_of, draw_sample, translate_again  # imports PyTorch
+    from ..classroom.similarity.translating_again import bytes_of, draw_sample  # imports PyTorch
+    from ..classroom.similarity.translating_again import translate_again as translate
 
     sample = draw_sample(options.references, options.lines, options.seed)
     checkpoint = bytes_of(options.checkpoint) if options.checkpoint else None
     with Zygote(assignment, options.level) as zygote:
-        found = translate_again(intake, checkpoint, sample, assignment, zygote)
+        found = translate(intake, checkpoint, sample, assignment, zygote)
     if options.json:
         print(json.dumps({**asdict(found), "agrees": found.agrees}, indent=2, ensure_ascii=False))
     elif found.problem:
@@ -183,69 +156,3 @@ def translate_one(options: argparse.Namespace, assignment: Assignment) -> int:
             print(f"    handed in: {printable(one.submitted, 200)}")
             print(f"    again:     {printable(one.again, 200)}")
     return int(not found.agrees)
-
-
-def translate_class(options: argparse.Namespace, assignment: Assignment) -> int:
-    """Checks a class; the exit status."""
-    output = options.output or Path("marks")
-    check_folder(output)
-    seeds, shows, jobs = seeds_of_term(ROOT), sys.stderr.isatty(), options.jobs or usable_cores()
-    roll, entries = take_class(options.submission, output, assignment, options.roster, options.layout)
-    zygote = Zygote(assignment, options.level)  # before PyTorch is imported here
-    try:
-        from ..classroom.similarity.translating_again import (
-            Checked,
-            CheckedClass,
-            Outcome,
-            check_class,
-            check_entry,
-            draw_sample,
-            unchecked,
-        )
-
-        sample = draw_sample(options.references, options.lines, options.seed)
-        version = grader_version(assignment, options.release, options.references, CHECKING)
-        checked = CheckedClass(lines=options.lines, seed=options.seed, version=version)
-
-        def renew() -> None:
-            nonlocal zygote
-            zygote = living(zygote, assignment, options.level)
-
-        with hold(output / KEPT):  # not all of the output: a class may be graded meanwhile
-            kept = KeptAnswers(output / KEPT, Checked, f"{checked.model_dump_json()} {options.level}", seeds)
-            contents, unreadable = contents_of(entries, options.release, assignment, jobs, shows)
-            found = kept.up_to_date(entries, contents)
-            found |= {entry.key: unchecked(entry, Outcome.NOTHING, reason) for entry, reason in unreadable.items()}
-            submissions = check_class(
-                entries,
-                roll.names(),
-                found,
-                kept,
-                lambda entry: check_entry(entry, options.release, sample, assignment, zygote),
-                renew,
-                jobs,
-                shows,
-            )
-    finally:
-        zygote.close()
-    checked = checked.changed(submissions=submissions)
-    write_json(output / FILE, checked.model_dump(mode="json"))
-    page = write_translated_page(checked, assignment, output)
-    if options.json:
-        print(json.dumps(checked.model_dump(mode="json"), indent=2, ensure_ascii=False))
-    else:
-        print("\n".join(checked_as_text(checked)))
-        print(f"\nlook at the lines side by side in a browser: {page}")
-    return int(any(one.outcome.needs_a_look for one in checked.submissions))
-
-
-def checked_as_text(found: CheckedClass) -> list[str]:
-    """What was found of a class, for people."""
-    lines = []
-    for outcome, words in IN_WORDS.items():
-        some = [one for one in found.submissions if one.outcome == outcome]
-        lines += [f"{len(some)} {words}"] if some else []
-        for one in some:
-            if one.outcome.needs_a_look:
-                lines.append(f"  {one.name}: {one.reason or f'{one.same} of {one.sampled} lines are the same'}")
-    return lines

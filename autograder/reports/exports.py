@@ -18,7 +18,7 @@ from foundation.texts import counted, first_of, printable
 from ..classroom.downloads import Person, Student
 from ..classroom.downloads.matching import Index
 from ..classroom.downloads.platforms import CANVAS_FILE
-from ..classroom.marks import PartMark, Result, Status
+from ..classroom.marks import PartMark, Result
 from ..classroom.records import record_names
 from ..grading.record import write_result
 from .class_summary import as_csv, as_score
@@ -222,38 +222,6 @@ def moodle_feedback(mark: Mark) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-# The columns of Gradescope's own export of an assignment's marks, for scripts and systems that read that.
-#
-# Gradescope imports no marks of programming assignments: there they come from the uploaded autograder. Whoever grades
-# elsewhere hands on what Gradescope would have handed out under Download Grades.
-
-STATUS = {Status.GRADED: "Graded", Status.NEEDS_REVIEW: "Ungraded", Status.MISSING: "Missing"}
-
-
-def gradescope_table(marks: Sequence[Mark], about: About) -> Table:
-    """A line for each student, without a score where there is none."""
-    rows = []
-    for mark in marks:
-        member = mark.result.member
-        first, _, last = member.name.rpartition(" ")
-        rows.append(
-            {
-                "First Name": mark.row.get("First Name", first),
-                "Last Name": mark.row.get("Last Name", last),
-                "SID": mark.ids.get("number", member.id),
-                "Email": mark.ids.get("email", ""),
-                "Sections": mark.row.get("Sections") or mark.row.get("Section", ""),
-                "Total Score": as_score(mark.result.score),
-                "Max Points": as_score(about.max_score),
-                "Status": STATUS[mark.result.status],
-                "Submission ID": member.entry.partition("submission_")[2],  # as in Gradescope's own download
-                "Submission Time": f"{member.submitted:%Y-%m-%d %H:%M:%S %z}" if member.submitted else "",
-                "Lateness (H:M:S)": "",
-            }
-        )
-    return Table([*rows[0]], rows)
-
-
 def plain_table(marks: Sequence[Mark], about: About) -> Table:
     """For any other system: a line for each student, with what a person should know."""
     rows = []
@@ -279,7 +247,6 @@ def plain_table(marks: Sequence[Mark], about: About) -> Table:
 PLATFORMS: dict[str, Callable[[Sequence[Mark], About], Table]] = {
     "canvas": canvas_table,
     "moodle": moodle_table,
-    "gradescope": gradescope_table,
     "plain": plain_table,
 }
 FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}

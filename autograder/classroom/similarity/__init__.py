@@ -8,7 +8,7 @@
     chance.py        how often chance alone would bring as much
     matches.py       pairs, groups and places
     translations.py  files of translations: the references, or another student's
-    translating_again.py  do the checkpoints of a class give the translations that were handed in? In the sandbox
+    translating_again.py  does a checkpoint give the translations that were handed in? In the sandbox
 
 Submissions are parsed within the limits of `intake`; but for the last one, nothing of them is imported or run.
 """

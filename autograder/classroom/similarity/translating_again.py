@@ -1,29 +1,24 @@
-"""Do the checkpoints of a class give the translations that were handed in? Some lines are translated again.
+"""Does a checkpoint give the translations that were handed in? Some lines are translated again.
 
 Everything untrusted happens in the sandbox's worker: PyTorch reads the checkpoint there, with `weights_only=True`, and
-the submission's code decodes. This process sends bytes and gets lines back. Each submission of a class is checked in a
-child of this process; workers of all are forked from one zygote.
+the submission's code decodes. This process sends bytes and gets lines back.
 """
 
 from __future__ import annotations
 
 import random
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError
-from foundation.child_processes import Ended
 from foundation.texts import printable
 
 from ...assignment_parts import source_of
-from ...grading.record import Model
-from ...grading.seeds import content_hash
-from ...intake import TRANSLATIONS, Intake, take_in
+from ...intake import TRANSLATIONS, Intake
 from ...intake.tree import CHECKPOINT
 from ...sandbox.containment.zygote import Zygote
 from ...sandbox.errors import SubmissionError
@@ -31,8 +26,6 @@ from ...sandbox.proxy.submission import Sandbox
 from ...scoring import ScoringError, parse_translations, read_references, undo_bpe
 from ...scoring.reading import SEPARATOR, read_bounded_text
 from ...testing.results import CollectionError
-from ..entries import Entry, Line
-from ..records import KeptAnswers
 
 MODULE = "translating_again"
 """Of the assignment: it is put beside the submission's modules."""
@@ -42,78 +35,15 @@ BEAM_SIZES = (0, 1, 4, 5)
 """As the checkpoint says, greedily, and the usual ones: a student may have given another one as a flag."""
 ENOUGH = 0.9
 """Share of lines that have to agree; rounding on another machine may decide between two words now and then."""
-CHILD_SECONDS = 900.0
-"""Wall time of one submission, before it is given up: a safety net, since the sandbox has its own limits."""
-MOST_DIFFERING = 10
-"""Lines that are kept of those that come out otherwise."""
 
 
-class Outcome(StrEnum):
-    """What was found of a submission, in the order in which a person looks."""
-
-    DIFFERS = "differs"
-    NOT_TRANSLATED = "not translated"
-    AGREES = "agrees"
-    NOTHING = "nothing to check"
-
-    @property
-    def needs_a_look(self) -> bool:
-        """Whether a person should look at the submission."""
-        return self in (Outcome.DIFFERS, Outcome.NOT_TRANSLATED)
-
-
-class DifferingLine(Model):
+@dataclass(frozen=True)
+class DifferingLine:
     """A line that comes out otherwise: its number in the file, from 1, as handed in, and as translated again."""
 
     number: int
-    submitted: Line
-    again: Line
-
-
-class Checked(Model):
-    """A submission whose checkpoint has translated again, or why it has not.
-
-    Attributes:
-        key: of the submission.
-        name: of its students.
-        entry: its name in the download.
-        outcome: what was found.
-        reason: why nothing was translated, or "".
-        sampled: how many lines were translated.
-        same: how many of them are as handed in.
-        beam_size: of the search that agrees best; 0 = as the checkpoint says.
-        differing: some of the others.
-    """
-
-    key: str
-    name: Line = ""
-    entry: Line
-    outcome: Outcome
-    reason: Line = ""
-    sampled: int = 0
-    same: int = 0
-    beam_size: int = 0
-    differing: tuple[DifferingLine, ...] = ()
-
-
-class CheckedClass(Model):
-    """A class, and with what it was checked, as `translated-again.json` has it.
-
-    Attributes:
-        lines: size of the sample.
-        seed: of the sample.
-        version: of the grader, of what was handed out, and of the references.
-        submissions: in the order of the download.
-    """
-
-    lines: int
-    seed: int
-    version: str
-    submissions: tuple[Checked, ...] = ()
-
-    def count(self, outcome: Outcome) -> int:
-        """How many submissions have an outcome."""
-        return sum(one.outcome is outcome for one in self.submissions)
+    submitted: str
+    again: str
 
 
 class CheckpointUnreadableError(ScoringError):
@@ -256,100 +186,3 @@ def bytes_of(checkpoint: Path) -> bytes:
         return checkpoint.read_bytes()
     except OSError as error:
         raise CheckpointUnreadableError(f"{checkpoint}: {error.strerror}") from None
-
-
-def check_class(
-    entries: Sequence[Entry],
-    names: Mapping[str, str],
-    found: Mapping[str, Checked],
-    kept: KeptAnswers[Checked],
-    check: Callable[[Entry], tuple[str, Checked]],
-    renew: Callable[[], None] = lambda: None,
-    n_children: int = 1,
-    show_progress: bool = False,
-) -> tuple[Checked, ...]:
-    """Checks those of a class that have not been checked.
-
-    Args:
-        entries: the submissions.
-        names: of their students, by key.
-        found: what is known already, likewise.
-        kept: where to keep what is found.
-        check: called in a child: a hash of the submission's files, and what was found.
-        renew: called where a child has ended early.
-        n_children: how many run at a time.
-        show_progress: shows a progress bar.
-
-    Returns:
-        All of them, in the order of the entries.
-
-    Raises:
-        NotWrittenError: where something cannot be kept; what was kept before stays.
-    """
-    every = dict(found)
-    left = [entry for entry in entries if entry.key not in every]
-    for entry, answer in kept.find_out(left, check, CHILD_SECONDS, n_children, show_progress):
-        if isinstance(answer, Ended):
-            every[entry.key] = unchecked(entry, Outcome.NOT_TRANSLATED, f"the grader failed: {answer.reason}")
-            renew()
-        else:
-            every[entry.key] = answer
-    return tuple(every[entry.key].changed(name=names[entry.key]) for entry in entries)
-
-
-def unchecked(entry: Entry, outcome: Outcome, reason: str) -> Checked:
-    """A submission of which nothing was translated, and why."""
-    return Checked(key=entry.key, entry=entry.entry, outcome=outcome, reason=reason)
-
-
-def check_entry(
-    entry: Entry, release: Path, sample: Sample, assignment: Assignment, zygote: Zygote
-) -> tuple[str, Checked]:
-    """Checks one submission.
-
-    Args:
-        entry: the submission.
-        release: the skeleton that was handed out.
-        sample: which lines.
-        assignment: its code that translates, and its limits.
-        zygote: that the sandbox's workers are forked from.
-
-    Returns:
-        A hash of the submission's files, and what was found.
-
-    Raises:
-        IntakeError: where it cannot be read.
-        SandboxUnavailableError: where the sandbox fails.
-    """
-    intake = take_in(entry.source, release, assignment)
-    content = content_hash(intake.hashes)
-    if reason := lacking(intake):
-        return content, unchecked(entry, Outcome.NOTHING, reason)
-    try:
-        return content, with_agreement(entry, translate_again(intake, None, sample, assignment, zygote))
-    except ScoringError as error:  # of the translations
-        return content, unchecked(entry, Outcome.NOTHING, str(error).removeprefix(f"{intake.name}: "))
-
-
-def lacking(intake: Intake) -> str:
-    """What a submission lacks, without which nothing can be checked; "" = nothing."""
-    problems = [note for note in intake.notes if note.startswith(CHECKPOINT)]
-    without = [] if intake.checkpoint else problems or [f"no {CHECKPOINT}"]
-    if intake.translations is None:
-        without.append(intake.translations_problem or f"no {TRANSLATIONS}")
-    return "; ".join(without)
-
-
-def with_agreement(entry: Entry, found: Agreement) -> Checked:
-    """A submission with what translating again has shown."""
-    if found.problem:
-        return unchecked(entry, Outcome.NOT_TRANSLATED, found.problem)
-    return Checked(
-        key=entry.key,
-        entry=entry.entry,
-        outcome=Outcome.AGREES if found.agrees else Outcome.DIFFERS,
-        sampled=found.sampled,
-        same=found.sampled - len(found.differing),
-        beam_size=found.beam_size,
-        differing=found.differing[:MOST_DIFFERING],
-    )

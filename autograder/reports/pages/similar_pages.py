@@ -12,10 +12,10 @@ from ...classroom.entries import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
 from ...classroom.similarity.translations import SameGroup
 from ..html import CodeLine, Excerpt, code_line
-from .writing import SIMILAR, TRANSLATED, others_in, pages_of, write_page
+from .writing import SIMILAR, others_in, pages_of, write_page
 
 if TYPE_CHECKING:  # needs PyTorch
-    from ...classroom.similarity.translating_again import CheckedClass
+    pass
 
 CONTEXT = 2
 """Lines shown around those that are shared."""
@@ -142,24 +142,3 @@ def similar_json(findings: Findings, roll: Roll, written: Mapping[str, Written])
         "groups": [list(group) for group in findings.groups],
         "not_compared": dict(findings.unread),
     }
-
-
-def write_translated_page(found: CheckedClass, assignment: Assignment, output: Path) -> Path:
-    """Writes `translated-again.html`; its path."""
-    by_outcome = {
-        name: sorted((one for one in found.submissions if one.outcome == name), key=lambda one: (one.same, one.name))
-        for name in ("differs", "not translated", "agrees", "nothing to check")
-    }
-    lacking: dict[str, list[str]] = {}
-    for one in by_outcome["nothing to check"]:
-        lacking.setdefault(one.reason, []).append(one.key)
-    view = {
-        "title": assignment.title,
-        "found": found,
-        "by_outcome": by_outcome,
-        "lacking": sorted(lacking.items(), key=lambda item: -len(item[1])),
-        "names": {one.key: one.name or one.key for one in found.submissions},
-        "pages": pages_of((one.key for one in found.submissions), output),
-    }
-    write_page("translated.html", output / TRANSLATED, view, **others_in(output))
-    return output / TRANSLATED

@@ -20,7 +20,7 @@ from .class_page import class_view, roll_view
 from .student_page import student_view
 
 TEMPLATES = Path(__file__).parent / "templates"
-STUDENTS, CLASS, SIMILAR, TRANSLATED = "students", "class.html", "similar.html", "translated-again.html"
+STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
 
 
 def write_pages(
@@ -52,7 +52,7 @@ def pages_of(keys: Iterable[str], output: Path) -> dict[str, str]:
 
 def others_in(output: Path) -> dict[str, bool]:
     """Which pages of the class there are to link to."""
-    pages = {"class": CLASS, "similar": SIMILAR, "translated": TRANSLATED}
+    pages = {"class": CLASS, "similar": SIMILAR}
     return {f"has_{name}_page": (output / file).is_file() for name, file in pages.items()}
 
 

@@ -20,7 +20,7 @@ from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
 FIRST = ASSIGNMENT.tasks[0]
-SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade", "gradescope": "Total Score", "plain": "score"}
+SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade", "plain": "score"}
 
 
 def record(key: str, state: State, points: float) -> Record:

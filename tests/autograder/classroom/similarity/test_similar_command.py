@@ -8,7 +8,7 @@ import pytest
 from autograder.__main__ import main
 from benchmarks.similarity import judged, write_class
 
-COUNT, COPIES = 16, 2
+COUNT, COPIES = 24, 2
 pytestmark = pytest.mark.slow  # two classes are compared
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
