@@ -68,14 +68,14 @@ def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> 
     for name in tqdm([*intact, *choose(count, done)], "training"):
         rows.append(run_alone(name, SEED, train, dev))
         write_rows(output, rows)
-    for row in tqdm([row for row in rows if "further" not in row and is_near(row, rows)], "near a bound"):
-        again = [run_alone(row["fault"], seed, train, dev) for seed in FURTHER_SEEDS]
-        row["further"] = [one.get("bleu") for one in again]
-        write_rows(output, rows)
     for row in tqdm(rows, "judging"):
         if row["fault"] in faults:
             row["missing"] = missing_items(faults[row["fault"]])
     write_rows(output, rows)
+    for row in tqdm([row for row in rows if "further" not in row and is_near(row, rows)], "near a bound"):
+        again = [run_alone(row["fault"], seed, train, dev) for seed in FURTHER_SEEDS]
+        row["further"] = [one.get("bleu") for one in again]
+        write_rows(output, rows)
     plot(rows, picture)
     for row in outside(rows):
         print(f"{row['fault']}: {EXCEPTIONS.get(row['fault'], 'NOT an exception yet')}")
@@ -176,24 +176,25 @@ def relative_bleu(row: dict[str, Any], rows: list[dict[str, Any]]) -> float:
 
 def is_near(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
     """Whether another seed could put a model on the other side of a bound; the intact ones are compared with all."""
-    return "task" not in row or any(abs(relative_bleu(row, rows) - bound) < NEAR for bound in (RUINED, AS_GOOD))
+    if "missing" not in row:
+        return "task" not in row
+    bleu = relative_bleu(row, rows)
+    return is_misfit(row, bleu - NEAR) != is_misfit(row, bleu + NEAR)
 
 
-def outside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the rows whose mark does not fit what the fault does to the model.
+def is_misfit(row: dict[str, Any], bleu: float) -> bool:
+    """Whether a mark does not fit what a fault does to a model, with this share of the intact model's BLEU.
 
     A fault that ruins it (less than half of BLEU, or translations that depend on the batch) may keep at most half of
     the points; one that leaves it as good as intact may lose at most 60%.
     """
-    found = []
-    for row in rows:
-        if "missing" not in row:
-            continue
-        bleu, share = relative_bleu(row, rows), kept(row)
-        is_ruined = bleu < RUINED or (row.get("batch") or 0) > FEW
-        if (is_ruined and share > 0.5) or (not is_ruined and bleu >= AS_GOOD and share < 0.4 - 1e-9):
-            found.append(row)
-    return found
+    share, is_ruined = kept(row), bleu < RUINED or (row.get("batch") or 0) > FEW
+    return (is_ruined and share > 0.5) or (not is_ruined and bleu >= AS_GOOD and share < 0.4 - 1e-9)
+
+
+def outside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the rows whose mark does not fit."""
+    return [row for row in rows if "missing" in row and is_misfit(row, relative_bleu(row, rows))]
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
