@@ -1,7 +1,7 @@
 """What is done about imports before a submission is tested: libraries are loaded, and hostile modules replaced.
 
 A worker cannot open files once submitted code runs, so what that imports is loaded before. A superfluous name does no
-harm: only what `worker.available` lists is ever imported, and no part of it that starts anything.
+harm: only what `worker.loading` lists is ever imported, and no part of it that starts anything.
 
 A submission whose `layers.py` loops at its top level would lose every component, since isolating one component imports
 all modules. So a module that ends its process when it is imported is replaced by one that only raises.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..sources import Sources, failing_module
 from ..syntax_trees import absolute_imports, parse
-from .worker.available import is_harmless
+from .worker.loading import is_harmless
 
 MAX_NAMES = 500
 

@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from autograder.sandbox import session
 from autograder.sandbox.imports import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker import settings
-from autograder.sandbox.worker.available import PACKAGES, is_harmless
+from autograder.sandbox.worker.loading import PACKAGES, is_harmless
 from autograder.sandbox.worker.settings import kept
 from foundation.places import ROOT
 from release import contents
