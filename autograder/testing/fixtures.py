@@ -161,7 +161,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if made is None or any("::" in argument for argument in config.args):
         return
     tests = config.stash[COLLECTED]
-    if lines := made.summary(tests):
+    if lines := made.summary(tests, config.stash[SEED]):
         terminalreporter.section("rubric")
         for line in lines:
             terminalreporter.line(line)

@@ -229,3 +229,28 @@ def fits(mask: Tensor, result: Tensor) -> bool:
 def alike(one: Tensor, other: Tensor) -> bool:
     """Whether two results are equal but for rounding."""
     return bool(((one - other).abs() <= CLOSE * (other.abs() + other.abs().mean())).all())
+
+
+def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:
+    """Draws what was expected beside what was returned, as text: the numbers around the place where they differ most.
+
+    Args:
+        found: what a submission returned.
+        expected: of the same shape; nothing is drawn of single rows.
+        most: rows and columns that are drawn.
+    """
+    if found.shape != expected.shape or found.dim() < 2 or min(found.shape[-2:]) < 2:
+        return []
+    found, expected = found.detach().double(), expected.detach().double()
+    differences = (found - expected).abs().nan_to_num(nan=math.inf)
+    *first, row, column = (int(index) for index in torch.unravel_index(differences.argmax(), found.shape))
+    top, left = (max(0, min(at - 1, n - most)) for at, n in zip((row, column), found.shape[-2:], strict=True))
+    pictures = []
+    for tensor in (expected, found):
+        for index in first:
+            tensor = tensor[index]
+        window = tensor[top : top + most, left : left + most].tolist()
+        pictures.append([" ".join(f"{value:9.3g}" for value in line) for line in window])
+    head = f"expected[{', '.join([*map(str, first), f'{top}:', f'{left}:'])}]"
+    width = max(len(head), len(pictures[0][0])) + 4
+    return [head.ljust(width) + "got", *(one.ljust(width) + other for one, other in zip(*pictures, strict=True))]

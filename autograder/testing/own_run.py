@@ -16,8 +16,9 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Forbidden
 
 from .in_process import InProcessSubmission
+from .observation import side_by_side
 from .own_parts import find_own_parts
-from .results import CHANGED, Outcome, State, UnreadableError, judge_task, reason_of
+from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
 from .under_test import item_of
 
 AGAIN, TO_DO = "for the same reason", "still to be written"
@@ -41,6 +42,7 @@ class OwnRun:
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
         self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
+        self._first: tuple[str, BaseException] | None = None  # the failure that is shown in full: its node id
         self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
 
     def close(self) -> None:
@@ -75,6 +77,8 @@ class OwnRun:
         test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
         causes = {test, file + reason_of(str(error))}
         tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
+        if self._first is None:
+            self._first = item.nodeid, error
         if not self._causes.isdisjoint(causes | tasks):
             self._repeated.add(report.nodeid)
         self._causes |= causes | (tasks if CHANGED in str(error) else set())
@@ -91,17 +95,18 @@ class OwnRun:
         if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def summary(self, tests: Iterable[tuple[str, set[str]]]) -> list[str]:
+    def summary(self, tests: Iterable[tuple[str, set[str]]], seed: int) -> list[str]:
         """A line for each task of which tests have run.
 
         Args:
             tests: node id and markers of all tests that there are, whether they ran or not.
+            seed: of the tests' inputs.
         """
         of_task: dict[str, list[str]] = {}
         for nodeid, markers in tests:
             for marker in markers:
                 of_task.setdefault(marker, []).append(nodeid)
-        lines = []
+        lines = list(self._about_first(seed))
         if self._repeated:
             n = len(self._repeated)
             more = "1 more test fails" if n == 1 else f"{n} more tests fail"
@@ -114,6 +119,16 @@ class OwnRun:
                 lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
         lines += [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
         return lines + [f"note: {note}" for note in self._own_parts]
+
+    def _about_first(self, seed: int) -> Iterator[str]:
+        """Draws the first failed comparison, and says how to run that test alone."""
+        if self._first is None:
+            return
+        nodeid, error = self._first
+        if isinstance(error, CheckFailed) and error.compared is not None:
+            yield from (drawn := side_by_side(*error.compared))
+            yield from [""] * bool(drawn)
+        yield f'the first failure alone, where breakpoints work: python -m pytest "{nodeid}" --seed {seed}'
 
     def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):

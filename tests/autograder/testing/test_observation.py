@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from autograder.testing.observation import observe, observe_shape
+from autograder.testing.observation import observe, observe_shape, side_by_side
 
 torch.manual_seed(0)
 X = torch.randn(2, 3, 6, dtype=torch.float64)
@@ -77,3 +77,18 @@ def test_one_relation_is_named(name, dtype):
 def test_of_a_shape_the_axes_are_compared(got, wanted, said):
     text = observe_shape(got, wanted)
     assert said in text if said else text == ""
+
+
+def test_the_place_of_the_largest_difference_is_drawn():
+    expected = torch.zeros(2, 6, 3)
+    found = expected.clone()
+    found[1, 4, 2] = 7
+    head, *lines = side_by_side(found, expected)
+    assert head.split() == ["expected[1,", "2:,", "0:]", "got"]
+    assert [line.split()[:3] for line in lines] == [["0"] * 3] * 4
+    assert [line.split()[3:] for line in lines] == [["0"] * 3, ["0"] * 3, ["0", "0", "7"], ["0"] * 3]
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3, 2)), ((4, 1), (4, 1))])
+def test_single_rows_are_not_drawn(shapes):
+    assert side_by_side(*(torch.zeros(shape) for shape in shapes)) == []
