@@ -2,20 +2,17 @@
 
     /autograder/source/                    this package, the skeleton, the hidden references, the secret
     /autograder/submission/                what the student handed in
-    /autograder/submission_metadata.json   when, for which due date, after which earlier attempts
     /autograder/results/results.json       the results; written early, and again after every part
 
-Random inputs follow from the term's secret: equal work earns equal marks, in every attempt. `as_results` is what
-`--results` writes, too.
+Random inputs follow from the term's secret: equal work earns equal marks, in every attempt. Due dates and
+earlier attempts are Gradescope's to show. `as_results` is what `--results` writes, too.
 """
 
 import argparse
-import json
 import re
 import sys
 import traceback
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +68,9 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
     assignment = replace(assignment, limits=limits)
     skeleton = ROOT / assignment.package
-    handed_in, notes = None, []
-    try:
-        handed_in = read_metadata(root / "submission_metadata.json")
-    except MetadataError as error:
-        notes.append(f"late days and earlier attempts are unknown: {error}")
 
     def store(record: Record) -> None:
-        write_json(target, in_full(record, handed_in, notes))
+        write_json(target, in_full(record))
 
     recorder = Recorder("submission", assignment, grader_version(assignment, skeleton, TEST_REFERENCES))
     try:
@@ -88,80 +80,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     else:
         with open_grader(assignment, TEST_REFERENCES, level) as grader:
             record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
-    return in_full(record, handed_in, notes)
-
-
-class MetadataError(ValueError):
-    """The metadata cannot be used; the message says where and why."""
-
-
-def read_metadata(path: Path) -> dict[str, Any]:
-    """When and how a submission was handed in, without names and addresses, for `extra_data`.
-
-    It is passed on, since the course decides what lateness costs. In a group, the longest extension counts.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        assignments = [content["assignment"], *(user.get("assignment") or {} for user in content.get("users") or ())]
-        created = _time(content["created_at"])
-        due, late_due = (_latest(assignments, key) for key in ("due_date", "late_due_date"))
-        earlier = [_score(one) for one in content.get("previous_submissions") or ()]
-        return {
-            "submission_id": str(content.get("id", "")),
-            "method": str(content.get("submission_method", "")),
-            "at": created.isoformat(),
-            "due": due and due.isoformat(),
-            "late_due": late_due and late_due.isoformat(),
-            "late_seconds": round(max(0.0, (created - due).total_seconds())) if due else 0,
-            "after_late_period": late_due is not None and created > late_due,
-            "attempt": len(earlier) + 1,
-            "earlier_scores": earlier,
-        }
-    except OSError as error:
-        raise MetadataError(f"{path.name}: {error.strerror or error}") from None
-    except KeyError as error:
-        raise MetadataError(f"{path.name} has no {error}") from None
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise MetadataError(f"{path.name} is not of Gradescope's shape: {error}") from None
-
-
-def _time(text: str) -> datetime:
-    time = datetime.fromisoformat(text)
-    if time.tzinfo is None:
-        raise ValueError(f"{text!r} has no time zone")
-    return time
-
-
-def _latest(assignments: list[dict[str, Any]], key: str) -> datetime | None:
-    times = [_time(assignment[key]) for assignment in assignments if assignment.get(key)]
-    return max(times, default=None)
-
-
-def _score(earlier: dict[str, Any]) -> float | None:
-    score = earlier.get("score")
-    return None if score is None or earlier.get("autograder_error") else float(score)
-
-
-def notes_on(handed_in: dict[str, Any], tells_scores: bool) -> list[str]:
-    """What the student reads; earlier points include those of hidden parts, so they may have to be left out."""
-    notes = []
-    if handed_in["late_seconds"]:
-        after = ", and after the late period" if handed_in["after_late_period"] else ""
-        notes.append(f"handed in {_duration(handed_in['late_seconds'])} after the due date{after}")
-    if scores := handed_in["earlier_scores"]:
-        shown = ", ".join("not graded" if score is None else f"{score:g}" for score in scores[-5:])
-        notes.append(f"attempt {len(scores) + 1}" + (f"; points before: {shown}" if tells_scores else ""))
-    return notes
-
-
-def _duration(seconds: float) -> str:
-    """Two units at most: 45 s, 5 min, 2 h 5 min, 3 d 1 h."""
-    minutes, hours, days = (int(seconds // unit) for unit in (60, 3600, 86400))
-    if days:
-        return f"{days} d {hours % 24} h"
-    if hours:
-        return f"{hours} h {minutes % 60} min"
-    return f"{minutes} min" if minutes else f"{max(1, round(seconds))} s"
+    return in_full(record)
 
 
 def as_results(record: Record) -> dict[str, Any]:
@@ -212,8 +131,8 @@ def as_test(part: Part) -> dict[str, Any]:
     }
 
 
-def in_full(record: Record, handed_in: dict[str, Any] | None, notes: list[str]) -> dict[str, Any]:
-    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard, the metadata."""
+def in_full(record: Record) -> dict[str, Any]:
+    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard."""
     results, parts = as_results(record), record.judgement.parts
     for entry, part in zip(results["tests"], parts, strict=True):
         entry |= {"output": as_markdown(part.state, entry["output"]), "output_format": "md", "name_format": "text"}
@@ -222,11 +141,6 @@ def in_full(record: Record, handed_in: dict[str, Any] | None, notes: list[str]) 
         place["order"] = "desc"
     if any(part.visibility != "visible" for part in parts if not part.components):
         results["leaderboard"] = []  # BLEU tells what the hidden parts have earned
-    shows_all = all(part.visibility == "visible" for part in parts)
-    said = [results["output"], *(notes_on(handed_in, shows_all) if handed_in else ()), *notes]
-    results["output"] = "\n".join(filter(None, said))
-    if handed_in:
-        results["extra_data"]["handed_in"] = handed_in
     return results
 
 

@@ -34,15 +34,6 @@ LEVEL = "seccomp+uid+landlock" if os.geteuid() == 0 else "seccomp+landlock"  # a
 
 pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 
-LATE = {
-    "id": 77,
-    "created_at": "2026-11-21T10:30:00.000000+01:00",
-    "assignment": {"due_date": "2026-11-21T08:25:00.000000+01:00", "late_due_date": None},
-    "submission_method": "upload",
-    "users": [{"id": 1, "name": "Anna", "email": "anna@example.org"}],
-    "previous_submissions": [{"submission_time": "2026-11-20T10:00:00+01:00", "score": 40.5, "results": {}}],
-}
-
 ATTACK = '''
 import ctypes
 import glob
@@ -146,14 +137,13 @@ class Container:
             output.seek(0)
             return Run(status, output.read().decode("utf-8", "replace"), peak[0])
 
-    def grade(self, files: dict[str, str], metadata: dict | None = None) -> tuple[dict, Run]:
+    def grade(self, files: dict[str, str]) -> tuple[dict, Run]:
         """Hands in files and runs `run_autograder` as Gradescope does; the results and how it went."""
         submission = self.folder / "submission"
         for old in submission.iterdir():
             old.unlink()
         for name, text in files.items():
             (submission / name).write_text(text)
-        (self.folder / "submission_metadata.json").write_text(json.dumps(metadata or {}))
         results = self.folder / "results" / "results.json"
         results.unlink(missing_ok=True)
         run = self.run("/autograder/run_autograder")
@@ -226,7 +216,7 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     private = container.folder / "source" / "data" / "private"
     references = (private / "fren.test.bpe").read_text().splitlines()
     translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
-    results, run = container.grade({**files, "layers.py": ATTACK, "translations.txt": translations}, LATE)
+    results, run = container.grade({**files, "layers.py": ATTACK, "translations.txt": translations})
     text = json.dumps(results)
     assert run.status == 0, run.output
     validate(results, SCHEMA)
@@ -241,5 +231,3 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     assert len(text) < 200_000
 
     assert results["leaderboard"] == [{"name": "BLEU", "value": 1.0, "order": "desc"}]
-    assert results["output"].startswith("handed in 2 h 5 min after the due date\nattempt 2; points before: 40.5")
-    assert results["extra_data"]["handed_in"]["late_seconds"] == 7500

@@ -73,7 +73,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         assert [float(score) for score in exported if score] == shown[:1], name
     assert PLATFORMS.keys() == SCORES.keys()
 
-    for outcome in (as_results(found), in_full(found, None, [])):
+    for outcome in (as_results(found), in_full(found)):
         assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
     printed = [line for line in as_table(found).splitlines() if " / " in line]
     assert [("–" in line) for line in printed if FIRST.title in line or "score" in line] == [not shown] * 2
