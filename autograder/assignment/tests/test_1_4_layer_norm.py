@@ -146,7 +146,7 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_
     # variance is divided by, a new LayerNorm only stretches them.
     places = torch.arange(d_model)
     x = 100 * torch.sin(2 * torch.pi / d_model * (places + places[:, None] + places[:, None, None]))
-    norm = expect_shape(module(x), x.shape, "the norm by a new LayerNorm").detach()
+    norm = expect_shape(module(x.clone()), x.shape, "the norm by a new LayerNorm").detach()
     factor = float((norm * x).sum() / x.square().sum())
     rest = float((norm - factor * x).abs().max() / norm.abs().max())
     what = "what a new LayerNorm returns"
