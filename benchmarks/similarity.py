@@ -17,13 +17,14 @@ from statistics import median
 
 from tqdm import tqdm
 
+from autograder.cells import Cell, read_cells
 from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, SKELETON
 from reference.data import DataError
-from validity.proof.reading_variants import Cell, read_cells, splice
+from validity.proof.reading_variants import splice
 
 from .disguises import KINDS, Habits, disguised
 from .processes import print_table, run

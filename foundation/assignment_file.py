@@ -73,6 +73,7 @@ class Task:
 
     Attributes:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
+        tests_of: where the components are classes of the student's own tests: what each of them tests.
         threshold: the name of the BLEU that is asked for; None where components are judged.
         items: the rubric; without one, the task is earned where all its tests pass.
     """
@@ -82,6 +83,7 @@ class Task:
     title: str
     points: float
     components: tuple[str, ...] = ()
+    tests_of: tuple[str, ...] = ()
     threshold: str | None = None
     extension: bool = False
     visibility: str = "visible"
@@ -121,6 +123,11 @@ class Assignment:
     def folder(self) -> Path:
         """The folder with the rest of the assignment: the file's own, if it holds tests; otherwise the kit's."""
         return self.path.parent.resolve() if (self.path.parent / "tests").is_dir() else ASSIGNMENT
+
+    @property
+    def own_tests(self) -> frozenset[str]:
+        """The modules that hold students' own tests: they are tried on implementations of ours, and not judged."""
+        return frozenset(name.partition(".")[0] for task in self.tasks if task.tests_of for name in task.components)
 
     @property
     def judges_translations(self) -> bool:
@@ -251,10 +258,13 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     _switch(extension, f"{where}: extension")
     read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
+    tests_of = tuple(read_texts(table.get("tests_of", []), f"{where}: tests_of"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
     if bool(components) == (threshold is not None):
         raise AssignmentError(f"{where}: expected either `components` or `threshold`")
-    for component in components:
+    if tests_of and len(tests_of) != len(components):
+        raise AssignmentError(f"{where}: tests_of: expected what each of the components tests, in their order")
+    for component in (*components, *tests_of):
         if component not in contract.components:
             module, _, name = component.partition(".")
             what = f"unknown component {component!r}{suggest(component, contract.components)}"
@@ -264,7 +274,8 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     if threshold is not None and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{suggest(threshold, thresholds)}")
     items = _items(table.get("items", []), where)
-    return Task(**{**table, "components": components, "points": float(points), "items": items})
+    read = {"components": components, "tests_of": tests_of, "points": float(points), "items": items}
+    return Task(**{**table, **read})
 
 
 def _items(content: object, where: str) -> tuple[Item, ...]:

@@ -11,6 +11,8 @@ the guide and the pages of the proof, the references and the secret.
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -114,12 +116,23 @@ def collect_gradescope(
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
     inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
+    if assignment.own_tests:
+        inner[f"{GRADER}/assignment/own_tests.packed"] = packed_implementations(root)
     files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
     files[REQUIREMENTS] = requirements_file(pin(PACKAGES), index)
     return files
+
+
+def packed_implementations(root: Path) -> bytes:
+    """What students' own tests are tried on, for a server that has no reference. Raises: ReleaseError."""
+    command = [sys.executable, "-m", "autograder.grading.implementations", ASSIGNMENT_FILE]
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
+    if done.returncode:
+        raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
+    return done.stdout
 
 
 def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:

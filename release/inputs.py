@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +10,13 @@ from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.texts import counted
 
-from .contents import CORPUS, REQUIRED_CORPUS, TESTS
+from .contents import CORPUS, GRADER, REQUIRED_CORPUS, TESTS
 from .handout import read_text
 from .problems import Problem, ReleaseError
 from .skeleton import coded_tasks
 
 SEPARATOR = "|||"
+OWN_TESTS = f"{GRADER}/assignment/own_tests.toml"
 _MARK = re.compile(r"task_(\d+|e)_\d+")
 
 
@@ -71,6 +73,9 @@ def _mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:
     items = {item.name: task.number for task in coded_tasks(assignment) for item in task.items}
     marked: set[str] = set()
     named: set[object] = set()
+    if assignment.own_tests:  # students' own tests have groups of faults instead
+        for table in tomllib.loads(read_text(root / OWN_TESTS, OWN_TESTS)).values():
+            named.update(table["groups"])
     for path in sorted((root / TESTS).glob("*.py")):
         name = f"{TESTS}{path.name}"
         text = read_text(path, name)

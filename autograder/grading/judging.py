@@ -32,6 +32,7 @@ from ..sandbox.session import Tape
 from ..testing.collected_tests import CollectedTests
 from ..testing.own_parts import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
+from .own_tests import judge_own_tests
 from .record import Training
 from .recording import (
     Contained,
@@ -154,7 +155,7 @@ def judge(
         uses = found.internals
         places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
         yield InternalsFound(places)
-    tested = [task for task in assignment.tasks if task.components]
+    tested = [task for task in assignment.tasks if task.components and not task.tests_of]
     known: dict[str, TaskResult] = {}
     tape = Tape()
     broken: list[str] = []
@@ -162,7 +163,7 @@ def judge(
     with (
         Explainer(tape, assignment, broken.append, grader.diagnostician) as explainer,
         Sandbox(
-            submission.sources,
+            {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
             assignment,
             zygote=grader.zygote,
             tape=tape,
@@ -192,6 +193,9 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
+        for task in assignment.tasks:
+            if task.tests_of:
+                yield TasksJudged((judge_own_tests(submission, task, assignment, grader.zygote, seed),))
         if tries_training:
             sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
@@ -238,14 +242,15 @@ class Findings:
 
 def search_text(intake: Intake, assignment: Assignment) -> Findings:
     """What the text of a submission tells, as far as the time for it goes."""
-    judged = dict.fromkeys(component for task in assignment.tasks for component in task.components)
-    forbidden, sources = assignment.contract.forbidden, intake.sources
+    judged = dict.fromkeys(component for task in assignment.tasks if not task.tests_of for component in task.components)
+    forbidden = assignment.contract.forbidden
+    sources = {name: source for name, source in intake.sources.items() if name not in assignment.own_tests}
     found = Findings()
     struck: list[float] = []
     try:
         with time_limit(SEARCH_SECONDS, CPU) as struck:
             found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes)
-            found.internals = find_internals(sources, intake.submitted, forbidden, intake.release)
+            found.internals = find_internals(sources, intake.submitted & sources.keys(), forbidden, intake.release)
     except Exception:
         if not struck:
             raise

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from ..sources import Sources, failing_module
 from ..syntax_trees import absolute_imports, parse
@@ -21,9 +22,15 @@ MAX_NAMES = 500
 
 def wanted_imports(sources: Sources) -> list[str]:
     """The names to import before the submission runs, sorted."""
-    trees = (parse(text) for _, text in sources.values())
-    names = {name for tree in trees if isinstance(tree, ast.Module) for name in names_in(tree)}
-    return sorted(filter(is_harmless, names))[:MAX_NAMES]
+    names = frozenset[str]().union(*(_harmless_names_in(text) for _, text in sources.values()))
+    return sorted(names)[:MAX_NAMES]
+
+
+@lru_cache(maxsize=64)
+def _harmless_names_in(text: str) -> frozenset[str]:
+    """Those that a module's text names; the same text is asked about again for each of its workers."""
+    tree = parse(text)
+    return frozenset(filter(is_harmless, names_in(tree))) if isinstance(tree, ast.Module) else frozenset()
 
 
 def names_in(tree: ast.Module) -> Iterator[str]:

@@ -98,7 +98,7 @@ class CollectedTests:
             CollectionError: where they cannot be collected.
         """
         chosen = assignment.tasks if tasks is None else tasks
-        self.markers = [task.marker for task in chosen if task.components]
+        self.markers = [task.marker for task in chosen if task.components and not task.tests_of]
         self._collection = SandboxedCollection(assignment)
         self._is_fresh = True
         self._items = [item for item in self._collection.items if self._markers_of(item)]

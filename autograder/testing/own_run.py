@@ -37,7 +37,8 @@ class OwnRun:
     def __init__(self, sources: Sources, assignment: Assignment) -> None:
         """Takes the submission's modules, and the assignment that they are for."""
         self._assignment = assignment
-        self.mentions = list(find_mentions(sources, assignment.contract.forbidden))
+        judged = {name: source for name, source in sources.items() if name not in assignment.own_tests}
+        self.mentions = list(find_mentions(judged, assignment.contract.forbidden))
         self._own_parts = find_own_parts(sources, assignment)
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
@@ -136,6 +137,8 @@ class OwnRun:
         n_passed = sum(one.state is State.PASSED for one in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
+        if task.tests_of:  # here they are tried on a few implementations, and graded on many
+            return f"{n_passed} of {total} tests pass; graded by the groups of faults that yours find"
         result = judge_task(task, outcomes, self._assignment.credit)
         if result.state is State.NEEDS_READER:
             return "the tests cannot judge this: a person will read it"

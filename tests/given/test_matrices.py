@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+from autograder.cells import read_cells
 from foundation.places import ROOT
 from given import package
 from given.drawing import catch, catching, join_heads
@@ -13,7 +14,6 @@ from given.pictures import plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
-from validity.proof.reading_variants import read_cells
 
 
 def draw(shape=(1, 2, 3, 4)):

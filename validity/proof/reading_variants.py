@@ -1,17 +1,16 @@
 """Correct implementations that look different: the tests must pass them with every seed.
 
-The files `FOLDER/MODULE.py` and `FOLDER/MODULE_TOPIC.py` hold them in cells, each below a line `# %% NAME` and a
-comment that says what it is. Its definitions replace those of the same name in the reference's module, so that a cell
-holds only the differences; imports stand at the top of the file. Cells of one name in files of several modules make
-one variant. Some variants are made by rewriting the reference's text.
+The files `FOLDER/MODULE.py` and `FOLDER/MODULE_TOPIC.py` hold them in cells. The definitions of a cell replace those of
+the same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
+modules make one variant. Some variants are made by rewriting the reference's text.
 """
 
 import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.cells import Cell, read_cells
 from autograder.sources import Sources
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
@@ -103,27 +102,6 @@ def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[
             raise VariantError(f"{parts[0].path}: {name} defines none of the contract's components")
         variants.append(Variant(name, parts[0].what, sources, tuple(components)))
     return sorted(variants, key=lambda variant: variant.name)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A variant's part of one module, with what it imports."""
-
-    name: str
-    what: str
-    module: str
-    text: str
-    path: Path
-
-
-def read_cells(path: Path) -> Iterator[Cell]:
-    """The variants in a file. An import from the module itself is left out: a cell becomes a part of it."""
-    module = path.stem.partition("_")[0]
-    head, *cells = re.split(r"^# %% ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    imports = re.sub(rf"^from \.{module} import .*\n", "", head, flags=re.MULTILINE)
-    for cell in cells:
-        name, comment, _ = cell.split("\n", 2)
-        yield Cell(name, comment.removeprefix("# "), module, f"{imports}# {cell}", path)
 
 
 def splice(text: str, other: str, path: Path) -> tuple[str, set[str]]:

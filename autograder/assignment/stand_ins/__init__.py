@@ -8,6 +8,7 @@ those of the contract replace components.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     models.py      small models, what is run with them, and a submission's own with the weights of its checkpoint
+    own_tests.py   tries a student's own tests on implementations of what they test
 """
 
 from .components import (
@@ -35,6 +36,7 @@ from .models import (
     search,
     train,
 )
+from .own_tests import try_test
 
 __all__ = [
     "Batch",
@@ -58,4 +60,5 @@ __all__ = [
     "scaled_dot_product_attention",
     "search",
     "train",
+    "try_test",
 ]

@@ -40,7 +40,7 @@ queue random re shutil statistics string struct sys tempfile textwrap threading 
 unicodedata unittest uuid warnings weakref zlib __future__
 """
 INSTALLED = """
-numpy tqdm sacrebleu torch torch.nn torch.nn.functional torch.nn.utils torch.nn.utils.rnn torch.optim
+numpy tqdm pytest sacrebleu torch torch.nn torch.nn.functional torch.nn.utils torch.nn.utils.rnn torch.optim
 torch.optim.lr_scheduler torch.utils.data torch.utils.checkpoint torch.linalg torch.distributions
 sacrebleu.tokenizers.tokenizer_13a sacrebleu.tokenizers.tokenizer_char sacrebleu.tokenizers.tokenizer_intl
 sacrebleu.tokenizers.tokenizer_none

@@ -1,0 +1,162 @@
+"""Tries a student's own tests (E.4) on implementations of what they test; both are ordinary code beside each other.
+
+Students have some implementations, made of what they must not use themselves, and so of no help with it. The others
+come as code without text, and only where the tests are graded.
+"""
+
+import itertools
+import marshal
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, **options: Any
+) -> tuple[Tensor, Tensor]:
+    """PyTorch's own attention; the weights are the context of the unit vectors as values."""
+    if mask is not None:
+        mask = mask | ~mask.any(dim=-1, keepdim=True)  # a query without keys may get any numbers
+    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
+    found = (F.scaled_dot_product_attention(query, key, one, attn_mask=mask, **options) for one in (value, units))
+    return next(found), next(found)
+
+
+def attend_in_float32(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Right as well: the factor is rounded to float32, and a query without keys gets other numbers."""
+    context, weights = attend(query, key, value, mask, scale=float(torch.tensor(query.size(-1)).rsqrt()))
+    if mask is None:
+        return context, weights
+    nothing = ~mask.expand_as(weights).any(dim=-1, keepdim=True)
+    return context.masked_fill(nothing, 0.0), weights.masked_fill(nothing, 0.0)
+
+
+class NormAnyhow(nn.Module):
+    """Right as well: gain and shift are one parameter, and the result is not contiguous in memory."""
+
+    def __init__(self, d_model: int, epsilon: float = 1e-6) -> None:
+        super().__init__()
+        self.numbers, self.setting = nn.Parameter(torch.eye(2)[0].repeat(d_model, 1)), epsilon
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Like nn.LayerNorm."""
+        gain, shift = self.numbers.T
+        return F.layer_norm(x, gain.shape, gain, shift, self.setting).movedim(-1, 0).contiguous().movedim(0, -1)
+
+
+class NormOverPositions(nn.LayerNorm):
+    """Faulty."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Takes another axis."""
+        moved = F.layer_norm(input.movedim(0, -1), (input.size(0),), eps=self.eps).movedim(-1, 0)
+        return moved * self.weight + self.bias
+
+
+def norm(**options: Any) -> Callable[..., nn.Module]:
+    """PyTorch's own LayerNorm."""
+
+    def LayerNorm(d_model: int, epsilon: float = 1e-6) -> nn.Module:  # noqa: N802  called like a class
+        return nn.LayerNorm(d_model, **{"eps": epsilon, **options})
+
+    return LayerNorm
+
+
+def attend_unscaled(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Faulty."""
+    return attend(query, key, value, mask, scale=1.0)
+
+
+def attend_inverted(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Faulty."""
+    return attend(query, key, value, None if mask is None else ~mask)
+
+
+def attend_detached(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Faulty."""
+    return attend(query, key, value.detach(), mask)
+
+
+HANDED_OUT: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "TestAttention": {
+        "right 1": attend,
+        "right 2": attend_in_float32,
+        "fault 1: does not scale the scores": attend_unscaled,
+        "fault 2: takes True for forbidden": attend_inverted,
+        "fault 3: gives the values no gradient": attend_detached,
+    },
+    "TestLayerNorm": {
+        "right 1": norm(),
+        "right 2": NormAnyhow,
+        "fault 1: normalises over another axis": NormOverPositions,
+        "fault 2: has an epsilon of 1e-5 in any case": norm(eps=1e-5),
+        "fault 3: has no shift": norm(bias=False),
+    },
+}
+"""By the students' class of tests: what these are tried on at home."""
+
+
+def try_test(tests: Any, name: str, implementation: str, seeds: list[int]) -> list[str]:
+    """Runs a test with one seed after the other, until it passes, each time with an implementation that was made anew.
+
+    Args:
+        tests: the student's class.
+        name: of the test.
+        implementation: one of `HANDED_OUT`, or the hexadecimal digits of code that sets the name `implementation`.
+        seeds: of the random numbers.
+
+    Returns:
+        For each seed why the test does not pass, in one line, and "" once it does.
+    """
+    said: list[str] = []
+    for seed in seeds:
+        if not said or said[-1]:
+            said.append(_run(tests, name, implementation, seed))
+    return said
+
+
+def _run(tests: Any, name: str, implementation: str, seed: int) -> str:
+    torch.default_generator.manual_seed(seed)
+    random.seed(seed)
+    torch.set_default_dtype(torch.float32)
+    try:
+        test = getattr(tests, name)
+        for arguments in _cases(test):
+            own = [one for one in test.__code__.co_varnames[1 : test.__code__.co_argcount] if one not in arguments]
+            if len(own) != 1:
+                raise TypeError("a test has one argument, besides those of parametrize: what it tests")  # noqa: TRY301
+            getattr(tests(), name)(**arguments, **{own[0]: _made(tests, implementation)})
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # pytest's own, for instance
+        if type(error).__name__ == "Skipped":
+            return ""
+        said = str(error).strip().partition("\n")[0]
+        return f"{type(error).__name__}{': ' * bool(said)}{said}"[:200]
+    return ""
+
+
+def _made(tests: Any, implementation: str) -> Any:
+    given = HANDED_OUT.get(tests.__name__, {})
+    if implementation in given:
+        return given[implementation]
+    names: dict[str, Any] = {}
+    exec(marshal.loads(bytes.fromhex(implementation)), names)  # noqa: S102, S302  the kit's own
+    return names["implementation"]
+
+
+def _cases(test: Any) -> Iterator[dict[str, Any]]:
+    """The arguments of each case of a test, as `pytest.mark.parametrize` says."""
+    axes = []
+    for mark in getattr(test, "pytestmark", ()):
+        if mark.name == "parametrize":
+            names, values = mark.args
+            names = [one.strip() for one in names.split(",")] if isinstance(names, str) else names
+            rows = [getattr(value, "values", value if len(names) > 1 else [value]) for value in values]
+            axes.append([dict(zip(names, row, strict=True)) for row in rows])
+    for parts in itertools.product(*axes):
+        yield {name: value for part in parts for name, value in part.items()}

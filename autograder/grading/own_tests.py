@@ -1,0 +1,196 @@
+"""Judges a student's own tests: which groups of known faults do they find, and do they pass right code?
+
+Each implementation is tried in a worker of its own, in random order, and has no name there. A worker says of each test
+whether it has passed, twice, with two seeds; a test that rejects right code counts for nothing, whatever else it finds.
+What tests say in words is not shown: it could tell what they have seen of implementations that students do not have.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from foundation.assignment_file import Assignment, Task
+from foundation.assignment_tables import Contract
+from foundation.texts import counted
+
+from ..intake import Intake
+from ..sandbox.containment.zygote import Zygote
+from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
+from ..sandbox.proxy.submission import Sandbox
+from ..sources import Sources
+from ..syntax_trees import parse
+from ..testing.own_tests import MOST_TESTS, looks_inside, named_tests
+from ..testing.results import Outcome, State, TaskResult, judge_task
+from .implementations import Implementation, implementations_of
+
+MOST_LAWS = 2
+"""That one test may be said to demand."""
+
+
+@dataclass
+class Tried:
+    """What became of the tests of one class.
+
+    Attributes:
+        name: of the class, "own_tests.TestAttention".
+        implementations: that they are tried on, the reference first.
+        tests: their names, in order, each with the TODO that is still in it, or "".
+        rejected: by name of the implementation: the tests that have not passed.
+        excluded: tests that count for nothing whatever they find, with the reason.
+    """
+
+    name: str
+    implementations: Sequence[Implementation]
+    tests: dict[str, str]
+    rejected: dict[str, set[str]] = field(default_factory=dict)
+    excluded: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def right(self) -> list[Implementation]:
+        """The implementations that no test may reject."""
+        return [one for one in self.implementations if not one.group]
+
+    @property
+    def to_try(self) -> list[str]:
+        """The tests that may still count."""
+        return [test for test, todo in self.tests.items() if not todo and test not in self.excluded]
+
+    @property
+    def counting(self) -> list[str]:
+        """The tests that count."""
+        wrong = set[str]().union(*(self.rejected[one.name] for one in self.right))
+        return [test for test in self.to_try if test not in wrong]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """One for each group: whether tests that count find at least half of its faults."""
+        counting = set(self.counting)
+        groups: dict[str, list[bool]] = {}
+        for one in self.implementations:
+            if one.group:
+                groups.setdefault(one.group, []).append(bool(counting & self.rejected[one.name]))
+        states = {
+            group: State.PASSED if 2 * sum(found) >= len(found) else State.FAILED for group, found in groups.items()
+        }
+        return [Outcome(group, state, item=group, nodeid=f"{self.name}::{group}") for group, state in states.items()]
+
+    def try_on(self, implementation: Implementation, sandbox: Sandbox, draw: random.Random) -> None:
+        """Tries the tests on one implementation; a fault is found by a test that fails with both seeds.
+
+        Raises:
+            SubmissionError: why the class cannot be had.
+        """
+        rejecting = self.rejected[implementation.name] = set()
+        if self.to_try:
+            sandbox.apply("try_test", self.name, "", "", [])  # why it cannot be had, before it has seen anything
+        for test in self.to_try:
+            seeds = [draw.getrandbits(32) for _ in range(2)]
+            try:
+                said = sandbox.apply("try_test", self.name, test, implementation.code, seeds)
+            except SubmissionDiedError:
+                self.excluded[test] = "it ends its process"
+                continue
+            except SubmissionTimeoutError:
+                self.excluded[test] = "it takes too long"
+                continue
+            except SubmissionError:
+                said = None
+            if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
+                self.excluded[test] = "it changes what tries it"
+            elif all(said) if implementation.group else said[0]:
+                rejecting.add(test)
+
+    def demanded(self, test: str) -> str:
+        """Why a test counts for nothing that rejects some right implementation."""
+        reference, *others = self.right
+        rejects = {one.name: test in self.rejected[one.name] for one in self.right}
+        laws = dict.fromkeys(one.law for one in others if one.law and rejects[one.name] != rejects[reference.name])
+        if len(laws) > MOST_LAWS:
+            return "it rejects right code, or does not: does it depend on chance?"
+        if laws:
+            return f"it demands too much: {'; '.join(laws)}"
+        return f"it rejects right code{'' if rejects[reference.name] else ' that computes the same in another way'}"
+
+    @property
+    def report(self) -> str:
+        """What the student reads."""
+        counting, outcomes = self.counting, self.outcomes
+        missed = [one.item for one in outcomes if one.state is not State.PASSED]
+        n_found, n_tests = len(outcomes) - len(missed), counted(len(self.tests), "test")
+        lines = [f"{self.name}: {len(counting)} of {n_tests} count; {n_found} of {len(outcomes)} groups are found"]
+        for test, todo in self.tests.items():
+            if test not in counting:
+                lines.append(f"  {test} counts for nothing: {todo or self.excluded.get(test) or self.demanded(test)}")
+        return "\n".join([*lines, *([f"  not found: {', '.join(missed)}"] if missed else [])])
+
+
+def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygote: Zygote, seed: int) -> TaskResult:
+    """Judges one task.
+
+    Raises:
+        SandboxUnavailableError: where the machine cannot contain the submission.
+    """
+    module = task.components[0].partition(".")[0]
+    if module not in submission.submitted:
+        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
+    text = submission.sources[module][1]
+    if isinstance(problem := parse(text), SyntaxError):
+        where = submission.locate(module, problem.lineno or 1)
+        return TaskResult(task, State.ERROR, 0.0, f"{where}: {problem.msg}")
+    if seen := looks_inside(text):
+        where = submission.locate(module, seen[0])
+        what = f"{where}: a test must not look inside what it tests, nor import more than it needs: {seen[1]}"
+        return TaskResult(task, State.REFUSED, 0.0, what)
+    handed_out = submission.release.get(module, ("", ""))[1]
+    tests = {name: named_tests(text, name.partition(".")[2], handed_out) for name in task.components}
+    todo = next((todo for own in tests.values() for todo in own.values() if todo), "")
+    if todo and all(todo for own in tests.values() for todo in own.values()):
+        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, todo)
+    known = implementations_of(task, assignment)
+    classes = [
+        Tried(name, known[component], tests[name])
+        for name, component in zip(task.components, task.tests_of, strict=True)
+    ]
+    if too_many := [one.name for one in classes if len(one.tests) > MOST_TESTS]:
+        return TaskResult(task, State.REFUSED, 0.0, f"{too_many[0]}: more than {MOST_TESTS} tests")
+    try:
+        try_all(classes, submission.sources[module], assignment, zygote, seed)
+    except SubmissionError as error:
+        state = State.TIMEOUT if isinstance(error, SubmissionTimeoutError) else State.ERROR
+        return TaskResult(task, state, 0.0, f"{module}.py: {error}", traceback=error.student_traceback)
+    result = judge_task(task, [outcome for one in classes for outcome in one.outcomes], assignment.credit)
+    return replace(result, message="" if result.state is State.PASSED else "\n\n".join(one.report for one in classes))
+
+
+def try_all(
+    classes: Sequence[Tried], source: tuple[str, str], assignment: Assignment, zygote: Zygote, seed: int
+) -> None:
+    """Tries all tests on all implementations: in each worker those of each class on one.
+
+    Raises:
+        SubmissionError: why the module cannot be imported, or that all tests together take too long.
+        SandboxUnavailableError: see `judge_own_tests`.
+    """
+    draw = random.Random(seed)  # noqa: S311  must be repeatable
+    module = classes[0].name.partition(".")[0]
+    sources: Sources = {"__init__": ("__init__.py", ""), module: source}
+    contract = Contract({module: tuple(one.name.partition(".")[2] for one in classes)})
+    limits = replace(assignment.limits, failures_a_component=MOST_TESTS + 1)
+    alone = replace(assignment, contract=contract, limits=limits)
+    seconds = 0.0
+    orders = [draw.sample(list(one.implementations), len(one.implementations)) for one in classes]
+    for together in itertools.zip_longest(*orders):
+        with Sandbox(sources, alone, zygote=zygote) as sandbox:
+            sandbox.grant_the_rest()
+            for one, implementation in zip(classes, together, strict=True):
+                if implementation is not None:
+                    one.try_on(implementation, sandbox, draw)
+            sandbox.check()
+            seconds += sandbox.seconds
+        if seconds > limits.total_seconds:
+            n_all = sum(map(len, orders))
+            what = f"all tests on {n_all} implementations take longer than {limits.total_seconds:g} s"
+            raise SubmissionTimeoutError(what)

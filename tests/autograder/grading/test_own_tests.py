@@ -1,0 +1,232 @@
+"""What students' own tests earn: the reference's all, weak ones little, and those that reject right code nothing."""
+
+import random
+import textwrap
+import warnings
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.grading.implementations import implementations_of
+from autograder.grading.own_tests import Tried, judge_own_tests
+from autograder.intake import Intake
+from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.own_tests import looks_inside, named_tests
+from autograder.testing.results import State
+from foundation.assignment_file import read_assignment
+from foundation.assignment_tables import Contract
+from foundation.places import REFERENCE, ROOT
+
+from .suites import ATTENTION, NORM, PRELUDE
+
+ASSIGNMENT = read_assignment()
+[TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
+KNOWN = implementations_of(TASK, ASSIGNMENT)
+CLASSES = {"attention": ("TestAttention", TASK.tests_of[0]), "LayerNorm": ("TestLayerNorm", TASK.tests_of[1])}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imports():
+    """What `assert_close` imports when it first runs warns of itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.testing.assert_close(torch.ones(1), torch.ones(1))
+
+
+def suite(argument: str, body: str) -> str:
+    """A module with one test."""
+    test = f"    def test_it(self, {argument}):\n{textwrap.indent(body, ' ' * 8)}"
+    return f"{PRELUDE}\nclass {CLASSES[argument][0]}:\n{test}\n"
+
+
+def tried(argument: str, text: str, seed: int = 1) -> Tried:
+    """Tests of ours, tried in this process; nothing in them needs a sandbox."""
+    name, component = CLASSES[argument]
+    alone = replace(ASSIGNMENT, contract=Contract({"own_tests": (name,)}))
+    found = Tried(f"own_tests.{name}", KNOWN[component], named_tests(text, name))
+    draw = random.Random(seed)
+    for implementation in found.implementations:
+        submission = InProcessSubmission({"__init__": ("", ""), "own_tests": ("own_tests.py", text)}, alone)
+        found.try_on(implementation, submission, draw)
+        submission.close()
+    return found
+
+
+def groups(found: Tried) -> set[str]:
+    return {one.item.partition(": ")[2] for one in found.outcomes if one.state is State.PASSED}
+
+
+@pytest.mark.parametrize(
+    "argument, name",
+    [(argument, name) for argument, suites in (("attention", ATTENTION), ("LayerNorm", NORM)) for name in suites],
+)
+def test_a_weak_suite_is_worth_what_the_table_says(argument, name):
+    body, worth, told = (ATTENTION if argument == "attention" else NORM)[name]
+    found = tried(argument, suite(argument, body))
+    assert groups(found) == worth
+    assert bool(found.counting) != bool(told) and told in found.report
+
+
+REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argument", CLASSES)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_reference_finds_every_group_with_any_seed(argument, seed):
+    found = tried(argument, REFERENCE_SUITE, seed)
+    assert list(found.tests) == found.counting
+    assert [one.item for one in found.outcomes if one.state is not State.PASSED] == []
+    assert len({one.item for one in found.outcomes}) >= 8 and len(found.right) >= 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("argument", CLASSES)
+def test_no_two_faults_of_a_group_are_seen_by_the_same_tests(argument):
+    """Of faults that no test tells apart one is enough."""
+    suites = ATTENTION if argument == "attention" else NORM
+    all_tried = [
+        tried(argument, REFERENCE_SUITE),
+        *(tried(argument, suite(argument, one[0])) for one in suites.values()),
+    ]
+    seen = defaultdict(list)
+    for one in all_tried[0].implementations:
+        if one.group:
+            signature = tuple(frozenset(found.rejected[one.name]) for found in all_tried)
+            seen[one.group, signature].append(one.name)
+    assert [names for names in seen.values() if len(names) > 1] == []
+
+
+def test_each_law_is_told_to_somebody():
+    told = [one[2] for one in (*ATTENTION.values(), *NORM.values()) if one[2]]
+    laws = {one.law for known in KNOWN.values() for one in known if one.law}
+    assert [law for law in laws if not any(part in law for part in told)] == []
+
+
+LOOKS = {  # a line, and what is refused in it
+    "import os": "os",
+    "import torch.utils.data": "utils",
+    "from torch import _C": "_C",
+    "from autograder import testing": "autograder",
+    "from .attention import scaled_dot_product_attention": ".attention",
+    "attention.__code__": "__code__",
+    "attention.__globals__['x']": "__globals__",
+    "torch.sys.modules": "sys",
+    "torch.jit.trace(attention, ())": "jit",
+    "torch.fx.symbolic_trace(norm)": "fx",
+    "getattr(attention, '__co' + 'de__')": "__co",
+    "getattr(attention, 'co_code')": "getattr",
+    "look = getattr": "getattr",
+    "setattr(attention, '__code__', None)": "__code__",
+    "'{0.__code__}'.format(attention)": "format",
+    "f'{attention.__code__}'": "__code__",
+    "open('/etc/passwd')": "open",
+    "exec('1')": "exec",
+    "vars(attention)": "vars",
+    "error.tb_frame": "tb_frame",
+    "error.traceback[0]": "traceback",
+    "generator.gi_frame.f_back": "f_back",
+    "__builtins__": "__builtins__",
+    "context.grad_fn.next_functions": "next_functions",
+    "match x:\n    case torch.Tensor(__code__=y): pass": "__code__",
+    "class T(torch.Tensor):\n    def __torch_function__(self): pass": "__torch_function__",
+    "type('T', (), {'__torch_function__': None})": "__torch_function__",
+    "pytest.importorskip('inspect')": "importorskip",
+}
+
+
+@pytest.mark.parametrize("line", LOOKS)
+def test_a_test_must_not_look_inside(line):
+    seen = looks_inside(f"import torch\n{line}\n")
+    assert seen is not None and seen[0] >= 2 and LOOKS[line] in seen[1]
+
+
+@pytest.mark.parametrize(
+    "line", ["getattr(torch, 'float64')", "norm.eval()", "x.random_()", "isinstance(x, torch.nn.Module)"]
+)
+def test_what_tests_usually_do_is_no_look_inside(line):
+    assert looks_inside(f"{PRELUDE}\n{line}\n") is None
+    assert looks_inside(REFERENCE_SUITE) is None
+
+
+SKELETON = {"own_tests": ("own_tests.py", (ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"))}
+
+
+def judged(zygote, text: str):
+    intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}), release=SKELETON)
+    quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
+    return judge_own_tests(intake, TASK, quick, zygote, 7)
+
+
+def test_the_reference_earns_all_in_the_sandbox(zygote):
+    result = judged(zygote, REFERENCE_SUITE)
+    assert (result.state, result.message) == (State.PASSED, "")
+    assert [mark.n_missed for mark in result.items] == [0] * len(TASK.items)
+
+
+TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
+    "while True: pass": "it takes too long",
+    "print('x' * 100 + chr(10), end='') or [print('x' * 99) for _ in iter(int, 1)]": "it takes too long",
+    "raise SystemExit": "it rejects right code",
+    "attention(*draw()); torch.zeros(10**12)": "it rejects right code",
+    "pytest.skip('not today')": "",
+    "other.append(1)": "it rejects right code",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", TROUBLE)
+def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
+    text = (
+        suite("attention", body)
+        + "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
+    )
+    result = judged(zygote, text)
+    assert result.state is State.FAILED
+    assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.n_missed}
+    told = TROUBLE[body]
+    assert (f"test_it counts for nothing: {told}" in result.message) if told else "test_it" not in result.message
+
+
+@pytest.mark.parametrize(
+    "text, state, told",
+    [
+        ("import os\nclass TestAttention: pass\n", State.REFUSED, "own_tests.py, line 1: a test must not look inside"),
+        ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
+        (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+    ],
+)
+def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, told):
+    result = judged(zygote, text)
+    assert result.state is state and result.message.startswith(told) and "\n" not in result.message
+
+
+def test_the_skeleton_is_not_attempted(zygote):
+    result = judged(zygote, SKELETON["own_tests"][1])
+    assert result.state is State.NOT_ATTEMPTED and result.message.startswith("TODO E.4: ")
+
+
+SPIES = {  # what tells implementations apart, were it there; such tests have got around the search of their text
+    "names": "assert attention.__name__ == attention.__qualname__ == 'implementation' and not attention.__doc__",
+    "files and lines": "c = attention.__code__; assert not c.co_filename and not c.co_linetable",
+    "source": "import inspect\nwith pytest.raises(OSError): inspect.getsource(attention)",
+    "earlier implementations": "assert not hasattr(torch, 'seen'); torch.seen = 1",
+    "frames": """
+import sys
+frame = sys._getframe()
+while frame:
+    assert 'attention-' not in str(frame.f_locals)
+    frame = frame.f_back
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPIES)
+def test_implementations_look_the_same(zygote, monkeypatch, name):
+    """Where there is nothing to be seen these pass each time: they count, and find nothing."""
+    monkeypatch.setattr("autograder.grading.own_tests.looks_inside", lambda text: None)
+    result = judged(zygote, suite("attention", SPIES[name]) + "\nclass TestLayerNorm:\n    pass\n")
+    assert "1 of 1 test count; 0 of 10 groups are found" in result.message
