@@ -5,7 +5,7 @@ From the bottom up, what students write:
     embedding.py   tokens and positions as vectors      model.py    encoder, decoder, Transformer
     attention.py   attention, single- and multi-head    train.py    one pass over the training data
     layers.py      LayerNorm, feed-forward, layers      decode.py   greedy and beam search
-    masks.py       who may attend to whom
+    masks.py       who may attend to whom               own_tests.py  tests of attention and LayerNorm
 
 What is given:
 
