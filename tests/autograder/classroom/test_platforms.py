@@ -185,7 +185,9 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
         assert list(table[0]) == text.splitlines()[0].split(",")
         assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
     else:
-        assert [row["score"] for row in table if row["name"] != "Eve Evans"] == ["10", "6", ""] and len(names) >= 2
+        scores = [row["score"] for row in table]
+        assert scores == ["10", "6", "", *(["6"] if layout == "gradescope" else [])]
+        assert len(names) == sum(map(bool, scores))
 
 
 def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade, tmp_path, capsys):
