@@ -8,6 +8,7 @@ import re
 import pytest
 
 from autograder.__main__ import main
+from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
 LATE = """
@@ -57,7 +58,7 @@ def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, capsy
     assert (row["score"], row["status"]) == (None, "needs review")
     assert decide("override", "dan", "--task", "all", "--points", "4", "--why", "?") == 2, "no task has less"
     assert decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else in time") == 0
-    assert "each of 15 tasks: 0 points by hand" in capsys.readouterr().out
+    assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in capsys.readouterr().out
     row = grade("dan")
     assert (row["score"], row["status"]) == (0, "graded")
     assert decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
