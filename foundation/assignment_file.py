@@ -32,6 +32,7 @@ from .texts import line_of
 
 CREDITS = ("items", "all")
 ASSISTANTS = ("none", "tutor", "free")
+PHASES = (None, 1, 2)
 TAKEN = (
     "autograder",
     "benchmarks",
@@ -99,7 +100,8 @@ class Task:
 class Assignment:
     """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades.
 
-    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check.
+    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check. `phase` is of
+    the release: in the first, component tests of what students write tests for are held back; None = no phases.
     """
 
     title: str
@@ -118,6 +120,7 @@ class Assignment:
     assistants: str = "tutor"
     predictions: bool = True
     late: LatePolicy | None = None
+    phase: int | None = None
 
     @property
     def folder(self) -> Path:
@@ -128,6 +131,12 @@ class Assignment:
     def own_tests(self) -> frozenset[str]:
         """The modules that hold students' own tests: they are tried on implementations of ours, and not judged."""
         return frozenset(name.partition(".")[0] for task in self.tasks if task.tests_of for name in task.components)
+
+    @property
+    def held_back(self) -> tuple[Task, ...]:
+        """The tasks whose component tests students do not get in this phase."""
+        tested = {name for task in self.tasks for name in task.tests_of if self.phase == 1}
+        return tuple(task for task in self.tasks if not task.tests_of and not tested.isdisjoint(task.components))
 
     @property
     def judges_translations(self) -> bool:
@@ -191,7 +200,10 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         if not is_number(value) or not 0 <= value <= 1:
             raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
     limits = read_limits(content.get("limits", {}))
-    release = read_table(content.get("release", {}), ["instructor_only"], "[release]")
+    release = read_table(content.get("release", {}), ["instructor_only", "phase"], "[release]")
+    phase = release.get("phase")
+    if phase not in PHASES:
+        raise AssignmentError(f"[release] phase = {phase!r}: expected 1 or 2")
     contract = read_contract(content.get("contract", {}))
     tables = content.get("tasks", [])
     if not isinstance(tables, list):
@@ -226,6 +238,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         assistants=read_choice(content.get("assistants", "tutor"), ASSISTANTS, "assistants"),
         predictions=_switch(content.get("predictions", True), "predictions"),
         late=read_late(content["late"]) if "late" in content else None,
+        phase=phase,
     )
 
 

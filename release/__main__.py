@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     print_anywhere()
     options = make_parser().parse_args(arguments)
     reference, output = options.reference or options.root / "reference", options.output or options.root
-    project = Project(options.root, reference, output, options.torch_index)
+    project = Project(options.root, reference, output, options.torch_index, options.phase)
     try:
         return with_output(lambda: int(options.run(options, project)))
     except ReleaseError as error:
@@ -77,6 +77,8 @@ def make_parser() -> argparse.ArgumentParser:
     for command in (build, check, add_update(commands)):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
+        phase_help = "1 holds back the component tests of what students write tests for (default: assignment.toml's)"
+        command.add_argument("--phase", type=int, choices=(1, 2), help=phase_help)
     build.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
     check.add_argument("--output", type=Path, help="has student/ (default: ROOT)")
     return parser

@@ -6,7 +6,7 @@ What someone has written by hand in `student/` is neither removed nor, without `
 import json
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
@@ -31,7 +31,7 @@ from .packing import (
     read_requirements,
     remember,
 )
-from .problems import ReleaseError
+from .problems import Problem, ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
 MANIFEST = "MANIFEST.json"
@@ -46,12 +46,14 @@ class Project:
         reference: the marked solution.
         output: gets `student/` and `dist/`.
         index: of CPU-only builds of PyTorch, for students and Gradescope's image; empty: pip's own settings there.
+        phase: of the release, if not the assignment's.
     """
 
     root: Path
     reference: Path
     output: Path
     index: str = ""
+    phase: int | None = None
 
     @property
     def reference_name(self) -> str:
@@ -87,6 +89,12 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
         assignment = read_assignment(project.root / ASSIGNMENT_FILE)
     except AssignmentError as error:
         raise ReleaseError(str(error)) from None
+    assignment = replace(assignment, phase=project.phase or assignment.phase)
+    for task in assignment.tasks:
+        if task.tests_of and task.points and assignment.phase is None:
+            what = f"task {task.number} gives points for tests of components whose own tests are handed out"
+            right = "set [release] phase = 1, which holds them back, and later 2"
+            raise ReleaseError([Problem(ASSIGNMENT_FILE, 0, what, right)])
     reference = read_folder(project.reference)
     if not reference:
         raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")

@@ -175,11 +175,19 @@ def read_corpus(root: Path, assignment: Assignment, handed_out: Iterable[bytes])
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:
     """The tests, what is given, and `starts`, with all that these import of the kit, by path from the root."""
     given = read_given(root, assignment)
-    files = _read_packages(root) | given
+    files = {path: content for path, content in _read_packages(root).items() if path not in held_back(root, assignment)}
+    files |= given
     modules = [path for path in given if path.endswith(".py")]
     needed = needed_modules(files, [*_starts_of_tests(files), *modules, *starts])
     others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
     return {path: files[path] for path in sorted({*needed, *given, *others, ASSIGNMENT_FILE})}
+
+
+def held_back(root: Path, assignment: Assignment) -> dict[str, bytes]:
+    """The files of component tests that students do not get in this phase, by path from the root."""
+    markers = tuple(task.marker.encode() for task in assignment.held_back)
+    files = {f"{TESTS}{path}": content for path, content in read_folder(root / TESTS).items()} if markers else {}
+    return {path: content for path, content in files.items() if any(marker in content for marker in markers)}
 
 
 def needed_modules(files: Mapping[str, bytes], starts: Iterable[str]) -> set[str]:

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from foundation.term_secret import term_secret
 
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, PROGRAMS, withheld_files
+from .contents import ARCHIVE_FOLDER, PROGRAMS, held_back, withheld_files
 from .leaks import LeakFinder
 from .packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of, members_of
 from .skeleton import read_folder
@@ -28,6 +28,8 @@ AT_A_TIME = 2
 
 _RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
 _MIN_WORDS = 4
+_LONG = 40
+"""Characters of a line of code."""
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
@@ -198,6 +200,27 @@ def keeps_private(workspace: Workspace) -> Verdict:
         if found := _sentences(content) & secrets:
             faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")
     return Verdict(f"{n_files} files, {len(secrets)} private lines looked for", faults)
+
+
+def holds_tests_back(workspace: Workspace) -> Verdict:
+    """In the first phase, no test of what students write tests for is in what they get, whole or in part."""
+    root, assignment = workspace.project.root, workspace.release.assignment
+    held = held_back(root, assignment)
+    others = read_folder(root / "autograder")
+    known = {line for path, text in others.items() if f"autograder/{path}" not in held for line in _long_lines(text)}
+    wanted = {line for text in held.values() for line in _long_lines(text)} - known
+    faults = []
+    for path, content in workspace.shipped.items():
+        is_theirs = audience_of(path) is Audience.STUDENTS and not path.endswith(OPENED)
+        if is_theirs and (found := wanted & set(_long_lines(content))):
+            faults.append(f"{path}: holds {len(found)} lines of tests that are held back, such as {min(found)!r}")
+    return Verdict(f"{len(held)} files, {len(wanted)} lines looked for", faults)
+
+
+def _long_lines(content: bytes) -> Iterable[str]:
+    """The lines that no two files have by chance; of a notebook, those of its cells."""
+    lines = (line.strip(' ",').removesuffix("\\n") for line in content.decode("utf-8", "replace").split("\n"))
+    return [line for line in lines if len(line) >= _LONG]
 
 
 def _secret_sentences(root: Path) -> set[str]:

@@ -108,7 +108,16 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
         "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
         "assistants": textwrap.fill(FOR_STUDENTS[assignment.assistants], 118, subsequent_indent="  "),
         "contact": f" ({assignment.contact})" if assignment.contact else "",
+        "held_back": _held_back(assignment),
     }
+
+
+def _held_back(assignment: Assignment) -> str:
+    """Says which tests students get later."""
+    if not assignment.held_back:
+        return ""
+    numbers = " and ".join(task.number for task in assignment.held_back)
+    return f"\n   The tests of {numbers} are handed out later. Until then, write your own: that is task E.4.\n"
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:

@@ -26,6 +26,7 @@ from .gates import (
     Verdict,
     Workspace,
     gate,
+    holds_tests_back,
     keeps_private,
     names_known_tasks,
     no_solution_survives,
@@ -319,4 +320,5 @@ GATES = (
     gate("no solution survives", no_solution_survives),
     gate("private data stays", keeps_private),
     gate("only tasks that exist are named", names_known_tasks),
+    gate("tests are held back", holds_tests_back),
 )

@@ -158,10 +158,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Says what each task has earned, where the tests were not picked one by one."""
     made = config.stash.get(OWN_RUN, None)
-    if made is None or any("::" in argument for argument in config.args):
+    if SUBMISSION in config.stash or any("::" in argument for argument in config.args):
         return
-    tests = config.stash[COLLECTED]
-    if lines := made.summary(tests, config.stash[SEED]):
+    tests = config.stash.get(COLLECTED, [])
+    marked = {marker for _, markers in tests for marker in markers}
+    lines = [] if made is None else made.summary(tests, config.stash[SEED])
+    for task in assignment_of(config).tasks:
+        if task.components and task.marker not in marked:
+            lines.append(f"{task.number} {task.title}: its tests are handed out later")
+    if lines:
         terminalreporter.section("rubric")
         for line in lines:
             terminalreporter.line(line)

@@ -1,0 +1,80 @@
+"""In the first phase the tests of what students test are held back; an update brings them."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.build import Project, Release, make_package
+from release.contents import ARCHIVE_FOLDER, collect_kit
+from release.gates import Workspace, holds_tests_back, write_all
+from release.packing import HANDED_OUT, make_zip, read_requirements
+from release.problems import ReleaseError
+from release.skeleton import Skeleton
+from release.update import apply, make_plan
+
+HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
+
+
+@pytest.fixture(scope="module")
+def phases():
+    """The students' archive in each phase."""
+    requirements = read_requirements(ROOT)
+    return {
+        phase: collect_kit(ROOT, replace(read_assignment(), phase=phase), {"masks.py": b"x = 1\n"}, b"", requirements)
+        for phase in (1, 2, None)
+    }
+
+
+def names(kit) -> set[str]:
+    return {path.rpartition("/")[2] for path in kit}
+
+
+def test_the_first_phase_holds_them_back_and_the_second_has_all(phases):
+    assert HELD.isdisjoint(names(phases[1]))
+    assert names(phases[2]) >= HELD and phases[2] == phases[None]
+    assert "test_e_4_own_tests.py" in names(phases[1])
+
+
+def test_an_update_brings_them(phases, tmp_path):
+    write_all({path.partition("/")[2]: content for path, content in phases[1].items()}, tmp_path)
+    new = {path.partition("/")[2]: content for path, content in phases[2].items()}
+    new[HANDED_OUT] = new.pop(HANDED_OUT)  # the last of them
+    apply(make_plan(tmp_path, new))
+    assert {path.name for path in (tmp_path / "autograder/assignment/tests").iterdir()} >= HELD
+
+
+def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
+    write_all({path.partition("/")[2]: content for path, content in phases[1].items()}, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "task_1_2"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1.2 Scaled dot-product attention: its tests are handed out later" in done.stdout
+
+
+@pytest.mark.parametrize("leak", ["autograder/assignment/tests/test_more.py", "guide.html"])
+def test_the_gate_finds_a_test_in_any_file(phases, tmp_path, leak):
+    project = Project(ROOT, ROOT / "reference", tmp_path)
+    held = (ROOT / "autograder/assignment/tests/test_1_2_attention.py").read_bytes()
+
+    def found(kit) -> list[str]:
+        outputs = {"dist/student.zip": make_zip(kit)}
+        release = Release(replace(read_assignment(), phase=1), Skeleton({}, {}, {}, {}), {}, {}, outputs)
+        return list(holds_tests_back(Workspace(project, release, tmp_path)).faults)
+
+    assert found(phases[1]) == []
+    [fault] = found({**phases[1], f"{ARCHIVE_FOLDER}/{leak}": b"<pre>\n" + held[2000:3500]})
+    assert leak in fault
+
+
+def test_points_need_a_phase(tmp_path, monkeypatch):
+    usual = read_assignment()
+    paid = replace(usual, tasks=tuple(replace(task, points=8) if task.tests_of else task for task in usual.tasks))
+    monkeypatch.setattr("release.build.read_assignment", lambda path: paid)
+    project = Project(ROOT, ROOT / "reference", tmp_path)
+    with pytest.raises(ReleaseError, match=r"E\.4 gives points .* set \[release\] phase = 1"):
+        make_package(project)
+    _, _, folder = make_package(replace(project, phase=1))
+    assert "The tests of 1.2 and 1.4 are handed out later." in folder["README.md"].decode()
