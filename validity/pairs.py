@@ -18,6 +18,10 @@ from .run_tests import Run, Version, progress_bar, run_versions
 
 SEED = 0  # of the tests' inputs
 CLOSE = 1e-9  # points: rounding of sums
+EXPLAINED = {
+    ("attention-no-softmax", "attention-mask-fills-with-zero"): "without a softmax, a score of 0 does forbid a key",
+}
+"""Pairs that together earn more than either alone, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +43,24 @@ class Raised:
 
 
 def measure(count: int, seed: int, jobs: int) -> int:
-    """Measures so many pairs, and prints those that are not as they should be; returns 1 if there are any."""
+    """Measures so many pairs, and prints those that earn more together than one of their faults alone.
+
+    Returns 1 if a pair earns more than either of its faults, unless that is explained: a second mistake may make up for
+    a part of the first, but it must not be worth more than both.
+    """
     assignment = read_assignment()
     pairs = choose(assignment, count, seed)
     raised = find_raised(assignment, pairs, jobs)
     for one in raised:
         first, second = one.pair.first, one.pair.second
         alone = f"{first.id} alone {one.alone[0]:g}, {second.id} alone {one.alone[1]:g}"
-        print(f"task {first.task}: together {one.both:g} points, {alone}")
-    print(f"{len(pairs)} pairs of faults: {len(raised)} earn more together than one of them alone")
-    return int(bool(raised))
+        why = EXPLAINED.get((first.id, second.id), "")
+        print(f"task {first.task}: together {one.both:g} points, {alone}" + f"; {why}" * bool(why))
+    most = [one for one in raised if one.both > max(one.alone) + CLOSE]
+    print(
+        f"{len(pairs)} pairs of faults: {len(raised)} earn more together than one of them alone, {len(most)} than either"
+    )
+    return int(any((one.pair.first.id, one.pair.second.id) not in EXPLAINED for one in most))
 
 
 def choose(assignment: Assignment, count: int, seed: int) -> list[Pair]:
