@@ -57,9 +57,8 @@ def measure(count: int, seed: int, jobs: int) -> int:
         why = EXPLAINED.get((first.id, second.id), "")
         print(f"task {first.task}: together {one.both:g} points, {alone}" + f"; {why}" * bool(why))
     most = [one for one in raised if one.both > max(one.alone) + CLOSE]
-    print(
-        f"{len(pairs)} pairs of faults: {len(raised)} earn more together than one of them alone, {len(most)} than either"
-    )
+    counts = f"{len(raised)} earn more together than one of them alone, {len(most)} than either"
+    print(f"{len(pairs)} pairs of faults: {counts}")
     return int(any((one.pair.first.id, one.pair.second.id) not in EXPLAINED for one in most))
 
 
