@@ -26,8 +26,8 @@ from ...testing.results import UnreadableError
 from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
 from .parts import formula_readings, learned
 
-COMPUTED = re.compile(r"(^|\.)parametrizations\.|_(g|v|orig)$")
-"""Names of parameters from which PyTorch's parametrisations, old and new ones, compute others."""
+COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
+"""Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
 
 Twin = Callable[[], nn.Module]
 FARTHER = 7.0
@@ -97,7 +97,8 @@ def learned_and_leaves(module: nn.Module) -> tuple[list[nn.Parameter], list[Tens
 def expect_plain(module: nn.Module) -> None:
     """Leaves a module to a reader that computes parameters from others, as `weight_norm` does."""
     names = getattr(module, "parameter_names", None) or [name for name, _ in module.named_parameters()]
-    if any(COMPUTED.search(name) for name in names):
+    old = any(name.endswith("_g") and f"{name[:-2]}_v" in names for name in names)  # `w_v` alone is anybody's
+    if old or any(COMPUTED.search(name) for name in names):
         needs_reader("component", "nothing: some of its parameters are computed from others, as by weight_norm")
 
 
