@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         sheets, failed = sheets_of_class(options, assignment, seeds)
     else:
         sheets, failed = [sheet_of_one(options, assignment, seeds)], {}
-    from ..understanding.pages import remove_pages, write_sheets
+    from ..understanding.question import remove_pages, write_sheets
 
     remove_pages(failed, options.output)
     pages = write_sheets(sheets, assignment.title, options.output, options.is_class)

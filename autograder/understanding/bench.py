@@ -24,9 +24,8 @@ from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.results import Outcome, State
-from .own_code import own_statements
+from .own_code import Change, changes_of, own_statements
 from .question import Option, place_of
-from .slips import Change, changes_of
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader

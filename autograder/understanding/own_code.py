@@ -1,20 +1,42 @@
-"""Which lines of a component a student has written: its simple statements that were not handed out."""
+"""Which lines of a component a student has written, and one-line changes of them.
+
+The student's own are its simple statements that were not handed out. Changes are what the mutation operators make of
+them, as far as somebody might write it.
+"""
 
 from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..intake import Intake
 from ..syntax_trees import dump, parse, statements_of
+from .operators import (
+    Names,
+    arguments,
+    arithmetic,
+    comparisons,
+    constants,
+    detached,
+    functions,
+    operands,
+    statements,
+    unary,
+    wrong_names,
+)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
 """Of a component, that are asked about; of a statement; of a line."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+SLIPS = (arithmetic, operands, unary, constants, comparisons, functions, arguments, wrong_names, detached)
+LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
+"""Names that are no tensors: what is called on them is no step that could be left out."""
+Arguments = Mapping[str, str]
+"""A function's arguments, with their annotations: only those of one kind are taken for one another."""
 
 
 @dataclass(frozen=True)
@@ -116,3 +138,116 @@ def with_code(text: str, statement: ast.stmt, code: str) -> str | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return changed
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one line.
+
+    Attributes:
+        module: where it is.
+        line: its number.
+        before: the line as it is.
+        after: the line as it would be.
+        text: the whole module with it.
+        kind: of slip.
+    """
+
+    module: str
+    line: int
+    before: str
+    after: str
+    text: str
+    kind: str
+
+
+def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
+    """All changes of statements that stand on one line of a module's text, each line once.
+
+    Args:
+        text: the module's.
+        own: statements of it.
+    """
+    found: dict[tuple[int, str], Change] = {}
+    lines = text.split("\n")
+    for statement in own:
+        if len(statement.lines) > 1:
+            continue
+        line = statement.node.lineno
+        before = lines[line - 1].strip()
+        for kind, changed in _versions(text, statement):
+            after = changed.split("\n")[line - 1].strip() if changed else ""
+            if changed and after != before:
+                found.setdefault((line, after), Change(statement.module, line, before, after, changed, kind))
+    return list(found.values())
+
+
+def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
+    """The kind of each slip, and the module's text with it."""
+    kinds = arguments_of(statement.function)
+    if isinstance(statement.node, ast.Expr):
+        yield statements.__name__, with_code(text, statement.node, "pass")
+    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
+    sizes = {id(size) for call in calls if makes(call) for size in call.args}
+    for node in expressions_in(statement.node):
+        is_name = isinstance(node, ast.Name) and id(node) not in sizes  # with a layer of other sizes nothing works
+        alike = {name for name in kinds if is_name and kinds[name] == kinds.get(getattr(node, "id", ""))}
+        for slip in SLIPS:
+            for other in slip(node, Names(frozenset(alike), frozenset())):
+                if isinstance(other, ast.expr) and is_plausible(node, other):
+                    yield slip.__name__, with_expression(text, statement.node, node, other)
+        if is_name and kinds.get(getattr(node, "id", ""), "").endswith("None"):
+            yield "not_passed_on", with_expression(text, statement.node, node, ast.Constant(None))
+
+
+def is_plausible(node: ast.expr, other: ast.expr) -> bool:
+    """Whether the other expression might have been meant; a part of the first one is a step that was left out."""
+    if isinstance(node, ast.Call) and makes(node):
+        return False
+    is_part = any(other is part for part in ast.walk(node))
+    if not is_part:
+        if isinstance(node, ast.Call) and isinstance(other, ast.Call):
+            return len(other.args) >= len(node.args)
+        if isinstance(node, ast.BinOp) and isinstance(other, ast.BinOp) and other.left is node.right:
+            return not isinstance(node.op, (ast.Add, ast.Mult))
+        return not (isinstance(other, ast.Constant) and other.value == 0)
+    if isinstance(node, ast.BinOp):
+        return not isinstance(node.op, ast.MatMult)
+    return is_tensor(other) if isinstance(node, ast.Call) else not isinstance(other, ast.Constant)
+
+
+def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Arguments:
+    """The arguments but `self`; where there is no annotation, the default tells whether None may be passed."""
+    arguments = function.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults)) + [*arguments.defaults]
+    pairs = [*zip(plain, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    return {
+        one.arg: ast.unparse(one.annotation or default or ast.Constant(""))
+        for one, default in pairs
+        if one.arg != "self"
+    }
+
+
+def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions that a statement evaluates in its own function, the outer ones first."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*NESTED, ast.JoinedStr)):
+            continue
+        if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), (ast.Store, ast.Del)):
+            yield child
+        yield from expressions_in(child)
+
+
+def makes(node: ast.Call) -> bool:
+    """Whether a call makes a layer or a parameter: by its capital letter."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name[:1].isupper()
+
+
+def is_tensor(node: ast.expr) -> bool:
+    """Whether an expression is what a step of a computation begins with, as far as one can tell."""
+    return (
+        not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
+        and getattr(node, "id", "") not in LIBRARIES
+    )

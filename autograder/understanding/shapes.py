@@ -17,9 +17,8 @@ from torch import Tensor
 
 from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
-from .own_code import Statement, own_statements, with_code
+from .own_code import Statement, expressions_in, own_statements, with_code
 from .question import Question, excerpt, place_of
-from .slips import expressions_in
 
 if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding

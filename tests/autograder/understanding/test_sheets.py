@@ -11,8 +11,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.commands.ask import lines_of
 from autograder.reports.html import CodeLine, Excerpt
-from autograder.understanding.pages import with_code_spans, write_sheets
-from autograder.understanding.question import Option, Question, Sheet
+from autograder.understanding.question import Option, Question, Sheet, with_code_spans, write_sheets
 from foundation.places import ROOT
 
 from ..submissions import write_submission
