@@ -1,4 +1,4 @@
-"""A question about a student's own code, with its answer, the excerpts of code that it shows, and sheets of them to print."""
+"""A question about a student's own code, with its answer and the code that it shows; and sheets of them to print."""
 
 from __future__ import annotations
 
