@@ -22,13 +22,14 @@ import torch
 
 
 class TestAttention:
-    """Tests of `scaled_dot_product_attention`, which each of them gets as `attention`."""
+    """Tests of `scaled_dot_product_attention`, which each of them gets as `attention`.
 
-    def test_shapes(self, attention: Callable[..., Any]) -> None:
-        """An example: 5 queries and 6 keys, for 2 sentences and 3 heads."""
+    A weak one:
+
+    def test_shapes(self, attention):
         context, weights = attention(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 6, 4), torch.randn(2, 3, 6, 4))
-        assert context.shape == (2, 3, 5, 4)
-        assert weights.shape == (2, 3, 5, 6)
+        assert context.shape == (2, 3, 5, 4) and weights.shape == (2, 3, 5, 6)
+    """
 
     def test_values(self, attention: Callable[..., Any]) -> None:
         """Context and weights are what equation 1 says."""
@@ -128,10 +129,6 @@ class TestAttention:
 
 class TestLayerNorm:
     """Tests of `LayerNorm`, which each of them gets as a class of that name."""
-
-    def test_shape(self, LayerNorm: Callable[..., Any]) -> None:
-        """An example: 5 features at each of 2 · 3 positions."""
-        assert LayerNorm(5)(torch.randn(2, 3, 5)).shape == (2, 3, 5)
 
     def test_mean_and_variance(self, LayerNorm: Callable[..., Any]) -> None:
         """Each position has mean 0 and variance 1 at first, whatever the number of axes."""

@@ -8,7 +8,7 @@ import sys
 
 from foundation.texts import with_comment
 
-from ..syntax_trees import dump, parse
+from ..syntax_trees import parse
 
 MOST_TESTS = 40
 """Of one class."""
@@ -39,20 +39,15 @@ BUILTINS = re.compile(
 )
 
 
-def named_tests(text: str, name: str, handed_out: str = "") -> dict[str, str]:
+def named_tests(text: str, name: str) -> dict[str, str]:
     """The tests of a class by name, in order; each with the TODO that is still in it, or "".
 
-    None where the text cannot be read, or has no such class; those that were handed out, and solved, are left out.
+    None where the text cannot be read, or has no such class.
     """
-    lines, given = text.split("\n"), {dump(test) for test in _tests(handed_out, name) if not _todo_in(test, [])}
-    return {test.name: _todo_in(test, lines) for test in _tests(text, name) if dump(test) not in given}
-
-
-def _tests(text: str, name: str) -> list[ast.FunctionDef]:
-    tree = parse(text)
+    tree, lines = parse(text), text.split("\n")
     classes = [node for node in getattr(tree, "body", ()) if isinstance(node, ast.ClassDef) and node.name == name]
-    body = classes[-1].body if classes else []
-    return [node for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test")]
+    methods = [node for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
+    return {method.name: _todo_in(method, lines) for method in methods if method.name.startswith("test")}
 
 
 def _todo_in(test: ast.FunctionDef, lines: list[str]) -> str:

@@ -151,11 +151,8 @@ def test_what_tests_usually_do_is_no_look_inside(line):
     assert looks_inside(REFERENCE_SUITE) is None
 
 
-SKELETON = {"own_tests": ("own_tests.py", (ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"))}
-
-
 def judged(zygote, text: str):
-    intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}), release=SKELETON)
+    intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
     return judge_own_tests(intake, TASK, quick, zygote, 7)
 
@@ -204,7 +201,7 @@ def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, told):
 
 
 def test_the_skeleton_is_not_attempted(zygote):
-    result = judged(zygote, SKELETON["own_tests"][1])
+    result = judged(zygote, (ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"))
     assert result.state is State.NOT_ATTEMPTED and result.message.startswith("TODO E.4: ")
 
 
