@@ -123,8 +123,8 @@ def _run(tests: Any, name: str, implementation: str, seed: int) -> str:
     torch.default_generator.manual_seed(seed)
     random.seed(seed)
     torch.set_default_dtype(torch.float32)
+    test = getattr(tests, name)
     try:
-        test = getattr(tests, name)
         for arguments in _cases(test):
             own = [one for one in test.__code__.co_varnames[1 : test.__code__.co_argcount] if one not in arguments]
             if len(own) != 1:
@@ -135,8 +135,12 @@ def _run(tests: Any, name: str, implementation: str, seed: int) -> str:
     except BaseException as error:  # pytest's own, for instance
         if type(error).__name__ == "Skipped":
             return ""
-        said = str(error).strip().partition("\n")[0]
-        return f"{type(error).__name__}{': ' * bool(said)}{said}"[:200]
+        said, lines = str(error).strip().partition("\n")[0], []
+        trace = error.__traceback__
+        while trace is not None:
+            lines += [trace.tb_lineno] if trace.tb_frame.f_code is test.__code__ else []
+            trace = trace.tb_next
+        return f"{f'line {lines[-1]}, ' if lines else ''}{type(error).__name__}{': ' * bool(said)}{said}"[:200]
     return ""
 
 

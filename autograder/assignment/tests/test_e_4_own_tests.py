@@ -9,40 +9,64 @@ from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_4
 
-RIGHT, FAULTY = (
-    [(tests, name) for tests, known in HANDED_OUT.items() for name in known if name.startswith(kind)]
-    for kind in ("right", "fault")
-)
 
-
-def failures_of(submission: SubmissionUnderTest, tests: str, implementation: str) -> dict[str, str]:
-    """The tests of a class that an implementation fails, with the reason."""
-    found, failed = named_tests(submission.sources["own_tests"][1], tests), {}
+def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
+    """For each right, or faulty, implementation the tests that fail, with the reason."""
+    text = submission.sources["own_tests"][1]
+    found = named_tests(text, tests)
     if all(found.values()):
         raise NotImplementedError(next(iter(found.values()), f"{tests} has no tests"))
-    for test in (test for test, todo in found.items() if not todo):
-        said = submission.apply("try_test", f"own_tests.{tests}", test, implementation, [1])
-        if said[-1]:
-            failed[test] = said[-1]
-    return failed
-
-
-def test_no_test_looks_inside(submission: SubmissionUnderTest) -> None:
-    seen = looks_inside(submission.sources["own_tests"][1])
+    seen = looks_inside(text)
     got = f"line {seen[0]} of own_tests.py: {seen[1]}" if seen else ""
     expect(not seen, "your tests", "tests that use what they get, PyTorch and pytest", got, "compare results only")
+    written = [test for test, todo in found.items() if not todo]
+    return {
+        name: {test: said for test in written if (said := try_once(submission, tests, test, name))}
+        for name in HANDED_OUT[tests]
+        if name.startswith(kind)
+    }
 
 
-@pytest.mark.parametrize("tests, name", RIGHT)
-def test_right_code_passes(submission: SubmissionUnderTest, tests: str, name: str) -> None:
-    failed = failures_of(submission, tests, name)
-    got = "; ".join(f"{test}: {why}" for test, why in failed.items())
-    look_at = "does the docstring say so? A test that rejects right code counts for nothing"
-    expect(not failed, f"{tests} on right code", "all of your tests pass", got, look_at)
+def try_once(submission: SubmissionUnderTest, tests: str, test: str, implementation: str) -> str:
+    return str(submission.apply("try_test", f"own_tests.{tests}", test, implementation, [1])[-1])
 
 
-@pytest.mark.parametrize("tests, name", FAULTY)
-def test_a_fault_is_found(submission: SubmissionUnderTest, tests: str, name: str) -> None:
-    found = failures_of(submission, tests, name)
-    fault = name.partition(": ")[2]
-    expect(bool(found), f"{tests} on code that {fault}", "one of your tests fails", "all pass", "what does it change?")
+def expect_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
+    __tracebackhide__ = True
+    found = failures_of(submission, tests, "right")
+    got = [f"{test} fails on {name} ({why})" for name, failed in found.items() for test, why in failed.items()]
+    look_at = (
+        f"does the docstring of {tests.removeprefix('Test')} say so? A test that rejects right code counts for nothing"
+    )
+    expect(not got, f"{tests} on right code", "all of your tests pass", "; ".join(got), look_at)
+
+
+def expect_faults_are_found(submission: SubmissionUnderTest, tests: str) -> None:
+    __tracebackhide__ = True
+    wrong = {test for failed in failures_of(submission, tests, "right").values() for test in failed}
+    found = failures_of(submission, tests, "fault")
+    missed = [name.partition(": ")[2] for name, failed in found.items() if failed.keys() <= wrong]
+    got = f"all pass on code that {', and on code that '.join(missed)}"
+    expect(
+        not missed,
+        f"{tests} on faulty code",
+        "a test that fails on each",
+        got,
+        f"what would such a {tests.removeprefix('Test')} return?",
+    )
+
+
+def test_right_attention_passes(submission: SubmissionUnderTest) -> None:
+    expect_right_code_passes(submission, "TestAttention")
+
+
+def test_faulty_attention_is_found(submission: SubmissionUnderTest) -> None:
+    expect_faults_are_found(submission, "TestAttention")
+
+
+def test_right_layer_norm_passes(submission: SubmissionUnderTest) -> None:
+    expect_right_code_passes(submission, "TestLayerNorm")
+
+
+def test_faulty_layer_norm_is_found(submission: SubmissionUnderTest) -> None:
+    expect_faults_are_found(submission, "TestLayerNorm")

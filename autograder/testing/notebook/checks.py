@@ -70,7 +70,9 @@ def run_task(
     finally:
         submission.close()
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
-    judged = {task.marker: task.components}
+    if task.tests_of:  # what they find is graded, of faults that students do not have; they may use all of PyTorch
+        result = replace(result, score=0.0)
+    judged = {} if task.tests_of else {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
         result = replace(result, state=State.REFUSED, score=0.0, message=message)
     picture = None
@@ -90,6 +92,7 @@ def as_text(result: TaskResult, printed: str, seed: int) -> str:
     task, total = result.task, len(result.outcomes)
     missed = missed_in(result)
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
+    points = "graded by the groups of faults that yours find" if task.tests_of else points
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]

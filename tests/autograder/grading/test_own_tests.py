@@ -13,6 +13,7 @@ from autograder.grading.implementations import implementations_of
 from autograder.grading.own_tests import Tried, judge_own_tests
 from autograder.intake import Intake
 from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.notebook.checks import run_task
 from autograder.testing.own_tests import looks_inside, named_tests
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
@@ -227,3 +228,36 @@ def test_implementations_look_the_same(zygote, monkeypatch, name):
     monkeypatch.setattr("autograder.grading.own_tests.looks_inside", lambda text: None)
     result = judged(zygote, suite("attention", SPIES[name]) + "\nclass TestLayerNorm:\n    pass\n")
     assert "1 of 1 test count; 0 of 10 groups are found" in result.message
+
+
+WALK = """
+import torch
+import torch.nn.functional as F
+
+
+class TestAttention:
+    def test_values(self, attention):
+        x = torch.randn(3, 2, 3, 5, 8)
+        torch.testing.assert_close(attention(*x)[0], F.scaled_dot_product_attention(*x), atol=1e-5, rtol=0)
+
+    def test_rows(self, attention):
+        assert not attention(*torch.randn(3, 2, 3, 5, 8), torch.zeros(5, 5, dtype=torch.bool))[1].any()
+
+    def test_mask(self, attention):
+        # TODO E.4: later
+        raise NotImplementedError("TODO E.4")
+
+
+class TestLayerNorm:
+    def test_gain(self, LayerNorm):
+        assert LayerNorm(5).gamma.shape == (5,)
+"""
+
+
+def test_at_home_they_are_tried_on_what_students_have():
+    sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", WALK)}
+    result, said, _ = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
+    assert "0 of 4 tests pass, graded by the groups of faults" in said and result.score == 0
+    assert "test_rows fails on right 1 (line 12, AssertionError)" in said
+    assert "test_gain fails on right 1 (line 21, AttributeError: 'LayerNorm' object has no attribute 'gamma')" in said
+    assert "all pass on code that takes True for forbidden, and on code that gives the values no gradient" in said
