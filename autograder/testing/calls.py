@@ -46,23 +46,40 @@ Computation = Callable[..., Any]
 Candidates = Sequence[Computation] | CheckFailed
 """Independent computations, of which one must fit; or why none can be found."""
 
-each_dtype = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+DTYPES = torch.float64, torch.float32
+each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
 
 
-def rows_of(kinds: Sequence[Any], names: Iterable[str], of_extensions: Sequence[str]) -> list[Any]:
-    """Parameters of a test that runs with each kind and each named row; for kinds of extensions with a few rows.
+def each_row(names: Iterable[str], *in_float32: str) -> pytest.MarkDecorator:
+    """A test runs with each named row of a table in float64, and with those that are named again in float32 too."""
+    rows = in_dtypes(names, in_float32)
+    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
+
+
+def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
+    """Each row of a table in float64, some in float32 too."""
+    return [(name, dtype) for name in names for dtype in DTYPES if dtype == torch.float64 or name in in_float32]
+
+
+def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
+    """Parameters of a test that runs with each kind in several ways; with kinds of extensions in few.
 
     Args:
         kinds: parameters with a task's mark, and with whether they are of an extension as their last value.
-        names: of all rows.
-        of_extensions: the rows for extensions.
+        rows: further parameters for each kind.
+        of_extensions: those for extensions.
     """
     return [
-        pytest.param(*kind.values, name, marks=kind.marks, id=f"{kind.id}-{name}")
+        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
         for kind in kinds
-        for name in (of_extensions if kind.values[-1] else names)
+        for row in (of_extensions if kind.values[-1] else rows)
     ]
+
+
+def label_of(row: Sequence[object]) -> str:
+    """A row's part of a test's id."""
+    return "-".join(str(value).removeprefix("torch.") for value in row)
 
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"

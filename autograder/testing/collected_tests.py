@@ -161,7 +161,8 @@ class CollectedTests:
         return [item for item in items if self._collection.outcomes[item.nodeid].is_missed]
 
     def _markers_of(self, item: pytest.Item) -> list[str]:
-        return [marker for marker in self.markers if item.get_closest_marker(marker)]
+        own = {mark.name for mark in item.iter_markers()}
+        return [marker for marker in self.markers if marker in own]
 
 
 def try_again(items: Sequence[pytest.Item], submission: Sandbox, outcomes: Mapping[str, Outcome]) -> None:

@@ -1,6 +1,5 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with."""
 
-from itertools import cycle, islice
 from typing import Any
 
 import torch
@@ -65,17 +64,17 @@ class Training:
             self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
         # No two batches have the same number of labels, whatever the seed: their weights must differ.
-        chosen = [*islice(cycle(case.sizes(min(n_batches, len(SHAPES)), 0, len(SHAPES) - 1)), n_batches)]
+        chosen = case.sizes(n_batches, 0, len(SHAPES) - 1)
         self.batches = []
         for number, index in enumerate(chosen, start=1):
             b, t, cut = case.choose(SHAPES[index])
-            sizes = {"one token": (number, 1, 1), "many labels": (8 + number, 12, 9)}.get(shape, (b, t, cut))
+            sizes = (8 + number, 12, 9) if shape == "many labels" else (b, t, cut)
             self.batches.append(self.draw_batch(case, *sizes, shape))
 
     def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         b = 1 if shape == "one sentence" else b
-        s = t if shape == "s = t" else 1 if shape == "one token" else case.size(3, 6)
+        s = case.size(3, 6)
         labels = case.tokens(TGT_VOCAB, b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other
         labels[labels == self.pad] = 1

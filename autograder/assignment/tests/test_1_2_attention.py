@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.assignment.expected.attention import PARTS, Subject, attention, draw, expect_masked, expect_safe
-from autograder.testing.calls import each_dtype, expect_computes, expect_no_state
+from autograder.testing.calls import each_dtype, each_row, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -37,8 +37,7 @@ SIZES = {  # (b, h, q, k, d), and where to look
 
 
 @pytest.mark.item("scores, scale and softmax")
-@each_dtype
-@pytest.mark.parametrize("name", SIZES)
+@each_row(SIZES, "fewer queries than keys", "many keys and queries")
 def test_attention(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
     expect_computes(subject, [attention], draw(case, sizes, dtype), PARTS, look_at, about=["context"])
@@ -66,8 +65,7 @@ MASKS = {  # the mask's axes
 
 
 @pytest.mark.item("masks")
-@each_dtype
-@pytest.mark.parametrize("name", MASKS)
+@each_row(MASKS, "each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)")
 def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
     inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)

@@ -138,11 +138,8 @@ SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, {}),
     "a beam of one": ([2, 1, 4], 1, 0.6, 12, {"is_training": False, "is_mixed": True}),
     "one token": ([0, 2, 1], 3, 0.6, 1, {}),
-    "ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {}),
-    "ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {}),
     "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
     "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
-    "ids as large as max_length": ([0, 5, 4], 3, 0.6, 11, {}),
     "a long translation": ([0, 4, 2], 3, 0.6, 62, {}),
 }
 
