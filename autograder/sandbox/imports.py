@@ -36,14 +36,15 @@ def _harmless_names_in(text: str) -> frozenset[str]:
 def names_in(tree: ast.Module) -> Iterator[str]:
     """What a module imports, and what it takes from that: some packages load a part when it is first asked for."""
     imported: dict[str, str] = {}
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    for node in nodes:
         if isinstance(node, ast.Import):
             imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
             imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     yield from (name for name, _ in absolute_imports(tree))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             yield f"{imported[node.value.id]}.{node.attr}"
 

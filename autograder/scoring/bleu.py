@@ -58,9 +58,9 @@ class Score(Measured):
     """The quality of the translations, and how it was computed.
 
     Attributes:
-        chrf: chrF2, which gives credit for parts of words.
+        chrf: chrF2, which gives credit for parts of words; None where nobody has asked for it.
         signature: sacreBLEU's record of every choice behind BLEU.
-        chrf_signature: the same for chrF.
+        chrf_signature: the same for chrF; "" without it.
         precisions: p_1 to p_4.
         brevity_penalty: below 1 where the translations are shorter than the references.
         hypothesis_length: in words, as the tokenization splits them.
@@ -70,7 +70,7 @@ class Score(Measured):
         tokenize: the name of sacreBLEU's tokenization.
     """
 
-    chrf: float
+    chrf: float | None
     signature: str
     chrf_signature: str
     precisions: tuple[float, ...]
@@ -89,6 +89,7 @@ def score(
     samples: int = SAMPLES,
     seed: int = SEED,
     tokenize: str = DEFAULT_TOKENIZATION,
+    with_chrf: bool = True,
 ) -> Score:
     """Scores translations against references, one each, in order.
 
@@ -98,6 +99,7 @@ def score(
         samples: the number of bootstrap samples.
         seed: for their draws. The same seed gives the same interval.
         tokenize: sacreBLEU's tokenization, for the value and the interval; one of `TOKENIZATIONS`.
+        with_chrf: computes chrF too, which takes as long as BLEU and its interval.
 
     Raises:
         ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range,
@@ -115,7 +117,7 @@ def score(
     hypotheses = [undo_bpe(line) for line in hypotheses]
     references = [undo_bpe(line) for line in references]
 
-    bleu, chrf = make_metric(tokenize), CHRF()
+    bleu, chrf = make_metric(tokenize), CHRF() if with_chrf else None
     statistics = count(bleu, hypotheses, references)
     corpus = bleu_of_sums(statistics.sum(axis=0))
     low, high = interval(bootstrap(statistics, samples, seed))
@@ -124,10 +126,10 @@ def score(
         bleu=_decimal(corpus.score),
         low=_decimal(low),
         high=_decimal(high),
-        chrf=_decimal(chrf.corpus_score(hypotheses, [references]).score),
+        chrf=_decimal(chrf.corpus_score(hypotheses, [references]).score) if chrf else None,
         n=len(references),
         signature=str(bleu.get_signature()),
-        chrf_signature=str(chrf.get_signature()),
+        chrf_signature=str(chrf.get_signature()) if chrf else "",
         precisions=tuple(map(_decimal, corpus.precisions)),
         brevity_penalty=round(corpus.bp, DECIMALS),
         hypothesis_length=corpus.sys_len,

@@ -161,7 +161,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     samples = f"{score.samples:,} bootstrap samples, seed {score.seed}"
     lines = [
         f"BLEU       {value}   95% interval {low} to {high}   ({samples})",
-        f"chrF       {score.chrf:.2f}",
+        *([] if score.chrf is None else [f"chrF       {score.chrf:.2f}"]),
         f"sentences  {score.n:,}",
         f"signature  {score.signature}",
     ]

@@ -46,12 +46,18 @@ def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | 
     That it writes there is for `expect_no_state` to find.
     """
     __tracebackhide__ = True
-    first, second = ([None if one is None else one.clone() for one in arguments] for _ in range(2))
-    before = keep(one for one in first if one is not None)
-    result = function(*first)
+    handed = clones_of(arguments)
+    before = keep(one for one in handed if one is not None)
+    result = function(*handed)
     if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
-        result, _ = call_undisturbed(partial(function, *second), [one for one in second if one is not None])
+        again = clones_of(arguments)
+        result, _ = call_undisturbed(partial(function, *again), [one for one in again if one is not None])
     return result
+
+
+def clones_of(arguments: Iterable[Tensor | None]) -> list[Tensor | None]:
+    """Copies through which gradients reach the arguments."""
+    return [None if one is None else one.clone() for one in arguments]
 
 
 def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:

@@ -229,16 +229,14 @@ def expect_no_state(
             again = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
             expect_no_memory([kept, *(tensors_in(function(*given), copied=True) for given in again)], STATE)
             return
-        reused = copies_of(others.values())  # these very tensors get the contents of `inputs` after a call with them
-        function(*reused)
+        reused = [*arguments.values()]  # these very tensors now get the contents of `inputs`
         for one, value in zip(reused, inputs.values(), strict=True):
             if one is not None and value is not None:
                 one.data.copy_(value)
-        for several in (reused, copies_of(inputs.values()), copies_of(inputs.values())):
-            given = dict(zip(inputs, several, strict=True))
+        for given in (reused, copies_of(inputs.values())):
 
-            def call(*args: Tensor | None, given: Inputs = given) -> Any:
-                return function(*given.values())
+            def call(*args: Tensor | None, given: Sequence[Tensor | None] = given) -> Any:
+                return function(*given)
 
             expect_computes(call, candidates, inputs, parts, STATE)
     what = "the result of an earlier call, after another call"

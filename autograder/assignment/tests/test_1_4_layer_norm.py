@@ -72,10 +72,6 @@ SHAPES = {  # of x, and where to look
         (3, 5, 7),
         "compute one position by hand with the formula of the docstring: where do the numbers part?",
     ),
-    "a batch of equal sizes": (
-        (4, 4, 4),
-        "which axis holds the features, and do mean and variance fit x axis by axis?",
-    ),
     "a single vector": ((6,), "take mean and variance over dim=-1, however many axes come before it"),
     "two axes": ((5, 8), "take mean and variance over dim=-1, however many axes come before it"),
     "four axes": ((2, 3, 2, 9), "take mean and variance over dim=-1, however many axes come before it"),
@@ -83,7 +79,6 @@ SHAPES = {  # of x, and where to look
         (4, 3, 2),
         "by which number is the sum of squares divided? (the docstring says which variance is meant)",
     ),
-    "many features": ((2, 3, 130), "by which number is the sum of squares divided?"),
     "one large feature": ((2, 3, 50), "do all features count, however large?"),
     "train mode": ((3, 5, 6), "LayerNorm computes the same in training"),
 }

@@ -76,7 +76,6 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "a batch": ((3, 5, 4), 9, 1.0, FORMULA),
     "one sentence": ((1, 5, 3), 7, 1.0, FORMULA),
     "one position": ((2, 1, 4), 9, 1.0, "the features are the last axis"),
-    "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis"),
     "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
     "many positions and hidden features": (
         (2, 66, 5),

@@ -90,7 +90,6 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
     "three layers": ((2, 3, 11, 3), (3, 4, 5), True),
     "one layer": ((3, 2, 13, 1), (2, 5, 4), True),
     "four layers, no masks": ((2, 2, 10, 4), (2, 3, 4), False),
-    "one position": ((2, 3, 11, 2), (1, 1, 1), False),
     "many positions": ((2, 2, 9, 2), (1, 66, 70), True),
 }
 

@@ -90,7 +90,6 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s; with 
     "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5), True),
     "three layers, no masks": ((3, 2, 13, 3), (14, 10), (2, 5, 3), False),
     "one layer": ((2, 3, 15, 1), (11, 13), (2, 3, 4), True),
-    "one position": ((2, 2, 10, 2), (9, 12), (1, 1, 1), False),
     "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70), True),
     "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4), True),
 }

@@ -135,17 +135,11 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
 
 
 @pytest.mark.item("band")
-@pytest.mark.parametrize("with_generator", [True, False], ids=["with a generator", "without"])
 @pytest.mark.parametrize("length, width", [(1, 1), (7, 0), (7, 12), (70, 3), (70, 35)])
-def test_settings_together(
-    submission: SubmissionUnderTest, case: Case, length: int, width: int, with_generator: bool
-) -> None:
+def test_settings_together(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
     seed = case.size(0, 10**6)
-    given = [
-        (length, width, probability, torch.Generator().manual_seed(one) if with_generator else None)
-        for probability in (0.0, 1.0, 0.4)
-        for one in (seed, seed, seed + 1)
-    ]
+    generators = [torch.Generator().manual_seed(one) for one in (seed, seed, seed + 1)]
+    given = [(length, width, probability, one) for probability in (0.0, 1.0, 0.4) for one in (*generators, None, None)]
     masks = draw(submission, given)
     band = distance(length) < width
     for mask, (*_, probability, _) in zip(masks, given, strict=True):
@@ -154,9 +148,10 @@ def test_settings_together(
         if probability in (0.0, 1.0):
             wrong = int((mask != (band | (probability == 1.0))).sum())
             expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
-    first, again, other = masks[-3:]
+    first, again, other, unseeded, another = masks[-5:]
     if length == 70:
-        if width:
-            check_random_cells(first, band, probability)
-        expect(torch.equal(first, again) is with_generator, what, "random cells from the generator", "others")
+        for mask in (first, unseeded):
+            check_random_cells(mask, band, probability)
+        expect(torch.equal(first, again), what, "random cells from the generator", "others")
         expect(not torch.equal(first, other), what, "another mask from another seed", "the same")
+        expect(not torch.equal(unseeded, another), what, "other random cells in each call", "the same")

@@ -75,7 +75,8 @@ class Caller:
             changed = [encoder.tensors[index] for index in reply.changed]
             if not all(map(can_be_changed, changed)):
                 raise BreachError("a change to a tensor that cannot be changed")
-            spoil(changed, session.quote(*reply.place) if reply.place else "")
+            if changed:
+                spoil(changed, session.quote(*reply.place) if reply.place else "")
             return read_value(reply.value, decoder)
         except BreachError as error:
             raise self._breach(session, component, error) from None
