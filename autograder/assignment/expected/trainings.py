@@ -68,12 +68,11 @@ class Training:
         self.batches = []
         for number, index in enumerate(chosen, start=1):
             b, t, cut = case.choose(SHAPES[index])
-            sizes = (8 + number, 12, 9) if shape == "many labels" else (b, t, cut)
-            self.batches.append(self.draw_batch(case, *sizes, shape))
+            special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9)}
+            self.batches.append(self.draw_batch(case, *special.get(shape, (b, t, cut))))
 
-    def draw_batch(self, case: Case, b: int, t: int, cut: int, shape: str) -> dict[str, Tensor]:
+    def draw_batch(self, case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
-        b = 1 if shape == "one sentence" else b
         s = case.size(3, 6)
         labels = case.tokens(TGT_VOCAB, b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other

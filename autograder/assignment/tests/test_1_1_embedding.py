@@ -8,7 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.expected.readings import embeddings, learned_and_leaves
-from autograder.testing.calls import Candidates, attempt, each_dtype, each_row, expect_computes, expect_no_state
+from autograder.testing.calls import (
+    Candidates,
+    attempt,
+    each_dtype,
+    each_row,
+    expect_computes,
+    expect_no_state,
+    is_right,
+)
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.results import CheckFailed
@@ -102,4 +110,9 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     module, _, candidates = make(submission, case, 12, 6, first=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    expect_no_state(module, candidates, inputs, others, ["the embedding"])
+
+    def is_fresh_one_right() -> bool:
+        fresh, _, found = make(submission, case, 12, 6)
+        return is_right(fresh, found, inputs, ["the embedding"])
+
+    expect_no_state(module, candidates, inputs, others, ["the embedding"], fresh=is_fresh_one_right)

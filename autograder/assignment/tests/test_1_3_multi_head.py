@@ -21,6 +21,7 @@ from autograder.testing.calls import (
     each_row,
     expect_computes,
     expect_no_state,
+    is_right,
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_gradients, fail
@@ -175,4 +176,9 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, is_masked: bool,
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
     module, _, candidates = make(submission, case, 4, 3, first=case.normal(2, 4, 12))
     inputs, others = ({**draw(case, (2, 4, 5, 12)), "mask": case.mask(4, 5) if is_masked else None} for _ in range(2))
-    expect_no_state(module, candidates, inputs, others, PARTS)
+
+    def is_fresh_one_right() -> bool:
+        fresh, _, found = make(submission, case, 4, 3)
+        return is_right(fresh, found, inputs, PARTS)
+
+    expect_no_state(module, candidates, inputs, others, PARTS, fresh=is_fresh_one_right)

@@ -19,6 +19,7 @@ from autograder.testing.calls import (
     each_row,
     expect_computes,
     expect_no_state,
+    is_right,
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_gradients, expect_shape
@@ -130,4 +131,10 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     module, _, candidates = make(submission, case, 8, 9, first=case.normal(2, 5, 8))
-    expect_no_state(module, candidates, {"x": case.normal(2, 5, 8)}, {"x": case.normal(2, 5, 8)}, ["the network"])
+    inputs, others = ({"x": case.normal(2, 5, 8)} for _ in range(2))
+
+    def is_fresh_one_right() -> bool:
+        fresh, _, found = make(submission, case, 8, 9)
+        return is_right(fresh, found, inputs, ["the network"])
+
+    expect_no_state(module, candidates, inputs, others, ["the network"], fresh=is_fresh_one_right)

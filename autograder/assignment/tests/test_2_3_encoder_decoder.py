@@ -121,9 +121,10 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
 
 
 @pytest.mark.item("layers in order")
-@each_stack
-def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    sizes = Sizes(6, 2, 11, norm_first)
+@pytest.mark.task_2_3
+@pytest.mark.parametrize("kind", PARTS)
+def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    sizes = Sizes(6, 2, 11)
     module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
     inputs = draw(case, kind, sizes, (3, 4, 5), torch.float64, masked=True)
     look_at = "where does dropout belong? the layers are stand-ins without it here"
@@ -144,9 +145,10 @@ def test_gradients(
 
 
 @pytest.mark.item("no side effects")
-@each_stack
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    sizes = Sizes(6, 2, 11, norm_first)
+@pytest.mark.task_2_3
+@pytest.mark.parametrize("kind", PARTS)
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    sizes = Sizes(6, 2, 11)
     module, _, candidates = make(submission, case, kind, sizes, 2, torch.float64)
     inputs, others = (draw(case, kind, sizes, (2, 4, 5), torch.float64, masked=True) for _ in range(2))
     expect_no_state(module, candidates, inputs, others, PARTS[kind])

@@ -124,9 +124,8 @@ def test_weights(submission: SubmissionUnderTest, case: Case, method: str, norm_
 
 
 @pytest.mark.item("dropout reaches the positions")
-@each_model
 @each_side
-@pytest.mark.parametrize("dropout", [0.0, ALMOST_ALL], ids=["none", "almost all"])
+@pytest.mark.parametrize("norm_first, dropout", rows_of(MODELS, [(0.0,), (ALMOST_ALL,)], [(ALMOST_ALL,)]))
 def test_dropout_of_positions(
     submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dropout: float
 ) -> None:
@@ -146,9 +145,9 @@ def test_dropout_of_positions(
 
 
 @pytest.mark.item("predictions")
-@each_model
-def test_predictions(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+@pytest.mark.task_2_4
+def test_predictions(submission: SubmissionUnderTest, case: Case) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11), (9, 12))
     weights = [leaf for leaf in made.leaves if tuple(leaf.shape) == (12, 4)]
     biases = [*(leaf for leaf in made.leaves if tuple(leaf.shape) == (12,)), torch.zeros(12, dtype=torch.float64)]
 
@@ -162,9 +161,9 @@ def test_predictions(submission: SubmissionUnderTest, case: Case, norm_first: bo
 
 
 @pytest.mark.item("own embeddings")
-@each_model
-def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (11, 11))
+@pytest.mark.task_2_4
+def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11), (11, 11))
     reached: list[list[bool]] = []
     tables = [p for p in made.parameters if tuple(p.shape) == (11, 4)]
     for method in PARTS:
@@ -193,9 +192,9 @@ def test_gradients(
 
 
 @pytest.mark.item("gradients")
-@each_model
-def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case, norm_first: bool) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+@pytest.mark.task_2_4
+def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11), (9, 12))
     encoding, decoding = made.draw("encode", (3, 5, 5)), made.draw("decode")
     memory, _ = expect_parts(made.model.encode(*copies_of(encoding.values())), PARTS["encode"], "what encode returns")
     decoding = {**decoding, "memory": memory}
@@ -206,9 +205,9 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 
 
 @pytest.mark.item("no side effects")
-@each_model
+@pytest.mark.task_2_4
 @each_side
-def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11), (9, 12))
     inputs, others = made.draw(method), made.draw(method)
     expect_no_state(getattr(made.model, method), made.candidates(method), inputs, others, PARTS[method])
