@@ -52,7 +52,6 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
         "how often, and how, are the batches read? they may be a generator",
     ),
     "2 of 5 batches, other padding": ("accumulation", {"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
-    "3 of 2 batches": ("accumulation", {"accumulate": 3, "n_batches": 2}, MEAN),
     "7 of 5 batches with many labels": (
         "accumulation",
         {"accumulate": 7, "n_batches": 5, "shape": "many labels"},
