@@ -229,18 +229,15 @@ def expect_no_state(
             again = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
             expect_no_memory([kept, *(tensors_in(function(*given), copied=True) for given in again)], STATE)
             return
-        reused = [*arguments.values()]  # these very tensors now get the contents of `inputs`
-        for one, value in zip(reused, inputs.values(), strict=True):
-            if one is not None and value is not None:
-                one.data.copy_(value)
-        for given in (reused, copies_of(inputs.values())):
-
-            def call(*args: Tensor | None, given: Sequence[Tensor | None] = given) -> Any:
-                return function(*given)
-
-            expect_computes(call, candidates, inputs, parts, STATE)
-    what = "the result of an earlier call, after another call"
-    expect(all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call")
+        handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
+        for given in (inputs, others):  # the second time, the very same tensors have other contents
+            for one, value in zip(handed, given.values(), strict=True):
+                if one is not None and value is not None:
+                    one.data.copy_(value)
+            expect_computes(lambda *_: function(*handed), candidates, given, parts, STATE)
+            expect(
+                all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call"
+            )
 
 
 def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
