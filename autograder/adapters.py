@@ -14,8 +14,7 @@ import ast
 
 from foundation.assignment_tables import Contract
 
-from .sources import Source, Sources
-from .syntax_trees import parse
+from .sources import Source, Sources, parse
 
 ADAPTERS = "adapters"
 

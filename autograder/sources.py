@@ -1,12 +1,16 @@
-"""A package's modules as text: what intake reads, and rules, sandbox and tests work on; and why one is refused.
+"""A package's modules as text and as syntax trees: what intake reads, rules, sandbox and tests work on.
 
-Nothing here runs them. Students get this file with the tests, intake they do not.
+Nothing here runs them. A module that cannot be read is refused with the reason. Students get this file with the tests,
+intake they do not.
 """
 
+import ast
 import codecs
 import io
 import tokenize
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from foundation.command_line import UserError
@@ -14,13 +18,10 @@ from foundation.texts import line_of, printable
 
 Source = tuple[str, str]
 """A module's path, for messages, and its text."""
-
 Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
-
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
-
 SHOWN_NAME = 120
 PRINTABLE = bytes([*b"\t\n\f\r", *range(0x20, 0x7F)])
 HIDING = ("unicode-escape", "raw-unicode-escape", "idna")
@@ -130,3 +131,118 @@ def read_modules(folder: Path) -> dict[str, Source]:
         except (RefusedError, OSError) as error:
             raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
     return modules
+
+
+class TooNestedError(SyntaxError):
+    """Code that is nested too deeply for this process; another one, with less on its stack, might parse it."""
+
+
+def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
+    """The syntax tree, or what is wrong with the text; warnings are suppressed.
+
+    Args:
+        text: of a module.
+        is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
+            As in a notebook, `await` may stand outside one.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like
+            tree = ast.parse(text)
+            if is_compiled:
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return tree
+    except SyntaxError as error:
+        return error
+    except (RecursionError, MemoryError):
+        return TooNestedError("its expressions are nested too deeply")
+    except ValueError as error:  # NUL bytes, lone surrogates
+        return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
+
+
+@lru_cache(maxsize=32)
+def statements_of(text: str) -> frozenset[str]:
+    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
+    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
+
+
+def dump(node: ast.AST) -> str:
+    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""
+
+
+def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
+    """The module that `from .name import …` means.
+
+    Args:
+        importer: name of the module that the line stands in, within the submission: "layers", "tools.soft".
+        is_package: whether that is the `__init__.py` of a folder.
+        level: number of dots.
+        name: after the dots, or None.
+
+    Returns:
+        Its name within the submission, "" for the submission itself; None if the dots lead out of it.
+    """
+    parts = importer.split(".") if is_package else importer.split(".")[:-1]
+    if level > len(parts) + 1:
+        return None
+    return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
+
+
+def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[str]:
+    """All that may be modules of the submission and that one of them imports, folders before what is in them.
+
+    Args:
+        tree: of the module.
+        importer: its name within the submission.
+        path: where it was read from.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call):
+            level, module, names = _imported_by_call(node)
+        else:
+            continue
+        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
+        if origin is not None:
+            parts = origin.split(".") if origin else []
+            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            yield from (".".join([*parts, name]) for name in names)
+
+
+def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
+    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("import_module", "__import__"):
+        return 0, "", []
+    match call.args:
+        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
+            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
+        case [ast.Constant(value=str(name)), *_]:
+            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
+        case [
+            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
+            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
+            *_,
+        ]:
+            return 1, name.removeprefix("."), []
+    return 0, "", []
+
+
+def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The modules that a module imports by their full names, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module, node.lineno
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            if module and not level:
+                yield module, node.lineno

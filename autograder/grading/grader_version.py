@@ -17,7 +17,7 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
 ROOMS = (
     "foundation",
-    *(f"autograder/{file}.py" for file in ("assignment_code", "sources", "syntax_trees")),
+    *(f"autograder/{file}.py" for file in ("adapters", "assignment_code", "sources")),
     *(
         f"autograder/{room}"
         for room in ("assignment", "diagnosis", "grading", "intake", "rules", "sandbox", "scoring", "testing")

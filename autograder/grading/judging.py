@@ -30,7 +30,7 @@ from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.collected_tests import CollectedTests
-from ..testing.own_parts import find_own_parts
+from ..testing.own_run import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .own_tests import judge_own_tests
 from .record import Training

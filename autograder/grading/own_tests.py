@@ -20,8 +20,7 @@ from ..intake import Intake
 from ..sandbox.containment.zygote import Zygote
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from ..sandbox.proxy.submission import Sandbox
-from ..sources import Sources
-from ..syntax_trees import parse
+from ..sources import Sources, parse
 from ..testing.own_tests import MOST_TESTS, looks_inside, named_tests
 from ..testing.results import Outcome, State, TaskResult, judge_task
 from .implementations import Implementation, implementations_of

@@ -19,8 +19,20 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
 from ..adapters import ADAPTERS, adapt
-from ..sources import IntakeError, RefusedError, Source, Sources, decode, failing_module, file_of, quote, read_modules
-from ..syntax_trees import absolute_imports, parse, relative_imports
+from ..sources import (
+    IntakeError,
+    RefusedError,
+    Source,
+    Sources,
+    absolute_imports,
+    decode,
+    failing_module,
+    file_of,
+    parse,
+    quote,
+    read_modules,
+    relative_imports,
+)
 from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
 
 SHOWN_FILES = 3

@@ -35,7 +35,7 @@ from foundation.texts import printable
 from ..classroom.store.database import parse_url, shown
 from ..grading.record import Part, Record
 from ..intake import Intake
-from ..syntax_trees import parse
+from ..sources import parse
 from .terminal import text_of
 
 HANDED_OUT = ROOT / "notebooks" / "release"

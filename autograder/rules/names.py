@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from autograder.sources import Sources
 from foundation.assignment_tables import Forbidden
 
-from ..syntax_trees import TooNestedError, parse, resolve
+from ..sources import TooNestedError, parse, resolve
 
 LIBRARY = "torch"
 NO_TEXT = "(?!)"

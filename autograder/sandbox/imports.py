@@ -13,8 +13,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ..sources import Sources, failing_module
-from ..syntax_trees import absolute_imports, parse
+from ..sources import Sources, absolute_imports, failing_module, parse
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500

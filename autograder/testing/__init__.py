@@ -7,7 +7,7 @@
     fixtures.py     pytest's plugin                           in_process.py   the submission in a student's own run
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission             checking_time.py  within limits of time
-    own_parts.py    what no stand-in can replace              notebook/       checks in a student's notebook
+    notebook/       checks in a student's notebook
     own_tests.py    a student's own tests, as text
 
 Students get what their own run needs.

@@ -8,7 +8,7 @@ import sys
 
 from foundation.texts import with_comment
 
-from ..syntax_trees import parse
+from ..sources import parse
 
 MOST_TESTS = 40
 """Of one class."""

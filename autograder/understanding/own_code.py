@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..intake import Intake
-from ..syntax_trees import dump, parse, statements_of
+from ..sources import dump, parse, statements_of
 from .operators import (
     Names,
     arguments,

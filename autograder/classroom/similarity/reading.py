@@ -19,7 +19,7 @@ from foundation.child_processes import Ended, ask_forked
 
 from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release
-from ...syntax_trees import dump, parse, statements_of
+from ...sources import dump, parse, statements_of
 from ..entries import Entry
 from .one_form import LENGTH, ModuleNames, Reader, blocks_in, fingerprints, in_one_form, nodes_in
 from .translations import Translated, translated

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 
-from ...syntax_trees import parse
+from ...sources import parse
 from ..modules import Selection, some
 from .cells import Cell
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code

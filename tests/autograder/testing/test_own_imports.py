@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.testing.in_process import InProcessSubmission, read_sources
-from autograder.testing.own_parts import find_own_parts
+from autograder.testing.own_run import find_own_parts
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
