@@ -79,11 +79,11 @@ def test_a_prediction_is_right_or_wrong(folder, capsys) -> None:
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
     said = capsys.readouterr().out
-    assert said.startswith("✗ 1.1 Input embedding: 0 of 25 tests pass, 0 of 4 points\n\nTODO 1.1: create")
+    assert re.match(r"✗ 1.1 Input embedding: 0 of \d+ tests pass, 0 of 4 points\n\nTODO 1.1: create", said)
     assert 'check("1.1", seed=7)' in said
     history += ["import math", "from torch import Tensor, nn", solved(course, "InputEmbedding")]
     assert notebooks.check("1.1") == 4
-    assert capsys.readouterr().out == "✓ 1.1 Input embedding: 25 of 25 tests pass, 4 of 4 points\n"
+    assert re.match(r"✓ 1.1 Input embedding: (\d+) of \1 tests pass, 4 of 4 points\n", capsys.readouterr().out)
 
 
 @pytest.mark.slow

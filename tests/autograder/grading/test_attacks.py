@@ -92,7 +92,7 @@ def test_a_stand_in_that_reports_other_parameters_teaches_nothing(grade_tasks, t
     folder = write_submission(tmp_path / "anna")
     (folder / "train.py").write_text(TRAINS_NOTHING)
     points, states, _ = grade_tasks(folder, "3.1", "1.4")
-    assert points == {"3.1": 0, "1.4": 10} and states["3.1"] == "failed"
+    assert points == {"3.1": 0, "1.4": 10} and states["3.1"] in ("failed", "error")
 
 
 def test_a_parameter_that_training_adds_is_a_fault_of_the_submission(grade_tasks, tmp_path):
@@ -126,7 +126,7 @@ def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path)
     new = f"    context = weights @ value\n{HIDDEN_CHANGE}    return context, weights\n"
     (folder / "attention.py").write_text(text.replace(end, new))
     points, states, _ = grade_tasks(folder, "1.2", "1.4")
-    assert points == {"1.2": 12, "1.4": 10}, "side effects, and gradients"
+    assert points == {"1.2": 13, "1.4": 10}, "side effects alone"
     assert states["1.2"] in ("failed", "error")
 
 
