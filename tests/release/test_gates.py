@@ -51,7 +51,7 @@ TESTS = "assignment/autograder/assignment/tests"
 def test_every_gate_opens_for_the_example(project: Project, example_release: Release) -> None:
     results = run_gates(GATES, project, example_release, quiet=True)
     assert [(result.name, result.faults) for result in results if not result.has_passed] == []
-    assert len({result.name for result in results}) == len(results) == 11
+    assert len({result.name for result in results}) == len(results) == 12
 
 
 @pytest.mark.parametrize(
