@@ -65,13 +65,15 @@ class Mutant:
 def make_mutants(sources: Sources, assignment: Assignment, task: str | None = None) -> list[Mutant]:
     """All mutants of all solutions (of one task), in the order of the lines; equal ones once.
 
+    The student's own tests have none: their task is judged by the known faults that they find.
+
     Raises:
         MutationError: where the markers of the solutions are not sound.
     """
     numbers = [task.number for task in assignment.tasks]
     mutants: dict[tuple[str, str], Mutant] = {}
     for module in assignment.contract.modules:
-        if module not in sources:
+        if module not in sources or module in assignment.own_tests:
             continue
         path, text = sources[module]
         try:

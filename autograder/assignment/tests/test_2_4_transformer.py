@@ -146,8 +146,9 @@ def test_dropout_of_positions(
 
 @pytest.mark.item("predictions")
 @pytest.mark.task_2_4
-def test_predictions(submission: SubmissionUnderTest, case: Case) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11), (9, 12))
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_predictions(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    made = Made(submission, case, Sizes(4, 2, 11), (9, 12), dtype=dtype)
     weights = [leaf for leaf in made.leaves if tuple(leaf.shape) == (12, 4)]
     biases = [*(leaf for leaf in made.leaves if tuple(leaf.shape) == (12,)), torch.zeros(12, dtype=torch.float64)]
 
@@ -155,9 +156,9 @@ def test_predictions(submission: SubmissionUnderTest, case: Case) -> None:
         return torch.log_softmax(output @ weight.T + bias, dim=-1)
 
     found: list[Computation] = [partial(predict, weight=weight, bias=bias) for weight in weights for bias in biases]
-    output = case.normal(3, 4, 4, scale=30.0)  # some tokens lie far below the best
+    output = case.normal(3, 4, 4, scale=30.0, dtype=dtype)  # some tokens lie so far below the best that float32 has 0
     look_at = "log_softmax over the target vocabulary, in one step"
-    expect_computes(made.model.get_predictions, found, {"output": output}, ["the predictions"], look_at)
+    expect_computes(made.model.get_predictions, found, {"output": output}, ["the predictions"], look_at, dtype=dtype)
 
 
 @pytest.mark.item("own embeddings")
