@@ -1,4 +1,4 @@
-"""The command line: `python -m data generate | check | fetch | prepare | encode`."""
+"""The command line: `python -m data generate | check | fetch | prepare`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhe
 
 from .fetching.commands import add_fetch_command
 from .generator.commands import add_generator_commands
-from .preparation.commands import add_prepare_commands
+from .preparation.commands import add_prepare_command
 
 EXAMPLES = """examples:
   python -m data generate                          the course's corpus, as data/manifest.json records it
@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_generator_commands(commands, EXAMPLES)
     add_fetch_command(commands)
-    add_prepare_commands(commands)
+    add_prepare_command(commands)
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The command `fetch`."""
+"""The command `fetch`, and the table of the corpora that it knows."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import argparse
 import json
 import shlex
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.command_line import INTERRUPTED
 
 from ..arguments import Commands, output_folder, whole_number
 from ..files import CorpusError
-from .download import check_url, download, part_of
-from .folder import LOCK, ChecksumError, FetchFolder, PublicCorpus, read_table
+from .download import check_url, digest, download, write_text
 
+TABLE = Path(__file__).with_name("corpora.toml")
 DOWNLOADS = Path("downloads")
 RETRIES = 5
 EXAMPLES = """examples:
@@ -24,6 +26,40 @@ EXAMPLES = """examples:
   python -m data fetch multi30k-de-en --url val.de.gz=https://mirror.example/v1  one file from elsewhere
 A download that broke off is resumed by the same command. Then prepare the corpus: the last line says how.
 """
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to download: its name on disk, its address and checksum, each empty if none is known."""
+
+    name: str
+    url: str
+    checksum: str
+
+
+@dataclass(frozen=True)
+class PublicCorpus:
+    """An entry of the table; `corpora.toml` says what each field means."""
+
+    name: str
+    title: str
+    home: str
+    licence: str
+    citation: str
+    format: str
+    dataset: str
+    prepare: str
+    files: tuple[RemoteFile, ...]
+    texts: dict[str, list[str]]
+
+
+def read_table() -> dict[str, PublicCorpus]:
+    """Returns the corpora by name."""
+    corpora = {}
+    for name, entry in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
+        files = tuple(RemoteFile(**file) for file in entry.pop("files"))
+        corpora[name] = PublicCorpus(name=name, files=files, texts=entry.pop("texts", {}), **entry)
+    return corpora
 
 
 def add_fetch_command(commands: Commands) -> None:
@@ -58,16 +94,13 @@ def add_fetch_command(commands: Commands) -> None:
 
 
 def run_fetch(options: argparse.Namespace) -> int:
-    """Downloads what is missing and prints what to do next; 1 if a checksum is wrong."""
+    """Downloads what is missing and prints what to do next."""
     if options.name is None:
         if options.url or options.output:
             raise CorpusError(f"--{'url' if options.url else 'output'}: name the corpus too")
         return _list_corpora(options.json)
     try:
         return _fetch(options)
-    except ChecksumError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print("stopped; the same command resumes", file=sys.stderr)
         return INTERRUPTED
@@ -76,9 +109,8 @@ def run_fetch(options: argparse.Namespace) -> int:
 def _fetch(options: argparse.Namespace) -> int:
     corpus = read_table()[options.name]
     urls = _choose_urls(corpus, options.url)
-    path = options.output or DOWNLOADS / corpus.name
-    folder = FetchFolder(path, corpus)  # complains before the first byte, not after the last
-    missing = [file for file in corpus.files if file.name not in folder.present]
+    folder = options.output or DOWNLOADS / corpus.name
+    missing = [file for file in corpus.files if not _is_there(folder / file.name, file.checksum)]
     for file in missing:
         if not urls[file.name]:
             other = f", or: python -m data prepare {corpus.dataset}" if corpus.dataset else ""
@@ -87,25 +119,30 @@ def _fetch(options: argparse.Namespace) -> int:
     about = [f"{corpus.name}: {corpus.title}", f"licence: {corpus.licence}", f"citation: {corpus.citation}"]
     print("\n".join([*about, f"home: {corpus.home}"]), file=report, flush=True)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise CorpusError(f"{path}: cannot write: {problem.strerror or problem}") from None
+        raise CorpusError(f"{folder}: cannot write: {problem.strerror or problem}") from None
     for file in missing:
-        download(urls[file.name], part_of(path / file.name), options.retries)
-        folder.accept(file, urls[file.name])
-    made = folder.unpack({file.name for file in missing})
-    new = {file.name for file in missing} | set(made)
-    following = corpus.prepare.replace("{folder}", shlex.quote(str(path)))
+        download(urls[file.name], folder / file.name, file.checksum, options.retries)
+    texts = [name for name in corpus.texts if not (folder / name).exists()]
+    for name in texts:
+        write_text(folder, corpus.texts[name], folder / name)
+    new = [*(file.name for file in missing), *texts]
+    names = [*(file.name for file in corpus.files), *corpus.texts]
+    following = corpus.prepare.replace("{folder}", shlex.quote(str(folder)))
     if options.json:
-        names = [file.name for file in corpus.files] + list(corpus.texts)
-        files = {name: {**folder.records.get(name, {}), "new": name in new} for name in names}
-        print(json.dumps({**_described(corpus), "folder": str(path), "files": files, "next": following}))
+        found = {"folder": str(folder), "files": names, "new": new, "next": following}
+        print(json.dumps({**_described(corpus), **found}))
     else:
-        print(
-            f"{path}: {len(new)} of {len(corpus.files) + len(corpus.texts)} files are new; {LOCK} has their checksums"
-        )
-        print(f"next: {following}")
+        print(f"{folder}: {len(new)} of {len(names)} files are new\nnext: {following}")
     return 0
+
+
+def _is_there(path: Path, checksum: str) -> bool:
+    """Whether a file was fetched already. Raises: CorpusError if another one is in its place."""
+    if path.exists() and checksum and digest(path, checksum) != checksum:
+        raise CorpusError(f"{path}: not as in the table of corpora; move it away, or choose another --output")
+    return path.exists()
 
 
 def _choose_urls(corpus: PublicCorpus, given: list[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The commands `prepare` and `encode`."""
+"""The command `prepare`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import argparse
 import json
 import re
 import shlex
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from .reading import TextPair, read_columns, read_dataset, read_files
 DEFAULTS = Choices()
 LARGEST_VOCABULARY = 10_000_000  # the library reserves memory for all of it at once
 MOST_COLUMNS = 1000
-PREPARE_EXAMPLES = """examples:
+EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
       --vocabulary 18000 --joint --lowercase --languages de en --output corpora/deen
   python -m data prepare --preset opus-books-en-it --output corpora/enit
@@ -33,17 +32,12 @@ PREPARE_EXAMPLES = """examples:
 then:
   python -m reference train --corpus corpora/deen --output runs/deen
 """
-ENCODE_EXAMPLE = "example: python -m data encode --encoding corpora/deen/tokenizer.json < news.de > news.bpe"
 
 
-def add_prepare_commands(commands: Commands) -> None:
-    """Adds both."""
-
-    def command(name: str, text: str, epilog: str) -> argparse.ArgumentParser:
-        raw = argparse.RawDescriptionHelpFormatter
-        return commands.add_parser(name, help=text, description=text, epilog=epilog, formatter_class=raw)
-
-    parser = command("prepare", "turn parallel text into a corpus and its encodings", PREPARE_EXAMPLES)
+def add_prepare_command(commands: Commands) -> None:
+    """Adds it."""
+    what, raw = "turn parallel text into a corpus and its encodings", argparse.RawDescriptionHelpFormatter
+    parser = commands.add_parser("prepare", help=what, description=what, epilog=EXAMPLES, formatter_class=raw)
     parser.set_defaults(run=run_prepare)
     parser.add_argument(
         "--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them"
@@ -108,10 +102,6 @@ def add_prepare_commands(commands: Commands) -> None:
     )
     parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-
-    parser = command("encode", "encode text for a model that was trained on a prepared corpus", ENCODE_EXAMPLE)
-    parser.set_defaults(run=run_encode)
-    parser.add_argument("--encoding", type=Path, required=True, metavar="FILE", help="a file that `prepare` saved")
 
 
 def language(text: str) -> str:
@@ -227,19 +217,3 @@ def report(folder: Path, summary: dict[str, Any], removed: list[str]) -> Iterato
     preset = ["--preset", summary["preset"]] if summary["preset"] else []
     places = ["--corpus", str(folder), "--output", f"runs/{folder.name}"]
     yield f"next: {shlex.join(['python', '-m', 'reference', 'train', *preset, *places])}"
-
-
-def run_encode(options: argparse.Namespace) -> int:
-    """Encodes standard input, line by line; from bytes to bytes, so that no locale matters."""
-    encoding = read_encoding(options.encoding)
-    if sys.stdin is None or sys.stdout is None:
-        raise CorpusError(f"standard {'input' if sys.stdin is None else 'output'}: it is closed")
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise CorpusError(f"standard input: not UTF-8 text (byte {problem.start})") from None
-    except OSError as problem:
-        raise CorpusError(f"standard input: {problem.strerror or problem}") from None
-    for line in text.removesuffix("\n").split("\n") if text else ():  # only "\n" ends one: line n stays line n
-        sys.stdout.buffer.write(" ".join(encoding.encode(line)).encode() + b"\n")
-    return 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -58,7 +58,7 @@ class Encoding:
     """A trained tokenizer: text to words, words to the tokens of a line."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Takes one that `learn_bpe`, `learn_words` or `read_encoding` made."""
+        """Takes one that `learn_one` or `read_encoding` made."""
         tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._tokenizer = tokenizer
 
@@ -99,53 +99,35 @@ Encodings = tuple[Encoding, Encoding]
 """Of source and target."""
 
 
-def learn_bpe(lines: Lines, size: int, pre_tokenizer: str = "signs", lowercase: bool = False) -> Encoding:
-    """Learns byte pairs (Sennrich et al. 2016); the same sentences in any order give the same encoding.
-
-    Args:
-        lines: the sentences, cut into words by the same rules.
-        size: tokens, special ones included.
-        pre_tokenizer: see `empty_tokenizer`.
-        lowercase: likewise.
-    """
-    tokenizer = empty_tokenizer(pre_tokenizer, lowercase, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))
-    return Encoding(_finished(train_bpe(tokenizer, lines, size, SPECIAL)))
-
-
-def learn_words(
-    lines: Lines, size: int, min_count: int = 1, pre_tokenizer: str = "signs", lowercase: bool = False
-) -> Encoding:
-    """Keeps the most frequent words.
-
-    Args:
-        lines: the sentences, cut into words by the same rules.
-        size: words, special ones not included.
-        min_count: rarer words are unknown.
-        pre_tokenizer: see `empty_tokenizer`.
-        lowercase: likewise.
-    """
-    counts = Counter(word for line in lines() for word in line.split(" "))
-    frequent = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
-    numbers = {word: number for number, word in enumerate([*SPECIAL, *frequent[:size]])}
-    return Encoding(_finished(empty_tokenizer(pre_tokenizer, lowercase, WordLevel(numbers, UNKNOWN))))
-
-
 def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
-    """Learns the encodings of both sides from pairs that can be read again and again."""
+    """Learns the encodings of both sides, or of both together, from pairs that can be read again and again."""
 
     def of(*sides: int) -> Encoding:
-        def lines() -> Iterator[str]:
-            return (pair[side] for side in sides for pair in pairs)
-
-        rules = (choices.pre_tokenizer, choices.lowercase)
-        if choices.encoding == "bpe":
-            return learn_bpe(lines, choices.vocabulary, *rules)
-        return learn_words(lines, choices.vocabulary, choices.min_count, *rules)
+        return learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
 
     if choices.joint:
         joint = of(0, 1)
         return joint, joint
     return of(0), of(1)
+
+
+def learn_one(lines: Lines, choices: Choices) -> Encoding:
+    """Learns byte pairs (Sennrich et al. 2016), or keeps the most frequent words.
+
+    Args:
+        lines: the sentences, cut into words by the same rules; in any order they give the same encoding.
+        choices: of byte pairs, the vocabulary includes the special tokens.
+    """
+    rules = (choices.pre_tokenizer, choices.lowercase)
+    if choices.encoding == "bpe":
+        tokenizer = empty_tokenizer(*rules, BPE(unk_token=UNKNOWN, end_of_word_suffix=END_OF_WORD))
+        return Encoding(_finished(train_bpe(tokenizer, lines, choices.vocabulary, SPECIAL)))
+    counts = Counter(word for line in lines() for word in line.split(" "))
+    frequent = sorted(
+        (word for word in counts if counts[word] >= choices.min_count), key=lambda word: (-counts[word], word)
+    )
+    numbers = {word: number for number, word in enumerate([*SPECIAL, *frequent[: choices.vocabulary]])}
+    return Encoding(_finished(empty_tokenizer(*rules, WordLevel(numbers, UNKNOWN))))
 
 
 def _finished(tokenizer: Tokenizer) -> Tokenizer:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import os
-import urllib.error
-import urllib.request
 import zlib
 from collections.abc import Iterator
-from http import HTTPStatus
 from itertools import zip_longest
 from pathlib import Path
 
 from ..files import CorpusError
 
 TextPair = tuple[str, str]
-
-HUB = "https://huggingface.co"
-SECONDS_TO_ANSWER = 4.0
 
 
 def read_files(source: Path, target: Path) -> Iterator[TextPair]:
@@ -89,9 +82,6 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
     Raises:
         CorpusError: if the library is missing, or the dataset has no such languages.
     """
-    is_online = Path(name).exists() or is_hub_reachable()
-    if not is_online:  # then the library takes a copy that it has kept, or fails at once
-        os.environ["HF_HUB_OFFLINE"] = "1"
     try:
         import datasets  # takes seconds to load
     except ImportError:
@@ -100,9 +90,6 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
     try:
         splits = datasets.load_dataset(name, config)
     except Exception as problem:  # of a dozen libraries: no such name, no such configuration, a damaged file
-        if not is_online:
-            away = f"no such folder here, and {_hub()} cannot be reached; name a folder of files, or try again"
-            raise CorpusError(f"--dataset {name}: {away}") from None
         first = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise CorpusError(f"--dataset {name}: it cannot be loaded: {first}") from None
 
@@ -116,18 +103,3 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
             yield found[languages[0]] or "", found[languages[1]] or ""
 
     return {split: rows(split) for split in splits}
-
-
-def is_hub_reachable() -> bool:
-    """Whether the hub answers within a few seconds; by itself the library would try for half a minute."""
-    try:
-        urllib.request.urlopen(_hub(), timeout=SECONDS_TO_ANSWER).close()  # noqa: S310  # of a web address
-    except urllib.error.HTTPError as error:  # of the hub itself, or of a proxy that lets nothing through?
-        return error.code == HTTPStatus.NOT_FOUND
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _hub() -> str:
-    return os.environ.get("HF_ENDPOINT") or HUB

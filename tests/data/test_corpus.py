@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from data.bpe import join_pieces, learn
-from data.generator.build import Corpus, build, split_of
+from data.bpe import learn
+from data.generator.build import Corpus, build
 from data.generator.check import broken_promises
 from data.generator.corpus_files import (
     DEV,
@@ -49,28 +49,6 @@ def test_counts_and_vocabularies(files: dict[str, bytes]) -> None:
     for side, expected in ((0, 1382), (1, 1362)):
         tokens = {token for pair in pairs(files[TRAIN]) for token in pair[side].split()}
         assert abs(len(tokens) + SPECIAL_IDS - expected) <= 10
-
-
-def test_some_words_were_never_seen_and_few_are_frequent(files: dict[str, bytes]) -> None:
-    """A long tail: many words once, some of dev and test in no training sentence."""
-    for side in (0, 1):
-        words = [word for pair in pairs(files[TRAIN]) for word in join_pieces(pair[side]).split()]
-        counts = count(words)
-        assert sum(1 for found in counts.values() if found == 1) > len(counts) / 5
-        top = sum(sorted(counts.values(), reverse=True)[:100])
-        assert top > len(words) / 2
-        for name in (DEV, TEST):
-            unseen = [w for pair in pairs(files[name]) for w in join_pieces(pair[side]).split() if w not in counts]
-            assert 20 < len(unseen) < 400
-    assert len(count([w for p in pairs(files[TRAIN]) for w in join_pieces(p[0]).split()])) >= 2500
-
-
-def count(words: list[str]) -> dict[str, int]:
-    """How often each word stands."""
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
 
 
 def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) -> None:
@@ -121,12 +99,6 @@ def test_another_test_seed_changes_the_test_split_alone(first: Corpus, lexicon: 
     used = {pair.french for split in (first.train, first.dev, first.test) for pair in split}
     assert not used & {pair.french for pair in fresh.test}
     assert len(fresh.test) == small.size.test
-
-
-def test_every_sentence_has_one_split(corpus: Corpus, settings: Settings) -> None:
-    """Decided by its hash."""
-    for name in ("train", "dev", "test"):
-        assert {split_of(pair.french, settings.size) for pair in getattr(corpus, name)} == {name}
 
 
 def test_same_bytes_whatever_the_hash_seed(first: Corpus, small: Settings) -> None:

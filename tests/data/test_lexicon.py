@@ -23,21 +23,13 @@ MISTAKES = [
     ("nouns_food.tsv", "truc\tm\tthing\tfoot\t-", "'foot' is no class of classes.toml"),
     ("nouns_food.tsv", "truc\tm\tthing\tfood", "4 cells, expected 5: french, gender, english, class, options"),
     ("nouns_food.tsv", "truc\tm\tthing\tfood\tmas", "unknown option 'mas' in options, expected: aspirated,"),
-    ("nouns_food.tsv", "truc\tm\t thing\tfood\t-", "english is ' thing', expected text without spaces around it"),
     ("nouns_food.tsv", "truc\tm\tThing\tfood\t-", "english is 'Thing', expected lower-case letters without accents"),
-    ("nouns_food.tsv", "truc\tm/f\tthing\tfood\t-", "need one form for gender 'm/f' each"),
-    ("nouns_food.tsv", "truc\tm\tthing\tfood\tloc=à", "loc is 'à', expected french:english prepositions"),
     ("nouns_food.tsv", "truc\tm\tthing\tfood\tmeasure=xyz", "'truc' measures 'xyz', which is in no noun table"),
     ("nouns_food.tsv", "pain\tm\tbread\tfood\t-", "'pain' of class 'food' stands in line 2 too"),
-    ("verbs_transitive.tsv", "voir\tspot\tstate\tperson\tperson\t-\t-\t-\t-", "another sense ('see',) for the same"),
-    ("verbs_transitive.tsv", "oser\tdare\tstat\tperson\tperson\t-\t-\t-\t-", "aspect is 'stat', expected one of"),
     ("verbs_transitive.tsv", "oser\tdare\tstate\tpersons\tfood\t-\t-\t-\t-", "'persons' is no class or group"),
     ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\t=xyz\t-\t-\t-\t-", "there is no noun 'xyz' in the noun"),
-    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\ttext=pain\t-\t-\t-\t-", "no noun 'pain' of class 'text'"),
     ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\tfood\t-\tde\t-\t-", "prep is 'de', expected french:english"),
     ("adjectives.tsv", "grand\thuge\tkin\tbefore\tpredicate\ter\t-", "'grand' has another sense ('tall',)"),
-    ("adjectives.tsv", "gai\tmerry\tperson\tbehind\tboth\ter\t-", "position is 'behind', expected one of: before"),
-    ("adverbs.tsv", "sometimes\tici\there\tend\tend", "kind is 'sometimes', expected one of"),
 ]  # fmt: skip
 
 
@@ -85,9 +77,7 @@ def test_the_lexicon_is_large(lexicon: Lexicon) -> None:
         ("noun_slope", "noun_slop", "[zipf] has the unknown key 'noun_slop'; did you mean 'noun_slope'?"),
         ("dev = 971", "dev = 971.5", "[size] dev is 971.5, expected a whole number of at least 1"),
         ("dev = 971\n", "", "[size] lacks dev"),
-        ("plural = ", "plural = 1", "expected a share between 0 and 1"),
         ("[frame]", "[frames]", "did you mean 'frame'?"),
-        ("je = ", "je = -", "[subject] je is -"),
         ("[size]", "[size", "settings.toml: "),
     ],
 )

@@ -13,7 +13,6 @@ from foundation.whole_files import (
     check_file,
     check_folder,
     in_one_piece,
-    is_stream,
     write_whole,
 )
 
@@ -83,11 +82,6 @@ def test_a_device_is_written_to(tmp_path):
     os.close(ours), os.close(theirs)
 
 
-@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/null", "/dev/fd/1"])
-def test_devices_are_known_as_streams(name):
-    assert is_stream(Path(name))
-
-
 @pytest.mark.parametrize("name", ["/proc/self/fd/1", "/dev/fd/1", "link"])
 def test_what_others_wrote_to_redirected_output_stays(tmp_path, name):
     # Not /dev/stdout itself: a faulty helper run by root would replace that link of the machine.
@@ -116,24 +110,3 @@ def test_places_are_told_apart(tmp_path):
     for check, bad in wrong:
         with pytest.raises(UserError, match="folder"):
             check(tmp_path / bad)
-
-
-def test_a_folder_that_is_not_ours_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *arguments: False)  # root may write anywhere
-    with pytest.raises(UserError, match="cannot be written to"):
-        check_file(tmp_path / "new")
-
-
-def test_a_path_that_cannot_be_written_is_known_before_the_work(tmp_path):
-    (tmp_path / "file").touch()
-    for path, kind in ((tmp_path, IsADirectoryError), (tmp_path / "file" / "a.txt", NotADirectoryError)):
-        with pytest.raises(kind) as caught, in_one_piece(path):
-            pytest.fail("the work was begun")
-        assert str(tmp_path) in str(caught.value.filename)
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_full_disk_is_reported_with_the_file(tmp_path):
-    with pytest.raises(OSError) as caught, in_one_piece(tmp_path / "a.txt"):
-        raise OSError(28, "No space left on device")
-    assert str(caught.value) == f"[Errno 28] No space left on device: '{tmp_path / 'a.txt'}'"

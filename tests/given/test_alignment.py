@@ -8,10 +8,8 @@ import torch
 
 from given.alignment import (
     Tally,
-    join_links,
     read_alignments,
     score_heads,
-    words_of,
 )
 from given.pictures import plot_alignments
 from reference.__main__ import main
@@ -31,12 +29,6 @@ def test_the_error_rate_by_hand():
     assert Tally().figures()["aer"] == 1
 
 
-def test_pieces_of_a_word_are_joined():
-    assert words_of(["le", "chat@@", "on", "dort"]) == [0, 1, 1, 2]
-    links = {(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}
-    assert join_links(links, *PAIRS[0]) == {(0, 0), (1, 1), (2, 2)}
-
-
 def test_a_head_that_looks_right_has_no_errors():
     right = torch.eye(4)
     right[1] = torch.tensor([0, 0.2, 0.8, 0])  # the other piece of the right word
@@ -46,13 +38,6 @@ def test_a_head_that_looks_right_has_no_errors():
     first, second = score_heads([weights], PAIRS[:1], gold)
     assert (first["head"], first["aer"]) == (1, 0)
     assert (second["head"], second["aer"]) == ("mean", pytest.approx(1 - 2 / 6, abs=1e-4))
-
-
-def test_links_are_read(tmp_path):
-    (tmp_path / "links").write_text("0-0 1-1 3-3\n\n")
-    first, second = read_alignments(tmp_path / "links", PAIRS)
-    assert first == {(0, 0), (1, 1), (3, 3)}
-    assert second == set()
 
 
 @pytest.mark.parametrize(

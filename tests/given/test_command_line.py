@@ -220,13 +220,6 @@ def test_who_stops_training_is_told_how_to_resume(tmp_path, monkeypatch, capsys)
     assert capsys.readouterr().err == "\nreference: stopped\n", "what is there is an older run, not this one"
 
 
-@pytest.mark.parametrize("command", ["train", "compare", "translate", "attention", "average", "align"])
-def test_help_has_an_example(command, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        main([command, "--help"])
-    assert f"example: python -m reference {command}" in capsys.readouterr().out
-
-
 @pytest.mark.slow
 def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch, capsys):
     from reference import attention, layers

@@ -12,7 +12,7 @@ from given.config import PRESETS, ConfigError
 from given.decoding import Development, load_model
 from given.experiment import Experiment
 from given.extras.weight_average import WeightAverage
-from given.run_folder import Checkpoint, CheckpointError, RunFolder
+from given.run_folder import Checkpoint, CheckpointError
 from reference.data import BatchLoader, read_pairs
 
 from .small import DEV, PAIRS, SMALL
@@ -101,11 +101,6 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
     monkeypatch.setattr("reference.train.train_epoch", lambda *inputs, **options: pytest.fail("trained"))
     with pytest.raises(NotImplementedError, match="TODO E.3"):
         start(tmp_path, replace(SMALL, beam_size=2, cached=False))
-
-
-def test_a_pass_that_is_written_otherwise_or_leaves_batches_out_ends_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr("reference.train.train_epoch", lambda batches, *rest, **more: float(not next(batches)))
-    assert [line["epoch"] for line in start(tmp_path).history] == [1, 2, 3]
 
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
@@ -211,25 +206,6 @@ def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path,
     assert_same(resume(tmp_path), undisturbed(config)[0])
 
 
-def test_ctrl_c_between_the_best_report_and_its_checkpoint_leaves_no_wrong_one(tmp_path, monkeypatch, scores):
-    scores(0.1, 0.5)
-    function, calls = RunFolder.save_report, []
-
-    def stop(self, *arguments):
-        calls.append(self)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return function(self, *arguments)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(RunFolder, "save_report", stop)
-        start(tmp_path)
-    scores(0.2)
-    resume(tmp_path)
-    assert [line["dev_bleu"] for line in Checkpoint.load(tmp_path / "last.pt").history] == [0.1, 0.5, 0.2]
-    assert Checkpoint.load(tmp_path / "best.pt").step == 16
-
-
 def test_steps_and_reports(tmp_path, undisturbed):
     """Reports within an epoch, or after several, change nothing but the history."""
     run = start(tmp_path / "steps", replace(SMALL, max_steps=11, report_every=4), keep_epochs=True)
@@ -309,26 +285,6 @@ def test_the_average_by_hand():
     with average.in_model():
         assert model.weight.item() == pytest.approx(expected)
     assert model.weight.item() == -1.0
-
-
-def test_dev_is_measured_with_the_average_and_training_goes_on_without(monkeypatch):
-    run, plain = (Experiment(replace(AVERAGED, ema=ema, dropout=0.0), PAIRS, DEV) for ema in (0.9, 0.0))
-    seen, translate = [], Development.translate
-
-    def look(self, model, count=None):
-        seen.append({name: tensor.clone() for name, tensor in model.state_dict().items()})
-        return translate(self, model, count)
-
-    monkeypatch.setattr(Development, "translate", look)
-    for experiment in (run, plain):
-        experiment.run_epoch(progress=False)
-    average = run.average.state()
-    assert all(torch.equal(seen[0][name], average[name]) for name in average)
-    assert not torch.equal(seen[0]["output_projection.bias"], run.model.output_projection.bias)
-    for one, other in zip(run.model.parameters(), plain.model.parameters(), strict=True):
-        assert torch.equal(one, other), "the average changes nothing in training"
-    assert run.model.output_projection.weight is run.model.tgt_embedding.table.weight
-    assert run.history[0]["dev_loss"] != plain.history[0]["dev_loss"]
 
 
 def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):

@@ -1,15 +1,9 @@
 """Q, K, V, scores, weights and context in colour, caught from any code for attention."""
 
-import shutil
-import sys
-
 import pytest
 import torch
 
-from autograder.cells import read_cells
-from foundation.places import ROOT
-from given import package
-from given.drawing import catch, catching, join_heads
+from given.drawing import catch, catching
 from given.pictures import plot_matrices
 from reference import attention
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
@@ -65,40 +59,3 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     scores = figure.axes[3]
     assert scores.images[0].get_array().mask.sum() == 3 and len(scores.texts) == 6
     assert len(figure.axes[4].texts) == 9
-
-
-VARIANTS = [
-    cell
-    for path in sorted((ROOT / "autograder/assignment/proof/variants").glob("attention_*.py"))
-    for cell in read_cells(path)
-]
-WITHOUT_THE_FUNCTION = {"folded_heads", "inline"}
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("variants")
-    sys.path.insert(0, str(folder))
-    yield folder
-    sys.path.remove(str(folder))
-
-
-@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # of a checkpoint without gradients
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda cell: cell.name)
-def test_the_matrices_of_correct_variants_are_caught(variant, place, monkeypatch):
-    name = f"with_{variant.name}"
-    shutil.copytree(ROOT / "reference", place / name, ignore=shutil.ignore_patterns("__pycache__"))
-    with (place / name / "attention.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{variant.text}")
-    monkeypatch.setattr(package, "_names", [name])
-    model = package.model.Transformer(9, 9, 8, 2, 8, n_layers=1).eval()
-    with torch.no_grad(), catching() as caught:
-        memory, encoder = model.encode(torch.tensor([[3, 4, 5]]), None)
-        _, decoder, cross = model.decode(torch.tensor([[1, 2]]), memory, None, causal_mask(2))
-    joined = join_heads(caught, 3)
-    if variant.name in WITHOUT_THE_FUNCTION:
-        assert joined == []
-        return
-    for matrices, weights in zip(joined, [*encoder, *decoder, *cross], strict=True):
-        torch.testing.assert_close(matrices.weights, weights)
-        assert matrices.query.shape[-1] == 4

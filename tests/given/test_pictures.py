@@ -9,7 +9,7 @@ from PIL import Image
 from given.config import ConfigError
 from given.decoding import Watched, find_pair
 from given.experiment import Experiment
-from given.pictures import choose_evenly, plot_attention, plot_history, plot_page, plot_through_time, save_figure
+from given.pictures import plot_attention, plot_page, save_figure
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 
@@ -31,14 +31,6 @@ def test_a_page_has_a_map_for_each_layer_and_head():
     assert shown == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.1, 0.11, 0.12, 0.13])
     assert [axes.get_title() for axes in figure.axes[:4]] == list("ABCD")
     assert [axes.get_ylabel() for axes in figure.axes[:8:4]] == ["layer 1", "layer 2"]
-
-
-def test_the_curves_show_the_thresholds():
-    history = [{"epoch": n, "train_loss": 3 / n, "dev_loss": 4 / n, "dev_bleu": n / 10} for n in (1, 2, 3)]
-    bleu_axes = plot_history(history, {"beginner": 0.30, "advanced": 0.45}).axes[1]
-    assert [text.get_text() for text in bleu_axes.texts] == ["beginner 0.30", "advanced 0.45"]
-    assert sorted(line.get_ydata()[0] for line in bleu_axes.lines[1:]) == [0.30, 0.45]
-    assert len(plot_history(history).axes[1].lines) == 1
 
 
 def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
@@ -93,13 +85,3 @@ def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     assert "encoder attention, layer 1, 3 times" in capsys.readouterr().out
     assert main(["train", "--resume", *files, "--attention-through-time", "il dors ."]) == 2
     assert "records the attention in 'elle dort .' already" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_many_reports_are_thinned_out_and_named():
-    assert choose_evenly(3, 12) == [0, 1, 2] and choose_evenly(51, 6) == [0, 10, 20, 30, 40, 50]
-    weights = [torch.rand(2, 3, 4) for _ in range(31)]
-    figure = plot_through_time(weights, [f"epoch {n}" for n in range(31)], ["a"] * 3, ["b"] * 4, "cross")
-    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
-    assert len(titles) == 12 and (titles[0], titles[-1]) == ("epoch 0", "epoch 30")
-    assert [axes.get_ylabel() for axes in figure.axes[:24:12]] == ["head 1", "head 2"]

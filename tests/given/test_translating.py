@@ -1,9 +1,6 @@
 """`translate` (raw text and tokens, files and streams, several translations, unknown words), and the tokenizers."""
 
 import io
-import os
-import pty
-import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -88,24 +85,6 @@ def test_standard_streams(raw_folder, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", None)
     assert main(arguments) == 2
     assert capsys.readouterr().err == "reference: standard input: it is closed\n"
-
-
-@pytest.mark.slow
-def test_what_is_typed_is_translated_line_by_line(run_folder):
-    theirs, ours = pty.openpty()
-    command = [sys.executable, "-m", "reference", "translate", "--input", "-", "--checkpoint", run_folder / "best.pt"]
-    with subprocess.Popen(command, stdin=ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
-        try:
-            for line, expected in ((b"ich lese .\n", b"i read .\n"), (b"\n", b"\n")):
-                os.write(theirs, line)
-                assert done.stdout.readline() == expected, "before the next line is typed"
-            os.write(theirs, b"\x04")
-            assert done.wait(60) == 0
-            assert b"one sentence per line; Ctrl-D ends" in done.stderr.read()
-        finally:
-            done.kill()
-            os.close(ours)
-            os.close(theirs)
 
 
 def test_notes_on_lines_that_are_cut(run_folder, capsys):

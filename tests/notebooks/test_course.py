@@ -29,14 +29,6 @@ def test_every_answer_cell_compiles_and_says_what_the_skeleton_says(course) -> N
     assert 'raise NotImplementedError("TODO 1.4")' in norm.open
 
 
-def test_what_only_a_solution_imports_is_imported_in_the_solution(course) -> None:
-    solved = {one.name: one for one in course.definitions}
-    assert "### BEGIN SOLUTION\n    import math\n" in solved["scaled_dot_product_attention"].solved
-    assert "import math" not in solved["scaled_dot_product_attention"].imports
-    assert "from student.decode import cut_sentence" in solved["beam_decode"].imports
-    assert not any("islice" in line for one in course.definitions for line in (*one.imports, one.open))
-
-
 def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
     cell = cells_of(course.release, "1_building_blocks.ipynb")["test_1_2"]
     marks = cell["metadata"]["nbgrader"]
@@ -85,15 +77,6 @@ def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assig
     for task in assignment.tasks:
         test = cells[f"test_{task.number.replace('.', '_').lower()}"]
         assert test["metadata"]["nbgrader"]["points"] == task.points
-
-
-def test_ids_stay_when_text_comes_in_before() -> None:
-    text = "{{setup}}\n## A\none\n{{answer 1.1}}\n"
-    ids = []
-    for prose in (text, text.replace("{{answer", "```python\n1\n```\ntwo\n{{answer")):
-        notebook = make_notebook("a", read_prose("a.md", prose), {}, read_assignment())
-        ids.append([cell.id for cell in notebook.cells])
-    assert ids == [["setup_a", "text-a", "test_1_1"], ["setup_a", "text-a", "code-a", "text-a-2", "test_1_1"]]
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,6 @@ def test_equal_output_weights_and_gradients(name, d, h, kind):
         torch.testing.assert_close(other_gradients, mapped, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_heads_must_divide_the_width(name):
-    with pytest.raises(ValueError, match="10.*4"):
-        load(name)(10, 4)
-
-
 def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
     variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
     page = (ROOT / "docs/explanation/four-attentions.md").read_text(encoding="utf-8")
