@@ -100,8 +100,9 @@ class Task:
 class Assignment:
     """The whole file; `name` is nbgrader's for the assignment, `python` is the version that grades.
 
-    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check. `phase` is of
-    the release: in the first, component tests of what students write tests for are held back; None = no phases.
+    `assistants` is what coding assistants may do; `predictions`: whether notebooks ask before they check; `hint_after`:
+    how many failed attempts a hint takes. `phase` is of the release: in the first, component tests of what students
+    write tests for are held back; None = no phases.
     """
 
     title: str
@@ -119,6 +120,7 @@ class Assignment:
     python: tuple[int, int] = (3, 11)
     assistants: str = "tutor"
     predictions: bool = True
+    hint_after: int = 3
     late: LatePolicy | None = None
     phase: int | None = None
 
@@ -187,7 +189,7 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    words = ["title", "name", "due", "contact", "package", "python", "assistants", "predictions"]
+    words = ["title", "name", "due", "contact", "package", "python", "assistants", "predictions", "hint_after"]
     read_table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
@@ -237,6 +239,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
         python=_python(content.get("python", "3.11")),
         assistants=read_choice(content.get("assistants", "tutor"), ASSISTANTS, "assistants"),
         predictions=_switch(content.get("predictions", True), "predictions"),
+        hint_after=_count(content.get("hint_after", 3), "hint_after"),
         late=read_late(content["late"]) if "late" in content else None,
         phase=phase,
     )
@@ -245,6 +248,12 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
 def _switch(value: object, where: str) -> bool:
     if not isinstance(value, bool):
         raise AssignmentError(f"{where} = {value!r}: expected true or false")
+    return value
+
+
+def _count(value: object, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise AssignmentError(f"{where} = {value!r}: expected a whole number, 0 or more")
     return value
 
 

@@ -1,4 +1,4 @@
-"""The command line: `sanity`, `train`, `average`, `compare`, `translate`, `attention`, `align` and `pack`.
+"""The command line: `sanity`, `hint`, `train`, `average`, `compare`, `translate`, `attention`, `align` and `pack`.
 
 A user's error is answered in one line, with exit status 2.
 """
@@ -58,7 +58,7 @@ def make_parser() -> Parser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package.name()}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    names = "sanity | train | average | compare | translate | attention | align | pack"
+    names = "sanity | hint | train | average | compare | translate | attention | align | pack"
     commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
@@ -75,6 +75,8 @@ def make_parser() -> Parser:
     training.add_flags(command("train", training.run, text, "--epochs 3 --output runs/short"))
     text = "Ask a fresh model five questions: its first loss, gradients, padding, the future, one batch by heart."
     sanity.add_flags(command("sanity", sanity.run, text, "--output sanity.png"))
+    text = "Give a hint for a task after some failed attempts, which .attempts.json beside the package counts."
+    command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Average the last checkpoints of a run into one."
     runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
@@ -89,6 +91,13 @@ def make_parser() -> Parser:
     text = "Pack what you hand in, and check what a grader will find in it."
     packing.add_flags(command("pack", packing.run, text, "--output submission.zip", computes=False))
     return parser
+
+
+def give_hint(options: argparse.Namespace) -> int:
+    """Prints a hint; returns 1 unless the task's tests pass."""
+    from autograder.testing.hints import give  # the tests take a moment to load
+
+    return give(options.task)
 
 
 def choose_device(name: str) -> str:

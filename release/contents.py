@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from autograder.diagnosis.catalogue import HINTS, pack_hints
 from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
@@ -115,7 +116,7 @@ def collect_gradescope(
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
+    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(assignment)
     if assignment.own_tests:
         inner[f"{GRADER}/assignment/own_tests.packed"] = packed_implementations(root)
     files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
@@ -180,7 +181,14 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
     modules = [path for path in given if path.endswith(".py")]
     needed = needed_modules(files, [*_starts_of_tests(files), *modules, *starts])
     others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
-    return {path: files[path] for path in sorted({*needed, *given, *others, ASSIGNMENT_FILE})}
+    found = {path: files[path] for path in sorted({*needed, *given, *others, ASSIGNMENT_FILE})}
+    return found | hints_of(assignment)
+
+
+def hints_of(assignment: Assignment) -> dict[str, bytes]:
+    """The file of hints for students' mistakes, by path from the project's root; none where no pattern is known."""
+    content = pack_hints(assignment)
+    return {f"{GRADER}/assignment/{HINTS}": content} if content else {}
 
 
 def held_back(root: Path, assignment: Assignment) -> dict[str, bytes]:

@@ -107,6 +107,7 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
         "title": assignment.title,
         "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
         "assistants": textwrap.fill(FOR_STUDENTS[assignment.assistants], 118, subsequent_indent="  "),
+        "hints": str(assignment.hint_after),
         "contact": f" ({assignment.contact})" if assignment.contact else "",
         "held_back": _held_back(assignment),
     }

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypeAlias
 
-from autograder.diagnosis.catalogue import CatalogueError
+from autograder.diagnosis.catalogue import CatalogueError, read_catalogue
 from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCE
@@ -104,6 +104,37 @@ def add_prove_diagnosis(commands: Commands) -> None:
     prove.add_argument("--seed", type=int, default=0, help="seed for the tests' random inputs (default: 0)")
     prove.add_argument("--output", type=Path, help="write the table to this Markdown file")
     add_places(prove, run_prove_diagnosis)
+
+
+def add_hints(commands: Commands) -> None:
+    """Adds `hints` to the commands."""
+    hints = commands.add_parser(
+        "hints",
+        help="compute the patterns by which students get hints, and measure them",
+        description="Put every known fault into the reference, run the tests of its task with the seed of hints, and "
+        "write what they see to misconceptions/patterns.json. Count how often the right hint comes, in the reference's "
+        "layout and in others. Status 1 if a wrong one comes for more than 3%.",
+        epilog="example: python -m validity hints --layout renamed --jobs 2",
+    )
+    hints.add_argument("--fault", default="", help="compute only patterns of faults whose id contains this text")
+    hints.add_argument("--layout", action="append", default=[], help="measure this layout, too; may be repeated")
+    hints.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
+    hints.set_defaults(run=run_hints)
+
+
+def run_hints(options: argparse.Namespace) -> int:
+    """Writes the patterns; returns 1 where wrong hints are too many, 2 for a layout that there is not."""
+    from .diagnosis import choose_layouts
+    from .hints import measure_all
+
+    assignment = read_assignment()
+    try:
+        layouts = choose_layouts(options, assignment) if options.layout else []
+        faults = read_catalogue(assignment=assignment)
+        changed = [fault for fault in faults if options.fault in fault.id]
+        return measure_all(faults, changed, layouts, assignment, options.jobs)
+    except (CatalogueError, OSError) as error:
+        return refused("hints", error)
 
 
 def add_sample(command: Parser, what: str) -> None:

@@ -7,7 +7,9 @@ file and fault, so that no fault silently tests nothing.
 
 import ast
 import difflib
+import json
 import tomllib
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +21,9 @@ from foundation.command_line import UserError
 
 from ..sources import Source, Sources
 
+PATTERNS, HINTS = "misconceptions/patterns.json", "hints.json.z"
+"""In the assignment's folder: what tests see of each fault, by its id (`validity hints` writes it); in a release, the
+same beside hints, without ids, for `autograder.testing.hints`."""
 SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 Table = Mapping[str, Any]
 """Of a catalogue's file."""
@@ -110,6 +115,23 @@ def faults_of(assignment: Assignment) -> list[Fault]:
     """The assignment's catalogue, as far as it has the tasks; none where it has no folder of misconceptions."""
     folder = assignment.folder / "misconceptions"
     return read_catalogue(folder, assignment, skip_other_tasks=True) if folder.is_dir() else []
+
+
+def read_patterns(assignment: Assignment) -> dict[str, list[str]]:
+    """The patterns of faults, each a list of hashes, by the fault's id; none where there is no such file."""
+    path = assignment.folder / PATTERNS
+    content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {fault: seen.split() for fault, seen in content.items()}
+
+
+def pack_hints(assignment: Assignment) -> bytes:
+    """The content of HINTS; b"" where no fault has a pattern."""
+    patterns, known = read_patterns(assignment), dict[str, list[tuple[str, str]]]()
+    for fault in faults_of(assignment) if patterns else ():
+        if fault.id in patterns:
+            known.setdefault(fault.task, []).append((fault.hint, "".join(patterns[fault.id])))
+    text = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(text.encode(), 9) if known else b""
 
 
 def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
-from ..diagnosis.catalogue import CatalogueError
-from ..diagnosis.explaining import Explainer, make_diagnostician
+from ..diagnosis.catalogue import CatalogueError, Misconception
+from ..diagnosis.explaining import EXPLAINED, Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
 from ..sandbox.containment.layers import layers_of
@@ -30,6 +30,8 @@ from ..sandbox.containment.zygote import Zygote, living
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.collected_tests import CollectedTests
+from ..testing.hints import SEED as HINT_SEED
+from ..testing.hints import fitting, pattern_of, read_hints
 from ..testing.own_run import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .own_tests import judge_own_tests
@@ -196,6 +198,8 @@ def judge(
         for task in assignment.tasks:
             if task.tests_of:
                 yield TasksJudged((judge_own_tests(submission, task, assignment, grader.zygote, seed),))
+        for result in find_hints(known.values(), grader.tests, sandbox, assignment):
+            yield TasksJudged((result,))
         if tries_training:
             sandbox.grant_the_rest()
             yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
@@ -207,6 +211,23 @@ def judge(
                 yield ModelShown(learned)
                 yield from contained(sandbox)
     yield Finished()
+
+
+def find_hints(
+    results: Iterable[TaskResult], tests: CollectedTests, sandbox: Sandbox, assignment: Assignment
+) -> Iterator[TaskResult]:
+    """Failed tasks with the hints that students find at home, where there is no catalogue: on Gradescope.
+
+    The task's tests run once more, with the seed of hints. What they see changes no mark.
+    """
+    hints = read_hints(assignment.folder)
+    for result in results:
+        task = result.task
+        if result.state in EXPLAINED and result.finding is None and task.number in hints:
+            *_, outcomes = tests.only(task.marker).run(sandbox, HINT_SEED)
+            if found := fitting(hints[task.number], pattern_of(outcomes.get(task.marker, ()))):
+                text = "\n".join(f"Hint: {hint}" for hint in found)
+                yield replace(result, finding=Misconception(text, "", explains_all=False))
 
 
 def contained(sandbox: Sandbox) -> Iterator[Contained]:

@@ -5,6 +5,7 @@ All are drawn from one seed and the test's name. A student's run prints its seed
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
@@ -17,12 +18,17 @@ ALMOST_ALL = 1 - 1e-9
 """A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
 
 
+def number_of(*parts: object) -> int:
+    """A number for a generator, as different as its parts are."""
+    return int.from_bytes(hashlib.sha256("/".join(map(str, parts)).encode()).digest()[:7])
+
+
 class Case:
     """A source of random inputs."""
 
     def __init__(self, seed: int, name: str) -> None:
         """Starts from `seed`; each `name` gets a sequence of its own. Seeds PyTorch's global generator too."""
-        number = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:7])
+        self._number, self._rounds = (number := number_of(seed, name)), 0
         self._random = random.Random(number)  # noqa: S311  inputs must be repeatable; the seed is what is secret
         self._generator = torch.Generator().manual_seed(number)
         torch.default_generator.manual_seed(number)  # of the CPU alone: torch.manual_seed is slow
@@ -78,7 +84,16 @@ class Case:
         return (torch.arange(length) < lengths)[:, None, None, :]
 
     def randomise(self, parameters: Iterable[Tensor], scale: float = 0.5) -> None:
-        """Writes random values into parameters, so that nothing depends on how they were initialised."""
+        """Writes random values into parameters, so that nothing depends on how they were initialised.
+
+        They depend on a parameter's shape and place among those of its shape: not on what else there is.
+        """
+        self._rounds += 1
+        seen: Counter[tuple[int, ...]] = Counter()
         with torch.no_grad():
             for parameter in parameters:
-                parameter.copy_(self.normal(*parameter.shape, scale=scale))
+                shape = tuple(parameter.shape)
+                generator = torch.Generator().manual_seed(number_of(self._number, self._rounds, shape, seen[shape]))
+                values = torch.randn(shape, generator=generator, dtype=torch.float64)
+                parameter.copy_(values.mul_(scale).to(parameter.dtype))
+                seen[shape] += 1

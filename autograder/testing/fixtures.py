@@ -23,6 +23,7 @@ from foundation.texts import told_by
 
 from ..sources import IntakeError
 from .case import Case
+from .hints import ATTEMPTS, read_hints
 from .in_process import read_sources
 from .own_run import OwnRun
 from .results import CheckFailed
@@ -144,7 +145,10 @@ def own_run(request: pytest.FixtureRequest) -> OwnRun | None:
     folder, config = folder_of(request.config), request.config
     if SUBMISSION in config.stash or not folder.is_dir():
         return None
-    made = config.stash[OWN_RUN] = OwnRun(read(folder), assignment_of(config))
+    assignment = assignment_of(config)
+    has_hints = folder == released_folder() and bool(read_hints(assignment.folder))
+    attempts = folder.parent / ATTEMPTS if has_hints else None
+    made = config.stash[OWN_RUN] = OwnRun(read(folder), assignment, attempts)
     config.pluginmanager.register(made)
     return made
 

@@ -11,8 +11,9 @@ while the modules were imported. What uses these in another way than by name is 
 
 import ast
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from textwrap import shorten
 
 import pytest
@@ -22,6 +23,7 @@ from foundation.assignment_tables import Forbidden
 
 from ..assignment_code import stand_ins_of
 from ..sources import Locate, Sources, in_module, parse
+from .hints import Attempts
 from .in_process import InProcessSubmission
 from .observation import side_by_side
 from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
@@ -42,9 +44,9 @@ class OwnRun:
         submission: the code under test.
     """
 
-    def __init__(self, sources: Sources, assignment: Assignment) -> None:
-        """Takes the submission's modules, and the assignment that they are for."""
-        self._assignment = assignment
+    def __init__(self, sources: Sources, assignment: Assignment, attempts: Path | None = None) -> None:
+        """Takes the submission's modules, their assignment, and the file that counts failed attempts."""
+        self._assignment, self._sources, self._attempts = assignment, sources, attempts
         judged = {name: source for name, source in sources.items() if name not in assignment.own_tests}
         self.mentions = list(find_mentions(judged, assignment.contract.forbidden))
         self._own_parts = find_own_parts(sources, assignment)
@@ -126,8 +128,17 @@ class OwnRun:
             if outcomes:
                 line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
                 lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
+                lines += self._offer_hint(task, outcomes) if len(outcomes) == len(wanted) else []
         lines += [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
         return lines + [f"note: {note}" for note in self._own_parts]
+
+    def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
+        """Counts a failed attempt, and names the command that gives a hint after some."""
+        states = {one.state for one in outcomes} - {State.PASSED}
+        if self._attempts is None or not states or states & {State.NOT_ATTEMPTED, State.NEEDS_READER}:
+            return
+        if Attempts(self._attempts).note(task, self._sources) >= self._assignment.hint_after:
+            yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
 
     def _about_first(self, seed: int) -> Iterator[str]:
         """Draws the first failed comparison, and says how to run that test alone."""

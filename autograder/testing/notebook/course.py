@@ -25,7 +25,7 @@ from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
 from ...scoring import ScoringError, read_references, read_translations
 from ...sources import RefusedError
-from ..results import UnreadableNotebookError
+from ..results import State, UnreadableNotebookError
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
@@ -102,12 +102,24 @@ class Course:
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         result, said, picture = run_task(task, sources, seed, self.assignment, locate)
+        told = [said, *unreadable, *self._hints(task, sources, result.state)]
         is_open = number in self._questions and number not in self._predicted
         ask = ["You have not predicted yet: the cell with `predict` is above your answer."] * is_open
-        print("\n\n".join([said, *unreadable, *ask]))
+        print("\n\n".join([*told, *ask]))
         if picture is not None:
             show(picture, f"What your code returned beside what was expected, in a test of task {number}")
         return result.score
+
+    def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
+        """Hints, after some failed attempts."""
+        from .. import hints
+
+        if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
+            return []
+        if hints.Attempts(self.folder / hints.ATTEMPTS).note(task, sources) < self.assignment.hint_after:
+            return []
+        found, _ = hints.hints_for(task, sources, self.assignment)
+        return hints.tell(found, self.assignment.hint_after, self.assignment.hint_after)
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""

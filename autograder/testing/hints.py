@@ -1,0 +1,148 @@
+"""A hint after some failed attempts: the tests run with one fixed seed, and what fails is compared with known mistakes.
+
+Of a mistake there is only its pattern here, a set of short hashes: one for each test that fails, of the test, the
+reason and the numbers in its message. `python -m validity hints` computes the patterns from the catalogue of
+misconceptions, and a release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
+
+    notes = Attempts(folder / ATTEMPTS)        counts the versions of an answer that have failed
+    hints_for(task, sources, assignment)       the hints that fit; [] where no known mistake does
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
+from foundation.command_line import UserError
+from foundation.whole_files import write_whole
+
+from ..sources import Sources
+from .collection import Collection, classify, run_items
+from .in_process import InProcessSubmission, read_sources
+from .results import Outcome, State, reason_of
+
+HINTS, ATTEMPTS = "hints.json.z", ".attempts.json"  # as `autograder.diagnosis.catalogue` names it
+SEED = 7
+"""Of the inputs with which patterns were computed."""
+ENOUGH = 0.8
+"""Of the hashes in two patterns together, so many must be in both."""
+MOST = 2
+"""Hints that are given where mistakes cannot be told apart."""
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+Pattern = frozenset[str]
+Known = Sequence[tuple[str, Pattern]]
+"""The hints of one task with the patterns of their mistakes."""
+
+
+def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
+    """What is to be seen of tests that failed with SEED."""
+    return frozenset(_hash(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
+
+
+def _hash(outcome: Outcome) -> str:
+    """Numbers count with three digits; those of float32, which rounding changes, do not count."""
+    message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message
+    shown = [line for line in message.split("\n") if line.startswith(("  expected:", "  got:"))]
+    numbers = [] if "float32" in outcome.test else [f"{float(one):.3g}" for one in NUMBER.findall(" ".join(shown))]
+    text = "\n".join([outcome.test, outcome.state, reason_of(message), *numbers])
+    return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
+
+
+def fitting(known: Known, seen: Pattern) -> list[str]:
+    """The hints whose mistakes look like this, at most MOST; [] where none does, or too many."""
+    shares = [(len(pattern & seen) / len(pattern | seen), hint) for hint, pattern in known if pattern | seen]
+    best = max(shares, default=(0.0, ""))[0]
+    hints = list(dict.fromkeys(hint for share, hint in shares if share == best))
+    return hints if best >= ENOUGH and len(hints) <= MOST else []
+
+
+@lru_cache(maxsize=2)
+def read_hints(folder: Path) -> dict[str, Known]:
+    """The hints of each task, from the file of `pack_hints`; none where the assignment's folder has no HINTS."""
+    try:
+        content = json.loads(zlib.decompress((folder / HINTS).read_bytes()))
+    except FileNotFoundError:
+        return {}
+    return {
+        task: [(hint, frozenset(seen[i : i + 6] for i in range(0, len(seen), 6))) for hint, seen in known]
+        for task, known in content.items()
+    }
+
+
+class OwnTests(Collection):
+    """The tests on code in this process."""
+
+    def classify(self, error: BaseException | None) -> tuple[State, str]:
+        """State and message of a test."""
+        return classify(error, lambda other: (State.ERROR, f"{type(other).__name__}: {other}"))
+
+
+def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[list[str], list[Outcome]]:
+    """Runs a task's tests with SEED; the hints that fit, and what became of the tests."""
+    submission = InProcessSubmission(sources, assignment)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        tests = OwnTests(assignment)
+        tests.hand_over(submission, SEED)
+        run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
+    submission.close()
+    outcomes = list(tests.outcomes.values())
+    return fitting(read_hints(assignment.folder).get(task.number, ()), pattern_of(outcomes)), outcomes
+
+
+class Attempts:
+    """How many different versions of the answer to each task have failed, in a small file."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads the file; one that is not there, or damaged, counts nothing."""
+        self._path = path
+        self._known: dict[str, list[str]] = {}
+        with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            self._known = {str(task): [str(one) for one in versions] for task, versions in content.items()}
+
+    def note(self, task: Task, sources: Sources) -> int:
+        """Counts this version, unless it has been counted; the number of attempts."""
+        modules = {component.partition(".")[0] for component in task.components}
+        text = json.dumps([sources[module][1] for module in sorted(modules) if module in sources])
+        version, known = hashlib.blake2b(text.encode(), digest_size=6).hexdigest(), self._known.get(task.number, [])
+        if version not in known:
+            self._known[task.number] = known = [*known, version]
+            write_whole(self._path, json.dumps(self._known))
+        return len(known)
+
+
+def give(number: str) -> int:
+    """Prints a hint for a task of a student's folder, or what is missing for one; returns 1 unless its tests pass.
+
+    Raises:
+        UserError: where there is no such task.
+    """
+    assignment, folder = read_assignment(), released_folder()
+    task = next((task for task in assignment.tasks if task.number == number and task.components), None)
+    if task is None:
+        known = ", ".join(task.number for task in assignment.tasks if task.components)
+        raise UserError(f"there is no task {number!r} with tests: expected one of {known}")
+    sources = read_sources(folder, folder)
+    hints, outcomes = hints_for(task, sources, assignment)
+    missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
+    print(f"{task.number} {task.title}: {len(outcomes) - len(missed)} of {len(outcomes)} tests pass")
+    if any(outcome.state is State.NOT_ATTEMPTED for outcome in missed):
+        print("something is still to be written; a hint needs a whole answer")
+    elif missed:
+        attempts = Attempts(folder.parent / ATTEMPTS).note(task, sources)
+        print("\n".join(tell(hints, attempts, assignment.hint_after)))
+    return int(bool(missed))
+
+
+def tell(hints: Sequence[str], attempts: int, needed: int) -> list[str]:
+    """What a student reads after so many failed attempts."""
+    if attempts < needed:
+        return [f"failed attempts: {attempts}; after {needed} there may be a hint (a version of your code counts once)"]
+    return [f"Hint: {hint}" for hint in hints] or ["no known mistake fits what the tests see"]

@@ -1,0 +1,106 @@
+"""Hints from what failing tests show."""
+
+import json
+
+import pytest
+
+from autograder.diagnosis.catalogue import HINTS, faults_of, pack_hints, read_patterns
+from autograder.testing import hints
+from autograder.testing.hints import Attempts, fitting, pattern_of, read_hints, tell
+from autograder.testing.results import Outcome, State
+from foundation.places import ROOT
+from validity.hints import AS_IT_IS, patterns_of
+
+
+def failed(test: str, got: str, look_at: str = "which axis?", state: State = State.FAILED) -> Outcome:
+    return Outcome(
+        test, state, f"x\n  inputs:   x (2, 3)\n  expected: 1 at [0]\n  got:      {got}\n  look at:  {look_at}"
+    )
+
+
+FIRST = [failed("test_a[float64]", "0.5"), failed("test_a[float32]", "0.5"), Outcome("test_b", State.PASSED)]
+
+
+@pytest.mark.parametrize(
+    "other, is_same",
+    [
+        (FIRST[::-1], True),
+        ([failed("test_a[float64]", "0.500001"), *FIRST[1:]], True),
+        ([FIRST[0], failed("test_a[float32]", "0.7"), FIRST[2]], True),
+        ([failed("test_a[float64]", "0.51"), *FIRST[1:]], False),
+        ([failed("test_a[float64]", "0.5", "which mask?"), *FIRST[1:]], False),
+        ([*FIRST[:2], failed("test_b", "0.5")], False),
+        ([failed("test_a[float64]", "0.5", state=State.ERROR), *FIRST[1:]], False),
+    ],
+)
+def test_a_pattern_is_of_tests_reasons_and_numbers_without_rounding(other, is_same):
+    assert (pattern_of(FIRST) == pattern_of(other)) == is_same
+
+
+def test_of_an_error_neither_numbers_nor_the_students_lines_count():
+    one, other = (
+        Outcome("test_a", State.ERROR, f"RuntimeError: sizes {n} and 4\n  layers.py, line {n}: a @ b") for n in (3, 5)
+    )
+    assert pattern_of([one]) == pattern_of([other])
+
+
+@pytest.mark.parametrize(
+    "known, seen, expected",
+    [
+        ([("A", "abcde"), ("B", "fghij")], "abcde", ["A"]),
+        ([("A", "abcde"), ("B", "fghij")], "abcd", ["A"]),
+        ([("A", "abcde"), ("B", "fghij")], "abc", []),
+        ([("A", "abcde"), ("B", "abcdefg")], "abcde", ["A"]),
+        ([("A", "ab"), ("B", "ab"), ("A", "ab")], "ab", ["A", "B"]),
+        ([("A", "ab"), ("B", "ab"), ("C", "ab")], "ab", []),
+        ([], "ab", []),
+        ([("A", "")], "", []),
+    ],
+)
+def test_hints_that_fit(known, seen, expected):
+    assert fitting([(hint, frozenset(pattern)) for hint, pattern in known], frozenset(seen)) == expected
+
+
+def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
+    task, other = assignment.tasks[0], assignment.tasks[1]
+    path = tmp_path / ".attempts.json"
+
+    def note(text: str, of: object = task) -> int:
+        return Attempts(path).note(of, {"embedding": ("embedding.py", text), "attention": ("attention.py", text)})
+
+    assert [note("a"), note("a"), note("b"), note("a"), note("c"), note("c", other)] == [1, 1, 2, 2, 3, 1]
+    for damaged in ("[", "[1]", "3", '{"1.1": 3}', "\xff"):
+        path.write_text(damaged, encoding="latin-1")
+        assert note("d") == 1, damaged
+
+
+def test_a_hint_takes_some_attempts():
+    assert tell(["Which axis?"], 2, 3) == [
+        "failed attempts: 2; after 3 there may be a hint (a version of your code counts once)"
+    ]
+    assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"] and tell([], 3, 3) == [
+        "no known mistake fits what the tests see"
+    ]
+
+
+def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path, assignment):
+    faults, patterns = faults_of(assignment), read_patterns(assignment)
+    missing = [fault.id for fault in faults if fault.id not in patterns]
+    assert not missing, "python -m validity hints --fault ID"
+    (tmp_path / HINTS).write_bytes(pack_hints(assignment))
+    known = read_hints(tmp_path)
+    assert hints.HINTS == HINTS and {task: [hint for hint, _ in several] for task, several in known.items()} == {
+        task: [fault.hint for fault in faults if fault.task == task] for task in dict.fromkeys(f.task for f in faults)
+    }
+    text = json.dumps({task: [hint for hint, _ in several] for task, several in known.items()})
+    assert not any(fault.id in text or fault.when in text for fault in faults)
+    assert read_hints(ROOT / "no such folder") == {}
+
+
+@pytest.mark.slow
+def test_patterns_are_those_of_the_present_tests(assignment):
+    faults = faults_of(assignment)[::23]
+    known = read_patterns(assignment)
+    found = patterns_of(faults, AS_IT_IS, assignment, 1)
+    changed = [fault.id for fault in faults if found[fault.id] != frozenset(known[fault.id])]
+    assert not changed, "python -m validity hints"
