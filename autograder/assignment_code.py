@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from foundation.assignment_file import Assignment, AssignmentError
+from foundation.places import ROOT
 
 NO_STAND_INS = ModuleType("stand_ins")
 
@@ -32,8 +33,11 @@ def where_to_collect(assignment: Assignment) -> list[str]:
         AssignmentError: where the assignment's folder is not a package.
     """
     claim_package(assignment.folder)
-    tests = str(assignment.folder / "tests")
-    return [tests, "-c", f"{tests}/pytest.ini", "--rootdir", tests, "--import-mode=importlib"]
+    tests = assignment.folder / "tests"
+    settings = tests / "pytest.ini"
+    if not settings.is_file():  # students have it where they run pytest
+        settings = ROOT / "pytest.ini"
+    return [str(tests), "-c", str(settings), "--rootdir", str(tests), "--import-mode=importlib"]
 
 
 def part_of(assignment: Assignment, name: str) -> ModuleType | None:

@@ -6,6 +6,7 @@ file and fault, so that no fault silently tests nothing.
 """
 
 import ast
+import base64
 import difflib
 import json
 import tomllib
@@ -21,7 +22,7 @@ from foundation.command_line import UserError
 
 from ..sources import Source, Sources
 
-PATTERNS, HINTS = "misconceptions/patterns.json", "hints.json.z"
+PATTERNS, HINTS = "misconceptions/patterns.json", "hints.txt"
 """In the assignment's folder: what tests see of each fault, by its id (`validity hints` writes it); in a release, the
 same beside hints, without ids, for `autograder.testing.hints`."""
 SEVERITIES = ("blatant", "subtle", "edge", "conditional")
@@ -125,13 +126,13 @@ def read_patterns(assignment: Assignment) -> dict[str, list[str]]:
 
 
 def pack_hints(assignment: Assignment) -> bytes:
-    """The content of HINTS; b"" where no fault has a pattern."""
+    """The content of HINTS, which nobody reads by accident; b"" where no fault has a pattern."""
     patterns, known = read_patterns(assignment), dict[str, list[tuple[str, str]]]()
     for fault in faults_of(assignment) if patterns else ():
         if fault.id in patterns:
             known.setdefault(fault.task, []).append((fault.hint, "".join(patterns[fault.id])))
     text = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
-    return zlib.compress(text.encode(), 9) if known else b""
+    return base64.b85encode(zlib.compress(text.encode(), 9)) if known else b""
 
 
 def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:

@@ -8,6 +8,7 @@ misconceptions, and a release puts them beside the catalogue's hints into HINTS:
     hints_for(task, sources, assignment)       the hints that fit; [] where no known mistake does
 """
 
+import base64
 import contextlib
 import hashlib
 import io
@@ -27,7 +28,7 @@ from .collection import Collection, classify, run_items
 from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
 
-HINTS, ATTEMPTS = "hints.json.z", ".attempts.json"  # as `autograder.diagnosis.catalogue` names it
+HINTS, ATTEMPTS = "hints.txt", ".attempts.json"  # as `autograder.diagnosis.catalogue` names it
 SEED = 7
 """Of the inputs with which patterns were computed."""
 ENOUGH = 0.8
@@ -67,7 +68,7 @@ def fitting(known: Known, seen: Pattern) -> list[str]:
 def read_hints(folder: Path) -> dict[str, Known]:
     """The hints of each task, from the file of `pack_hints`; none where the assignment's folder has no HINTS."""
     try:
-        content = json.loads(zlib.decompress((folder / HINTS).read_bytes()))
+        content = json.loads(zlib.decompress(base64.b85decode((folder / HINTS).read_bytes())))
     except FileNotFoundError:
         return {}
     return {
@@ -125,10 +126,10 @@ def give(number: str) -> int:
         UserError: where there is no such task.
     """
     assignment, folder = read_assignment(), released_folder()
-    task = next((task for task in assignment.tasks if task.number == number and task.components), None)
+    tasks = {task.number: task for task in assignment.tasks if task.components and not task.tests_of}
+    task = tasks.get(number)
     if task is None:
-        known = ", ".join(task.number for task in assignment.tasks if task.components)
-        raise UserError(f"there is no task {number!r} with tests: expected one of {known}")
+        raise UserError(f"there is no task {number!r} with tests: expected one of {', '.join(tasks)}")
     sources = read_sources(folder, folder)
     hints, outcomes = hints_for(task, sources, assignment)
     missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]

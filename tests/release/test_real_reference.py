@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.diagnosis.catalogue import apply, faults_of
+from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
+from foundation.places import REFERENCE, ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit, read_given
 from release.gates import write_all
 from release.leaks import LeakFinder
@@ -95,6 +97,33 @@ def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_p
         shown = {0: "passed", 1: "TODO 1.1", 2: "--submission ../no work: no such folder"}[done.returncode]
         assert done.returncode == (0 if "other" in str(flags) else 2 if flags else 1), done.stdout
         assert shown in done.stdout and "warning" not in done.stdout
+
+
+def test_no_hint_is_a_solution(finder: LeakFinder) -> None:
+    for fault in faults_of(read_assignment()):
+        assert not finder.leaks_in("hint.py", fault.hint.encode()), fault.id
+
+
+@pytest.mark.slow
+def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
+    assignment = read_assignment()
+    write_all(collect_kit(ROOT, assignment, real.files, b"", read_requirements(ROOT)), tmp_path)
+    folder = tmp_path / ARCHIVE_FOLDER
+    path = folder / "student" / "attention.py"
+    [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
+    text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
+    seen = []
+    for version in (text, text, f"# 2\n{text}", f"# 3\n{text}", text.replace("# (b, h, q, k)", "* 3")):
+        path.write_text(version)
+        seen.append(run_python(["-m", "student", "hint", "1.2"], folder))
+    assert [done.returncode for done in seen] == [1] * 5
+    assert ["failed attempts: 1" in done.stdout for done in seen] == [True, True, False, False, False]
+    assert seen[3].stdout.endswith(f"\nHint: {fault.hint}\n") and fault.when not in seen[3].stdout
+    assert seen[4].stdout.endswith("\nno known mistake fits what the tests see\n")
+    own_run = run_python(["-m", "pytest", "-q", "-m", "task_1_2"], folder)
+    assert "perhaps there is a hint: python -m student hint 1.2\n" in own_run.stdout
+    assert "expected one of 1.1, 1.2" in run_python(["-m", "student", "hint", "9"], folder).stderr
+    assert "still to be written" in run_python(["-m", "student", "hint", "1.4"], folder).stdout
 
 
 STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")

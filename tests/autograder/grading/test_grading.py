@@ -1,14 +1,21 @@
 """Submissions of all kinds, from their folders to their points."""
 
+from functools import partial
+
 import pytest
 
+from autograder.diagnosis.catalogue import HINTS, apply, faults_of, pack_hints
+from autograder.grading import judging
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
 from autograder.grading.translations import judge_translations
 from autograder.intake import Intake
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
+from autograder.testing.hints import read_hints
+from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
 
 from ..submissions import write_submission
 from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
@@ -48,6 +55,23 @@ def test_each_fault_costs_the_points_of_its_own_task_only(graded):
     assert set(lost(graded("faulty"))) == {*FAULTS, "E.2"}  # which judges the broken Encoder too
     assert set(lost(graded("faulty")).values()) <= {"failed", "error"}
     assert all(parts(graded("faulty"))[number].score < FULL[number] for number in FAULTS)
+
+
+@pytest.mark.slow
+def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folder, tmp_path, monkeypatch):
+    assignment = read_assignment()
+    [fault] = (fault for fault in faults_of(assignment) if fault.id == "layer-norm-sample-variance")
+    folder = write_submission(tmp_path / "anna")
+    text = apply(fault, read_sources(REFERENCE, REFERENCE))["layers"][1]
+    (folder / "layers.py").write_text(text)
+    named = parts(grade_folder(folder))["1.4"]
+    assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
+    (tmp_path / HINTS).write_bytes(pack_hints(assignment))
+    monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
+    monkeypatch.setattr(judging, "Explainer", partial(judging.Explainer, reference=tmp_path / "none"))
+    hinted = parts(grade_folder(folder))["1.4"]
+    assert (hinted.diagnosis.text, hinted.diagnosis.fault) == (f"Hint: {fault.hint}", "")
+    assert (hinted.score, hinted.tests) == (named.score, named.tests)
 
 
 @pytest.mark.slow
