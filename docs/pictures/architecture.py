@@ -83,8 +83,8 @@ WHOLE = [
 ATTEND = Part(ZOOM + 8, 402, 236, 60, "attention.py", "scaled_dot_product_attention")
 INSIDE = [Part(ZOOM, 290, 252, 254, "attention.py", "MultiHeadedAttention", is_frame=True), ATTEND]
 MASKS = [
-    Part(ZOOM, 596, 252, TALL, "masks.py", "padding_mask", "given, hides padding"),
-    Part(ZOOM, 650, 252, TALL, "masks.py", "causal_mask", "given, hides later tokens"),
+    Part(ZOOM, 596, 252, TALL, "masks.py", "padding_mask", "hides padding"),
+    Part(ZOOM, 650, 252, TALL, "masks.py", "causal_mask", "hides later tokens"),
     Part(ZOOM, 704, 252, TALL, "masks.py", "diagonal_mask", "hides distant tokens"),
 ]
 AROUND = [

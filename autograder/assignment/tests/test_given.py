@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect, expect_close, expect_same
+from autograder.testing.comparison import expect, expect_close
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.given
@@ -23,17 +23,6 @@ def test_positional_encoding(submission: SubmissionUnderTest, case: Case) -> Non
             angle = position / 10000 ** (i / d_model)
             code[position, i], code[position, i + 1] = math.sin(angle), math.cos(angle)
     expect_close(module(x), x + code, "x with its positions")
-
-
-def test_masks(submission: SubmissionUnderTest, case: Case) -> None:
-    tokens = case.tokens(9, 3, 5)
-    tokens[:, 3:] = 0
-    padding = submission.call("masks.padding_mask", tokens, 0)
-    expect_same(padding, (tokens != 0)[:, None, None], "padding_mask", "True where a token is not padding")
-    length = case.size(1, 6)
-    wanted = torch.arange(length)[None, :] <= torch.arange(length)[:, None]
-    causal = submission.call("masks.causal_mask", length)
-    expect_same(causal, wanted, "causal_mask", "True where the key is not later than the query")
 
 
 def test_greedy_search(submission: SubmissionUnderTest, case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Diagonal masks in other words."""
+"""Masks in other words."""
 
 import torch
 
@@ -21,3 +21,64 @@ def diagonal_mask(length, width=1, random_prob=0.0, generator=None):
     band = everything.tril(width - 1) & everything.triu(1 - width)
     drawn = torch.empty(length, length).bernoulli_(random_prob, generator=generator)
     return torch.logical_or(band, drawn.bool())
+
+
+# %% padding_loops
+# Sentence by sentence, token by token.
+
+
+def padding_mask(tokens, pad_id):
+    return torch.tensor([[[[int(token) != pad_id for token in row]]] for row in tokens.tolist()], dtype=torch.bool)
+
+
+# %% padding_unsqueezed
+# Two axes, one after the other; a comparison by `eq`, turned round.
+
+
+def padding_mask(tokens, pad_id):
+    return ~tokens.eq(pad_id).unsqueeze(1).unsqueeze(1)
+
+
+# %% padding_view
+# A view of the right shape.
+
+
+def padding_mask(tokens, pad_id):
+    b, s = tokens.shape
+    return tokens.ne(pad_id).view(b, 1, 1, s)
+
+
+# %% causal_compared
+# Positions of queries and keys, compared.
+
+
+def causal_mask(length, device=None):
+    positions = torch.arange(length, device=device)
+    return positions[None, :] <= positions[:, None]
+
+
+# %% causal_not_above
+# All but what is above the diagonal.
+
+
+def causal_mask(length, device=None):
+    return ~torch.triu(torch.ones((length, length), dtype=torch.bool, device=device), diagonal=1)
+
+
+# %% causal_of_numbers
+# Numbers first, then a comparison.
+
+
+def causal_mask(length, device=None):
+    return torch.tril(torch.ones(length, length, device=device)) == 1
+
+
+# %% causal_rows
+# Row by row.
+
+
+def causal_mask(length, device=None):
+    mask = torch.zeros(length, length, dtype=torch.bool, device=device)
+    for query in range(length):
+        mask[query, : query + 1] = True
+    return mask

@@ -1,0 +1,45 @@
+"""Task 1.6: which keys are padding, and which come later."""
+
+import pytest
+import torch
+
+from autograder.testing.arguments import expect_unchanged
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect_same
+from autograder.testing.under_test import SubmissionUnderTest
+
+pytestmark = pytest.mark.task_1_6
+
+TOKENS = {  # rows of ids, and the id of padding
+    "padding at the end": ([[4, 7, 2, 0, 0], [5, 2, 0, 0, 0], [3, 3, 8, 6, 2]], 0),
+    "padding with another id": ([[4, 0, 2, 9], [0, 2, 9, 9], [9, 9, 9, 9]], 9),
+    "no padding": ([[1, 2, 3], [4, 5, 6]], 0),
+    "padding at the beginning": ([[3, 3, 1], [3, 1, 1]], 3),
+    "one token": ([[5]], 1),
+    "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1),
+}
+
+
+@pytest.mark.item("padding")
+@pytest.mark.parametrize("name", TOKENS)
+def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None:
+    rows, pad = TOKENS[name]
+    shift = case.size(0, 40)
+    tokens = torch.tensor(rows) + shift
+    expected = torch.tensor([[[[token != pad for token in row]]] for row in rows])
+    before = {"tokens": tokens.clone()}
+
+    def mask(given: torch.Tensor) -> object:
+        return submission.call("masks.padding_mask", given, pad + shift)
+
+    what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
+    expect_same(mask(tokens), expected, what, rule)
+    expect_unchanged(mask, {"tokens": tokens}, before)
+
+
+@pytest.mark.item("later positions")
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 40])
+def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
+    expected = torch.tensor([[key not in range(query + 1, length) for key in range(length)] for query in range(length)])
+    rule = "row by row, True for the keys that a query may see"
+    expect_same(submission.call("masks.causal_mask", length), expected, f"causal_mask({length})", rule)
