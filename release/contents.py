@@ -10,13 +10,16 @@ the guide and the pages of the proof, the references and the secret.
 """
 
 import ast
+import base64
+import json
 import re
 import subprocess
 import sys
+import tomllib
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
-from autograder.diagnosis.catalogue import HINTS, pack_hints
 from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
@@ -44,6 +47,7 @@ GRADER = "autograder"
 TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
 PYTEST_INI = f"{TESTS}pytest.ini"
+PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.txt"
 PLUGIN = "autograder.testing.fixtures"
 AS_PLUGIN = {
     "tests.dist-info/METADATA": b"Metadata-Version: 2.1\nName: assignment\nVersion: 1\n",
@@ -116,7 +120,7 @@ def collect_gradescope(
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(assignment)
+    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
     if assignment.own_tests:
         inner[f"{GRADER}/assignment/own_tests.packed"] = packed_implementations(root)
     files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
@@ -182,13 +186,23 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
     needed = needed_modules(files, [*_starts_of_tests(files), *modules, *starts])
     others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *given, *others, ASSIGNMENT_FILE})}
-    return found | hints_of(assignment)
+    return found | hints_of(root)
 
 
-def hints_of(assignment: Assignment) -> dict[str, bytes]:
-    """The file of hints for students' mistakes, by path from the project's root; none where no pattern is known."""
-    content = pack_hints(assignment)
-    return {f"{GRADER}/assignment/{HINTS}": content} if content else {}
+def hints_of(root: Path) -> dict[str, bytes]:
+    """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
+
+    It has each task's hints with their patterns, and nobody reads it by accident. `autograder.testing.hints` does.
+    """
+    path = root / PATTERNS
+    patterns = json.loads(path.read_bytes()) if path.is_file() else {}
+    known: dict[str, list[tuple[str, str]]] = {}
+    for file in sorted(path.parent.glob("*.toml")):
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+        faults = [fault for fault in content["fault"] if fault["id"] in patterns]
+        known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]].replace(" ", "")) for f in faults)
+    packed = zlib.compress(json.dumps(known, ensure_ascii=False).encode(), 9)
+    return {HINTS: base64.b85encode(packed)} if any(known.values()) else {}
 
 
 def held_back(root: Path, assignment: Assignment) -> dict[str, bytes]:

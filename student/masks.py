@@ -9,13 +9,31 @@ from torch import Tensor
 
 
 def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
-    """Forbids attention to padding: int64 tokens (b, s) -> bool (b, 1, 1, s)."""
-    return (tokens != pad_id)[:, None, None, :]
+    """Forbids attention to padding, to all queries and in all heads alike.
+
+    Args:
+        tokens: ids, int64, (b, s); a batch is filled up with pad_id, so that its sentences have one length.
+        pad_id: the id of padding.
+
+    Returns:
+        bool (b, 1, 1, s): a sentence's keys; the axes for heads and queries have the size 1.
+    """
+    # TODO 1.6: which keys are words? Give the answer an axis for the heads and one for the queries.
+    raise NotImplementedError("TODO 1.6")
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """Forbids attention to later positions (Vaswani et al. 2017, section 3.2.3): bool (length, length)."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+    """Forbids attention to later positions (Vaswani et al. 2017, section 3.2.3): each sees itself and those before it.
+
+    Args:
+        length: number of positions.
+        device: of the mask; None = torch's default.
+
+    Returns:
+        bool (length, length): a row for each query, a column for each key.
+    """
+    # TODO 1.6: which keys may a query see, if the target is written one token after the other?
+    raise NotImplementedError("TODO 1.6")
 
 
 def diagonal_mask(

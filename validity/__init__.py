@@ -2,12 +2,13 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
-    __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, calibrate
+    __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, hints, calibrate
     commands.py    the options of all but the last
     pairs.py       a second mistake never raises a mark
     run_tests.py   runs the component tests on many versions of a submission
     markdown.py    tables for the pages in docs/proof
     diagnosis.py   misconceptions are recognised in other layouts
+    hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
     proof/         every known fault costs its own task points, every correct variant passes
     mutation/      small changes that nobody thought of cost points too

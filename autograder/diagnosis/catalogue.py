@@ -6,11 +6,9 @@ file and fault, so that no fault silently tests nothing.
 """
 
 import ast
-import base64
 import difflib
 import json
 import tomllib
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +20,8 @@ from foundation.command_line import UserError
 
 from ..sources import Source, Sources
 
-PATTERNS, HINTS = "misconceptions/patterns.json", "hints.txt"
-"""In the assignment's folder: what tests see of each fault, by its id (`validity hints` writes it); in a release, the
-same beside hints, without ids, for `autograder.testing.hints`."""
+PATTERNS = "misconceptions/patterns.json"
+"""In the assignment's folder: what tests see of each fault, by its id; `validity hints` writes it."""
 SEVERITIES = ("blatant", "subtle", "edge", "conditional")
 Table = Mapping[str, Any]
 """Of a catalogue's file."""
@@ -123,16 +120,6 @@ def read_patterns(assignment: Assignment) -> dict[str, list[str]]:
     path = assignment.folder / PATTERNS
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return {fault: seen.split() for fault, seen in content.items()}
-
-
-def pack_hints(assignment: Assignment) -> bytes:
-    """The content of HINTS, which nobody reads by accident; b"" where no fault has a pattern."""
-    patterns, known = read_patterns(assignment), dict[str, list[tuple[str, str]]]()
-    for fault in faults_of(assignment) if patterns else ():
-        if fault.id in patterns:
-            known.setdefault(fault.task, []).append((fault.hint, "".join(patterns[fault.id])))
-    text = json.dumps(known, ensure_ascii=False, separators=(",", ":"))
-    return base64.b85encode(zlib.compress(text.encode(), 9)) if known else b""
 
 
 def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:

@@ -8,7 +8,7 @@
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission             checking_time.py  within limits of time
     notebook/       checks in a student's notebook
-    own_tests.py    a student's own tests, as text
+    own_tests.py    a student's own tests, as text            hints.py        hints after failed attempts
 
 Students get what their own run needs.
 """

@@ -28,7 +28,7 @@ from .collection import Collection, classify, run_items
 from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
 
-HINTS, ATTEMPTS = "hints.txt", ".attempts.json"  # as `autograder.diagnosis.catalogue` names it
+HINTS, ATTEMPTS = "hints.txt", ".attempts.json"
 SEED = 7
 """Of the inputs with which patterns were computed."""
 ENOUGH = 0.8
@@ -66,7 +66,7 @@ def fitting(known: Known, seen: Pattern) -> list[str]:
 
 @lru_cache(maxsize=2)
 def read_hints(folder: Path) -> dict[str, Known]:
-    """The hints of each task, from the file of `pack_hints`; none where the assignment's folder has no HINTS."""
+    """The hints of each task; none where the assignment's folder has no HINTS, which a release puts there."""
     try:
         content = json.loads(zlib.decompress(base64.b85decode((folder / HINTS).read_bytes())))
     except FileNotFoundError:

@@ -243,7 +243,8 @@ def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
         total: how many there are.
         most: reasons that are told; how many more there are is said.
     """
-    if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
+    is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
+    if missed and len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
         return missed[0].message
     reasons = by_reason(missed)
     is_changed = bool(missed) and CHANGED in reasons[0][0].message

@@ -92,14 +92,14 @@ def test_an_archive_is_collected_and_graded(course_round) -> None:
 
 
 def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
-    """Those of nbgrader: tasks 1.1 to 1.5. Ours, of Python files: all but the share of a part with a fault."""
+    """Those of nbgrader: tasks 1.1 to 1.6. Ours, of Python files: all but the share of a part with a fault."""
     for path in (ROOT / "reference").glob("*.py"):
         (tmp_path / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
     translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
     (tmp_path / "translations.txt").write_text(translations)
     options = ["--to-nbgrader", str(course_round.root), "--student", "files", "--results", str(tmp_path / "r.json")]
     course_round.run(sys.executable, "-m", "autograder", "grade", str(tmp_path), *options, cwd=ROOT)
-    assert course_round.scores() == {"half": 48.0, "files": 98.0}
+    assert course_round.scores() == {"half": 52.0, "files": 98.0}
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 2 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]

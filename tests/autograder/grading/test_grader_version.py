@@ -97,7 +97,7 @@ def test_limits_references_and_packages_change_it(copy, monkeypatch):
         ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]', "a run"),
         ('methods = ["encode"', 'methods = ["encode_all", "encode"', "a run"),
         ("classes = [", "classes = ['Bilinear',", "a run"),
-        ('number = "1.5"', 'number = "1.6"', "a run"),
+        ('number = "1.5"', 'number = "1.7"', "a run"),
     ],
 )
 def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from autograder.diagnosis.catalogue import HINTS, apply, faults_of, pack_hints
+from autograder.diagnosis.catalogue import apply, faults_of
 from autograder.grading import judging
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
@@ -12,10 +12,11 @@ from autograder.grading.translations import judge_translations
 from autograder.intake import Intake
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
-from autograder.testing.hints import read_hints
+from autograder.testing.hints import HINTS, read_hints
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, ROOT
+from release.contents import hints_of
 
 from ..submissions import write_submission
 from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
@@ -66,7 +67,7 @@ def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folde
     (folder / "layers.py").write_text(text)
     named = parts(grade_folder(folder))["1.4"]
     assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
-    (tmp_path / HINTS).write_bytes(pack_hints(assignment))
+    (tmp_path / HINTS).write_bytes(hints_of(ROOT)[f"autograder/assignment/{HINTS}"])
     monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(judging, "Explainer", partial(judging.Explainer, reference=tmp_path / "none"))
     hinted = parts(grade_folder(folder))["1.4"]

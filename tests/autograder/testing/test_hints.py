@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from autograder.diagnosis.catalogue import HINTS, faults_of, pack_hints, read_patterns
+from autograder.diagnosis.catalogue import faults_of, read_patterns
 from autograder.testing import hints
 from autograder.testing.hints import Attempts, fitting, pattern_of, read_hints, tell
 from autograder.testing.results import Outcome, State
 from foundation.places import ROOT
+from release.contents import hints_of
 from validity.hints import AS_IT_IS, patterns_of
 
 
@@ -87,9 +88,9 @@ def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path
     faults, patterns = faults_of(assignment), read_patterns(assignment)
     missing = [fault.id for fault in faults if fault.id not in patterns]
     assert not missing, "python -m validity hints --fault ID"
-    (tmp_path / HINTS).write_bytes(pack_hints(assignment))
+    (tmp_path / hints.HINTS).write_bytes(hints_of(ROOT)[f"autograder/assignment/{hints.HINTS}"])
     known = read_hints(tmp_path)
-    assert hints.HINTS == HINTS and {task: [hint for hint, _ in several] for task, several in known.items()} == {
+    assert {task: [hint for hint, _ in several] for task, several in known.items()} == {
         task: [fault.hint for fault in faults if fault.task == task] for task in dict.fromkeys(f.task for f in faults)
     }
     text = json.dumps({task: [hint for hint, _ in several] for task, several in known.items()})
