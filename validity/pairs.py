@@ -20,6 +20,7 @@ SEED = 0  # of the tests' inputs
 CLOSE = 1e-9  # points: rounding of sums
 EXPLAINED = {
     ("attention-no-softmax", "attention-mask-fills-with-zero"): "without a softmax, a score of 0 does forbid a key",
+    ("attention-key-as-value", "attention-value-as-key"): "together they are the right function of swapped arguments",
 }
 """Pairs that together earn more than either alone, with the reason."""
 
