@@ -11,9 +11,9 @@ from data.generator.build import Corpus, build
 from data.generator.corpus_files import read_manifest, render
 from data.generator.english.sentences import write_english
 from data.generator.french.sentences import write_french
-from data.generator.meaning.nodes import Agreement, Clause, Modifier, NounPhrase, Pronoun, Sentence
+from data.generator.meaning.nodes import Agreement, Clause, NounPhrase, Pronoun, Sentence
 from data.generator.settings import Settings, read_settings
-from data.generator.words.entries import Adjective, Noun, Verb
+from data.generator.words.entries import Noun, Verb
 from data.generator.words.lexicon import Lexicon, read_lexicon
 
 PERSONS = {
@@ -53,10 +53,6 @@ class Words:
         """A noun, by its own form."""
         return next(n for n in self.lexicon.nouns if n.french == french and class_name in ("", n.class_name))
 
-    def adjective(self, french: str, english: str) -> Adjective:
-        """One sense of an adjective."""
-        return next(a for a in self.lexicon.adjectives if a.french == french and english in a.english)
-
     def verb(self, frame: str, french: str, english: str = "") -> Verb:
         """One sense of a verb."""
         verbs = (v for v in self.lexicon.verbs if v.frame == frame and v.french == french)
@@ -66,10 +62,6 @@ class Words:
         """A noun phrase."""
         noun = self.noun(french, str(more.pop("class_name", "")))
         return NounPhrase(noun, noun.english[0], number, determiner, **more)  # type: ignore[arg-type]
-
-    def modifier(self, french: str, english: str, **more: object) -> Modifier:
-        """An adjective in use."""
-        return Modifier(self.adjective(french, english), english, **more)  # type: ignore[arg-type]
 
     def clause(self, subject: object, verb: Verb, tense: str, english: str = "", **more: object) -> Clause:
         """A clause."""

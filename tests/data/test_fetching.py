@@ -195,20 +195,6 @@ def test_the_list(capsys, tmp_path):
     assert capsys.readouterr().err == "error: --output: name the corpus too\n"
 
 
-def test_the_table_is_complete():
-    """Every entry says what a user must know, and every text comes out of a file of the corpus."""
-    for corpus in read_table().values():
-        assert all([corpus.title, corpus.home, corpus.licence, corpus.citation, corpus.format])
-        files = {file.name: file for file in corpus.files}
-        for members in corpus.texts.values():
-            assert all(member.partition(":")[0] in files and member.partition(":")[2] for member in members)
-        for file in corpus.files:
-            assert re.fullmatch(r"(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})?", file.checksum)
-            assert file.url.endswith("/" + file.name) or not file.url
-        made = {*files, *corpus.texts}
-        assert set(re.findall(r"\{folder\}/(\S+)", corpus.prepare)) <= made
-
-
 @pytest.mark.parametrize(
     ("name", "url", "message"),
     [

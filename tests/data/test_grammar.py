@@ -7,30 +7,9 @@ from typing import Any
 import pytest
 
 from data.generator.meaning.nodes import (
-    Agreement,
     Gap,
     Relative,
 )
-
-
-@pytest.mark.parametrize(
-    ("subject", "gender", "french", "english"),
-    [
-        ("je", "m", "je suis heureux .", "i m happy ."), ("je", "f", "je suis heureuse .", "i m happy ."),
-        ("elles", "f", "elles sont heureuses .", "they re happy ."),
-        ("formal", "f", "vous etes heureuse .", "you re happy ."),
-        ("vous", "m", "vous etes heureux .", "you re happy ."), ("on", "m", "on est heureux .", "we re happy ."),
-    ],
-)  # fmt: skip
-def test_predicate_agrees(words: Any, subject: str, gender: str, french: str, english: str) -> None:
-    """The adjective agrees with the person meant, the verb with the pronoun said."""
-    clause = words.clause(
-        words.who(subject, gender),
-        words.verb("copula", "être"),
-        "present",
-        attribute=words.modifier("heureux", "happy"),
-    )
-    assert words.both(clause) == (french, english)
 
 
 @pytest.mark.parametrize(
@@ -107,31 +86,3 @@ def test_clitics(words: Any, tense: str, form: str, french: str, english: str) -
     it.kind = "thing"
     clause = words.clause(words.who("tu"), words.verb("dative", "donner"), tense, object=it, recipient=words.who("je"))
     assert words.both(clause, form=form) == (french, english)
-
-
-@pytest.mark.parametrize(
-    ("noun", "adjective", "english", "number", "determiner", "expected"),
-    [
-        ("homme", "vieux", "old", "sg", "a", ("un vieil homme", "an old man")),
-        ("arbre", "beau", "beautiful", "sg", "this", ("ce bel arbre", "this beautiful tree")),
-        ("fleur", "beau", "beautiful", "pl", "a", ("de belles fleurs", "beautiful flowers")),
-        ("voiture", "rouge", "red", "pl", "the", ("les voitures rouges", "the red cars")),
-        ("amie", "bon", "good", "sg", "my", ("ma bonne amie", "my good friend")),
-        ("hibou", "grand", "big", "sg", "the", ("le grand hibou", "the big owl")),
-        ("pantalon", "noir", "black", "sg", "a", ("un pantalon noir", "black trousers")),
-    ],
-)
-def test_adjectives(
-    words: Any,
-    noun: str,
-    adjective: str,
-    english: str,
-    number: str,
-    determiner: str,
-    expected: tuple[str, str],
-) -> None:
-    """On their side of the noun, as they agree, before a vowel too."""
-    phrase = words.phrase(noun, determiner, number, modifiers=[words.modifier(adjective, english)])
-    phrase.owner = Agreement(1, "sg", "m")
-    clause = words.clause(words.who("je"), words.verb("transitive", "voir"), "present", object=phrase)
-    assert words.both(clause) == (f"je vois {expected[0]} .", f"i see {expected[1]} .")

@@ -19,48 +19,32 @@ def test_the_default_assignment_adds_up():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ('title = "Transformer for machine translation"', "title = 7", "title = 7: expected text in quotes"),
         ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: expected every limit; missing: output_kb"),
         ("call_seconds = 5", "call_seconds = -5", "[limits] call_seconds = -5: expected a number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds] beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
-        ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
         ("'MultiheadAttention',", "'',", "[contract.forbidden] classes: '' would match nothing; remove it"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
         ('package = "student"', 'package = "my pkg"', "package = 'my pkg': expected the name of a Python package that"),
         ('package = "student"', 'package = "autograder"', "package = 'autograder': expected the name of a Python pack"),
         ('["layers.LayerNorm"]', '["masks.recent"]', "If it is new, add 'recent' to masks in [contract.components]"),
-        ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
-        ("'MultiheadAttention',", "'(?P<x>A)', '(?P<x>B)',", "[contract.forbidden] classes: these regular expressions"),
-        ("points = 14", "point = 14", "task 1.2: unknown key 'point'; did you mean 'points'?"),
         ('"layers.LayerNorm"', '"layers.Layernorm"', "unknown component 'layers.Layernorm'; did you mean 'layers.L"),
-        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
         ('name = "transformer"', 'name = "../x"', "name = '../x': expected letters, digits, - and _ only"),
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
-        ('name = "layer_norm"', "name = [4]", "task 1.4: name = [4]: expected text in quotes"),
-        ('= ["layers.LayerNorm"]', "= 3", "task 1.4: components = 3: expected a list of strings"),
         ('= ["layers.LayerNorm"]', "= []", "expected either `components` or `threshold`"),
-        ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
         ('assistants = "tutor"', "assistants = 'no'", "assistants = 'no': expected 'none' or 'tutor' or 'free'"),
-        ('due = ""', "due = 18", "due = 18: expected text in quotes, or a date"),
         ("[thresholds]", "thresholds = 3\n[limits.x]", "[thresholds]: expected a table"),
-        ("memory_mb = 2048", "memory_mb = 2048.5", "[limits] memory_mb = 2048.5: expected a whole number above 0"),
         ('["given/extras/"]', "5", "[release] instructor_only = 5: expected a list of strings"),
         ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
-        ("[thresholds]", "[thresholds", "Expected ']'"),
         ("advanced = 0.45", "advanced = 0.25", "[thresholds] advanced = 0.25 is below beginner = 0.3: expected at"),
         ("[release]", "[late]\n[release]", "[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01"),
-        ("[release]", "[late]\ndue = 'x'\n[release]", "[late] due = x: expected a time with its zone, such as 2026-"),
-        ("[release]", "[late]\ngrace_hour = 3\n[release]", "[late]: unknown key 'grace_hour'; did you mean 'grace_"),
         ("[release]", "[late]\ndue = 2026-12-18T00:00:00Z\nmost_percent = 200\n[release]", "most_percent = 200: exp"),
         ("nn_modules = [", "nn_module = [", "[contract]: unknown key 'nn_module'; did you mean 'nn_modules'?"),
         ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
         ("vocab = []", 'vocab = ["Batch"]', "[contract.components] 'Batch' occurs twice: each component needs its own"),
-        ("vocab = []", "vocab = 3", "[contract.components] vocab = 3: expected a list of Python names"),
-        ("vocab = []", '"vocab.py" = []', "[contract.components] 'vocab.py': expected the name of a module"),
         ("methods = [", 'methods = ["forward pass", ', "[contract] methods = ['forward pass', 'encode'"),
     ],
 )
@@ -89,16 +73,6 @@ def test_a_file_without_a_contract_is_told_so(tmp_path):
     path.write_text(ASSIGNMENT_FILE.read_text().partition("[contract]")[0])
     with pytest.raises(AssignmentError, match="expected at least one module"):
         read_assignment(path)
-
-
-def test_the_contract_names_components_with_their_modules():
-    contract = read_assignment().contract
-    assert contract.files[:2] == ("embedding.py", "attention.py")
-    assert contract.components[:3] == (
-        "embedding.InputEmbedding",
-        "embedding.PositionalEncoding",
-        "attention.scaled_dot_product_attention",
-    )
 
 
 def test_a_folder_with_tests_is_an_assignment_and_a_file_alone_changes_the_kits_own(tmp_path):

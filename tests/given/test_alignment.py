@@ -11,7 +11,6 @@ from given.alignment import (
     read_alignments,
     score_heads,
 )
-from given.pictures import plot_alignments
 from reference.__main__ import main
 from reference.data import DataError
 
@@ -53,16 +52,6 @@ def test_wrong_links_are_named(tmp_path, text, message):
     (tmp_path / "links").write_text(text)
     with pytest.raises(DataError, match=re.escape(message)):
         read_alignments(tmp_path / "links", PAIRS)
-
-
-def test_the_map_outlines_the_gold_links():
-    links = {(0, 0), (1, 1)}
-    figure = plot_alignments([[0.25, 0.5, 0.75]], torch.eye(2), links, ["il", "dort"], ["he", "sleeps"], "head 1")
-    table, one_map = figure.axes
-    assert [text.get_text() for text in table.texts] == ["0.25", "0.50", "0.75"]
-    assert [label.get_text() for label in table.get_xticklabels()] == ["1", "2", "mean"]
-    centres = {tuple(round(c) for c in patch.get_center()) for patch in one_map.patches}
-    assert centres == links
 
 
 def test_the_command(tmp_path, capsys):

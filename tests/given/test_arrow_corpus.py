@@ -1,12 +1,10 @@
 """Training from a memory-mapped file is the same, to the last bit, as from lines; and it resumes."""
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from data.__main__ import main as data
 from given.extras import arrow_corpus
 from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.run_folder import Checkpoint
@@ -72,15 +70,3 @@ def test_wrong_files(lines, tmp_path, capsys):
         assert message in said and said.count("\n") == 1
     with pytest.raises(DataError, match="expected at most 3; prepare it again with --most-tokens 3"):
         ArrowPairs(arrow, most_tokens=3)
-
-
-@pytest.mark.parametrize("encoding", ["bpe", "words"])
-def test_prepare_writes_the_same_pairs(tmp_path, capsys, encoding):
-    (tmp_path / "pairs.txt").write_text("".join(f"Satz {n} .\tSentence {n} .\n" for n in range(30)))
-    where = ["prepare", "--pairs", tmp_path / "pairs.txt", "--dev", 5, "--test", 0, "--encoding", encoding]
-    for name, more in (("lines", []), ("arrow", ["--arrow"])):
-        assert data([str(word) for word in [*where, *more, "--output", tmp_path / name]]) == 0
-    assert f"train --corpus {tmp_path}/arrow --output" in capsys.readouterr().out
-    assert not (tmp_path / f"arrow/train.{encoding}").exists()
-    assert list(ArrowPairs(tmp_path / "arrow/train.arrow")) == read_pairs(tmp_path / f"lines/train.{encoding}")
-    assert "train.arrow" in json.loads((tmp_path / "arrow/summary.json").read_text())["files"]

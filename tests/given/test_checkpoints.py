@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from given.building import build_model
 from given.experiment import Experiment
 from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
@@ -25,14 +24,11 @@ class Trap:
     "content, message",
     [
         (b"", "not a checkpoint, or a damaged one"),
-        (b"rubbish" * 99, "not a checkpoint, or a damaged one"),
         ({"format": 99}, "checkpoint format 99, expected 1"),
         ({"format": 1, "weights": Trap()}, "not a checkpoint"),
         (None, "No such file or directory; `train` writes it"),
         ({"history": "missing"}, "missing 1 required positional argument: 'history'"),
-        ({"colour": 1}, "got an unexpected keyword argument 'colour'"),
         ({"src_vocab": ["a", "a"]}, "the token 'a' occurs twice"),
-        ({"config": 7}, "not iterable"),
     ],
 )
 def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content, message):
@@ -47,13 +43,6 @@ def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content,
     with pytest.raises(CheckpointError, match=f"c.pt: .*{message}"):
         Checkpoint.load(path)
     assert "ran code" not in capsys.readouterr().out
-
-
-def test_a_model_of_other_layout_is_refused():
-    run = Experiment(SMALL, PAIRS, DEV)
-    other = build_model(replace(SMALL, n_layers=2), len(run.src_vocab), len(run.tgt_vocab))
-    with pytest.raises(CheckpointError, match="c.pt: does not fit this model: .*layers.1"):
-        run.checkpoint().load_weights(other, "c.pt")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """A whole run: what it learns, reports and leaves behind; Ctrl-C, resuming to the last bit, prolonging, averages."""
 
 import functools
-import json
 import signal
 from dataclasses import replace
 
@@ -11,7 +10,6 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import Development, load_model
 from given.experiment import Experiment
-from given.extras.weight_average import WeightAverage
 from given.run_folder import Checkpoint, CheckpointError
 from reference.data import BatchLoader, read_pairs
 
@@ -141,29 +139,6 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
     assert names == {"best.pt", "last.pt", "settings.toml", "history.jsonl", "curves.png", "translations.txt"}
 
 
-def test_a_run_that_is_stopped_between_two_files_loses_none(tmp_path, monkeypatch, scores):
-    save, saved, n_saved = Checkpoint.save, [], 3
-
-    def stop_after(checkpoint, path):
-        if len(saved) == n_saved:
-            raise KeyboardInterrupt
-        saved.append(path.name)
-        save(checkpoint, path)
-
-    scores(0.2, 0.4)
-    monkeypatch.setattr(Checkpoint, "save", stop_after)
-    with pytest.raises(KeyboardInterrupt):
-        start(tmp_path, replace(SMALL, epochs=2))
-    assert saved == ["best.pt", "last.pt", "best.pt"]
-    monkeypatch.setattr(Checkpoint, "save", save)
-    scores(0.4)
-    resume(tmp_path)
-    assert [Checkpoint.load(tmp_path / name).epoch for name in ("best.pt", "last.pt")] == [2, 2]
-    lines = (tmp_path / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line)["dev_bleu"] for line in lines] == [0.2, 0.4]
-    assert not list(tmp_path.glob(".unfinished*"))
-
-
 @pytest.mark.parametrize(
     "settings, batch, epoch",
     [
@@ -270,21 +245,6 @@ def test_resuming_on_other_data_is_refused(tmp_path):
     for train, dev, flag in ((PAIRS[:8], DEV, "train"), (PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
         with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
             Experiment.resume(tmp_path / "last.pt", train, dev)
-
-
-def test_the_average_by_hand():
-    model = torch.nn.Linear(1, 1, bias=False)
-    torch.nn.init.constant_(model.weight, 1.0)
-    average, expected = WeightAverage(model, 0.3), 1.0
-    for step, weight in enumerate((2.0, 4.0, 8.0, -1.0), start=1):
-        torch.nn.init.constant_(model.weight, weight)
-        average.update()
-        decay = min(0.3, (1 + step) / (10 + step))
-        expected = decay * expected + (1 - decay) * weight
-    assert average.tensors[0].item() == pytest.approx(expected)
-    with average.in_model():
-        assert model.weight.item() == pytest.approx(expected)
-    assert model.weight.item() == -1.0
 
 
 def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):

@@ -9,7 +9,6 @@ from torch import nn
 from given.building import build_model
 from given.config import PRESETS, ConfigError
 from given.experiment import Experiment
-from given.extras.layers import ByteDropout
 from reference.data import Batch
 from reference.train import batch_loss
 
@@ -40,23 +39,6 @@ def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
     predictions = [model.eval().get_predictions(output) for model in models]
     torch.testing.assert_close(*predictions)
     assert torch.allclose(predictions[1].exp().sum(-1), torch.ones(2, 3, dtype=torch.float64))
-
-
-def test_byte_dropout_drops_its_share_and_keeps_the_mean():
-    torch.manual_seed(5)
-    x = torch.ones(1000, 1001)
-    for share in (0.1, 0.5, 0.9):
-        dropped = ByteDropout(share)(x)
-        rounded = round(share * 256) / 256
-        assert (dropped == 0).float().mean().item() == pytest.approx(rounded, abs=0.003)
-        assert dropped.max().item() == pytest.approx(1 / (1 - rounded))
-        assert dropped.mean().item() == pytest.approx(1.0, abs=0.01)
-        lines = dropped == 0
-        assert abs(torch.corrcoef(lines[:, :2].T.float())[0, 1]) < 0.15, "one feature tells nothing of the next"
-    layer = ByteDropout(0.5)
-    assert torch.equal(layer.eval()(x), x)
-    assert torch.equal(ByteDropout(0.0)(x), x)
-    assert not ByteDropout(1.0)(x).any()
 
 
 @pytest.mark.parametrize("precision", ["float32", "fast-float32", "bf16"])

@@ -123,16 +123,6 @@ def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokeniz
     assert {target for _, target in RAW} >= {text.join(target) for _, target in train}
 
 
-def test_unknown_words_and_letters_stay_as_they_are(corpus):
-    """So that they can be copied into the translation; the model takes them for <unk>."""
-    words = TextTokenizer.load(corpus("--encoding", "words"))
-    assert words.split("Ein [EOS] Kater") == ["Ein", "[", "EOS", "]", "Kater"]
-    assert TextTokenizer.load(corpus()).split("a\u0301好 Haus") == ["\u00e1@@", "好", "Haus"]
-    lower = TextTokenizer.load(corpus("--lowercase", "--pre-tokenizer", "whitespace"))
-    assert lower.split("HAUS ÄÖ") == ["haus", "ä@@", "ö"]
-    assert lower.split("") == lower.split(" \n") == []
-
-
 @pytest.mark.parametrize(
     ("language", "tokens", "text"),
     [

@@ -170,20 +170,6 @@ def test_bad_input_is_named(notebooks, folder) -> None:
         notebooks.check("1.1")
 
 
-def wrong_at(*place: int, shape: tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Zeros, with a one at a place, and zeros."""
-    got = torch.zeros(shape)
-    got[place] = 1.0
-    return got, torch.zeros(shape)
-
-
-def test_cross_attention_has_the_first_mask_and_self_attention_the_last():
-    source, target = torch.ones(4, 4).bool(), torch.ones(4, 4).bool().tril()
-    got, expected = wrong_at(0, 0, 0, 0, shape=(2, 2, 4, 4))
-    assert not cut("cross_weights", got, expected, [source, target]).forbidden.any()
-    assert cut("self_weights", got, expected, [source, target]).forbidden.any()
-
-
 def test_the_picture_outlines_the_place_that_the_message_names():
     got, expected = torch.zeros(2, 3), torch.tensor([[0.5, 0, 0], [0, 0, 90.0]])
     got[1, 2] = 80.0  # differs by 10, a tenth of 90; the other by 0.5, a third of 1 + 0.5

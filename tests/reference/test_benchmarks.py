@@ -4,9 +4,8 @@ import inspect
 
 import pytest
 
-from benchmarks import decoding, speed, training
+from benchmarks import decoding, speed
 from benchmarks.__main__ import main, make_parser
-from foundation.places import REFERENCE
 from given.config import PRESETS
 
 TORCH = "torch.nn.Transformer"
@@ -57,14 +56,6 @@ def test_speed_compares_all_ways_on_the_same_batches(small, capsys):
 
 
 @pytest.mark.slow
-def test_a_part_of_the_reference_can_be_left_out(small):
-    for file, old, _ in training.ABLATIONS.values():
-        assert (REFERENCE / file).read_text().count(old) == 1
-    part = next(iter(training.ABLATIONS))
-    assert 0 <= training.bleu_without(part, small / "dev", small / "dev", "--epochs", 1, "--d-model", 8) <= 1
-
-
-@pytest.mark.slow
 def test_the_cost_of_a_whole_run(small, capsys):
     (small / "train").write_text((small / "dev").read_text())
     arguments = ["--train", "train", "--dev", "dev", "--preset", "tiny"]
@@ -73,12 +64,6 @@ def test_the_cost_of_a_whole_run(small, capsys):
     assert row[0] == "tiny" and float(row[1]) >= 0 and float(row[2]) > 0.5 and float(row[4]) > 50
     (small / "train").write_text("no pair\n")
     assert main(["quick", *arguments]) == 2
-
-
-def test_tricks_are_taken_back_one_at_a_time():
-    flags = training.tricks("quick")
-    assert flags["norm_first"] == ["--no-norm-first"] and flags["dropout"] == ["--dropout", "0.2"]
-    assert flags["precision"] == ["--precision", "float32"] and "epochs" not in flags
 
 
 def test_options_are_named_as_the_parameters_of_what_measures():

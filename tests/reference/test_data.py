@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference.data import LONGEST, Batch, BatchLoader, DataError, read_pairs, read_sources
 from reference.masks import diagonal_mask
 from reference.model import Transformer
-from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary, join_subwords
+from reference.vocab import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, UNK_ID, Vocabulary
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=6).filter(
     lambda word: word not in SPECIAL_TOKENS
@@ -27,19 +27,6 @@ def test_vocabulary_encodes_what_it_was_built_on(sentences):
 def test_unknown_and_rare_tokens_become_unk():
     vocab = Vocabulary.build([["a", "b", "a"]], min_count=2)
     assert vocab.encode(["a", "b", "c"]) == [len(SPECIAL_TOKENS), UNK_ID, UNK_ID]
-
-
-def test_a_token_cannot_stand_twice():
-    with pytest.raises(ValueError, match="'a' occurs twice"):
-        Vocabulary(["a", "b", "a"])
-
-
-@pytest.mark.parametrize(
-    "tokens, text",
-    [(["trans@@", "la@@", "tion", "."], "translation ."), ([], ""), (["a@@"], "a"), (["@@", "b"], "b")],
-)
-def test_subwords_are_joined(tokens, text):
-    assert join_subwords(tokens) == text
 
 
 def test_pairs_are_read(tmp_path):

@@ -97,18 +97,6 @@ def test_a_model_is_trained_and_measured(small, capsys):
     assert tables.Checkpoint.load(last).epoch == 2
 
 
-def test_mistakes_get_one_line(small, trained, capsys):
-    assert run("--tables", "1", "--only", "1 epoch", "--seeds", "1") == 0
-    capsys.readouterr()
-    (small / "dev").write_text("".join(LINES[:2]))
-    assert run("--tables", "1", "--only", "1 epoch", "--seeds", "1") == 2
-    assert capsys.readouterr().err.endswith("result.json: is of another dev file; give that one or another --output\n")
-    assert run("--only", "huge") == 2
-    assert capsys.readouterr().err == "benchmarks: --only huge: no column of these tables is named like that\n"
-    assert run("--train", "nowhere") == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     ("differences", "interval", "words"),
     [

@@ -16,9 +16,9 @@ from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
 from release.build import Project, make_release
-from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, needed_modules, read_given
+from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
 from release.handout import NAMES
-from release.packing import checksum, make_zip, members_of, pin, read_requirements
+from release.packing import checksum, members_of, pin, read_requirements
 from release.problems import ReleaseError
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
@@ -106,24 +106,6 @@ def test_a_first_release_draws_a_secret_that_later_ones_keep(project: Project) -
     assert first.archives["instructor.zip"][f"instructor/{SECRET}"] == secret
 
 
-def test_modules_are_needed_where_something_imports_them() -> None:
-    files = {
-        "a/__init__.py": b"",
-        "a/tests/__init__.py": b"",
-        "a/tests/test.py": b"import a.b\nfrom ..c import d\ndef f():\n    from ..e import g\nimport json\n",
-        "a/b.py": b"from . import h",
-        "a/c/__init__.py": b"from .i import x",
-        "a/c/d.py": b"",
-        "a/c/i.py": b"",
-        "a/e.py": b"from a.j import y",
-        "a/h.py": b"",
-        "a/j.py": b"",
-        "a/server.py": b"from .b import z",
-        "b/__init__.py": b"",
-    }
-    assert needed_modules(files, ["a/tests/test.py"]) == set(files) - {"a/server.py", "b/__init__.py"}
-
-
 def test_what_students_are_told_to_use_is_handed_out_without_points_for_bleu(project) -> None:
     """The example's handout names no corpus and no scorer; where it does, they come along."""
     path = project.root / "autograder" / "assignment" / "assignment.toml"
@@ -149,14 +131,6 @@ def test_what_is_missing_is_named_at_once(project: Project) -> None:
         collect_kit(project.root, read_assignment(project.root / "autograder" / "assignment"), {}, b"", requirements)
     assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
     assert "python -m data generate" in str(caught.value)
-
-
-def test_the_zip_format_is_the_real_one() -> None:
-    with zipfile.ZipFile(io.BytesIO(make_zip({"b": b"1", "a/c": b"2"}, programs={"b"}))) as archive:
-        assert archive.namelist() == ["a/c", "b"]
-        assert [member.external_attr >> 16 for member in archive.infolist()] == [0o100644, 0o100755]
-        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-        assert archive.testzip() is None
 
 
 STUB = """#!/bin/sh

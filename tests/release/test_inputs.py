@@ -94,20 +94,6 @@ def test_a_rubric_item_without_a_test_and_a_test_of_no_item(project, problems, e
     ]
 
 
-def test_what_is_missing_is_told_first(project, problems) -> None:
-    (project.root / TRAIN).unlink()
-    (project.root / DEV).write_text("no pair\n")
-    assert problems() == [f"{TRAIN}: does not exist; make the corpus: python -m data generate"]
-
-
-def test_malformed_markers_stop_with_file_and_line(project, problems, edit) -> None:
-    for name in ("mean.py", "table.py"):
-        edit(project.reference / name, "### BEGIN SOLUTION\n", "## BEGIN SOLUTION\n")
-    first, second = problems()
-    assert first.startswith("reference/mean.py:12: `## BEGIN SOLUTION` looks like a marker; write `### BEGIN SOLUTION`")
-    assert second.startswith("reference/table.py:17: ")
-
-
 @pytest.mark.parametrize("command", ["build", "check"])
 def test_a_wrong_folder_or_assignment_is_one_line(command: str, project, problems, edit) -> None:
     (problem,) = problems(command, "--reference", "nowhere")

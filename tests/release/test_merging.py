@@ -160,12 +160,6 @@ def test_the_parts_of_a_split_cell_all_stay() -> None:
     assert merge_notebook(new, merged, new)[0] == merged
 
 
-def test_outputs_of_cells_that_are_as_they_were_stay() -> None:
-    student = notebook(cell("a", "old prose", outputs=[1]), cell("t", "test 1", outputs=[2]))
-    new = notebook(cell("a", "old prose"), cell("t", "test 2"))
-    assert [cell["outputs"] for cell in json.loads(merge_notebook(OLD, student, new)[0])["cells"]] == [[1], []]
-
-
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"cells": 3}', b'{"cells": [1]}', b'{"nbformat": 4}'])
 def test_what_is_no_notebook_is_refused(content: bytes) -> None:
     with pytest.raises(NotebookError, match="not a notebook"):

@@ -19,28 +19,6 @@ def test_a_region_has_its_hint_lines_and_function(regions_of) -> None:
     assert (region.hint.first_line, region.hint.last_line) == (2, 3)
 
 
-def test_methods_and_inner_functions_have_qualified_names(regions_of) -> None:
-    regions, problems = regions_of("""
-        class A:
-            def g(self):
-                # TODO 1.1: one
-                ### BEGIN SOLUTION
-                return 1
-                ### END SOLUTION
-
-            def h(self):
-                def inner():
-                    if True:
-                        # TODO 1.2: two
-                        ### BEGIN SOLUTION
-                        return 2
-                        ### END SOLUTION
-                return inner
-    """)
-    assert not problems
-    assert [region.function for region in regions] == ["A.g", "A.h.<locals>.inner"]
-
-
 SOUND = {
     "decorators, definitions, comments, blank lines and blocks belong to their statement": function(
         *(TODO, BEGIN, "# a comment first", "", "@staticmethod", "def inner():", "    for _ in ():", "        pass"),
@@ -145,8 +123,3 @@ def test_all_problems_of_a_file_are_reported(regions_of) -> None:
     body = (END, "# TODO 8.8: what", BEGIN, "return 1", END, "## BEGIN SOLUTION", "x = 1")
     _, problems = regions_of(function(*body))
     assert [problem.split(":")[1] for problem in problems] == ["2", "3", "7", "7"]  # the last is misspelled and open
-
-
-def test_the_nearest_task_is_named(regions_of) -> None:
-    _, (problem,) = regions_of(function("# TODO 1.33: text", BEGIN, "pass", END))
-    assert "1.3 is the nearest" in problem

@@ -67,11 +67,6 @@ def test_a_task_without_a_region_is_a_problem(reference_files, assignment) -> No
         make_skeleton({**reference_files, "mean.py": b"def dot(): ...\n"}, assignment, "reference")
 
 
-def test_translations_of_the_instructor_are_not_shipped(reference_files, assignment, skeleton) -> None:
-    more = {**reference_files, "translations.txt": b"the cat\n"}
-    assert make_skeleton(more, assignment, "reference").files == skeleton.files
-
-
 def test_caches_and_hidden_files_are_no_part_of_a_folder(tmp_path) -> None:
     for name in ("a.py", "sub/b.py", "__pycache__/a.pyc", ".hidden", "runs/latest/best.pt"):
         path = tmp_path / name

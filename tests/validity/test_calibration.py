@@ -33,12 +33,6 @@ def test_proposed_thresholds_keep_their_word():
     assert [entry["share_that_misses"] < 0.05 for entry in content["present"]] == [True, False]
 
 
-@pytest.mark.parametrize("wrong", [scores(0.5), [SeedScore(1, 0.5, 0.4, 0.6)] * 2])
-def test_too_few_seeds(wrong):
-    with pytest.raises(ValueError, match="two different seeds"):
-        spread_of(wrong)
-
-
 def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     references = tmp_path / "test.bpe"
     references.write_text("".join(f"a|||the cat number {n} sleeps on the mat .\n" for n in range(5)))
