@@ -2,9 +2,8 @@
 
     generator/     draws the embedded corpus from our own grammar and lexicon: `generate`, `check`
     fetching/      downloads public corpora: `fetch`
-    preparation/   turns other parallel text into a corpus: `prepare`, `encode`
-    bpe.py         byte-pair encoding                files.py       files written whole or not at all
-    arguments.py   values on the command line        __main__.py    the command line
+    preparation/   turns other parallel text into a corpus: `prepare`
+    bpe.py         byte-pair encoding        files.py   what all corpora share        __main__.py   the command line
 
 Begin with `README.md`, then `generator/draw/sentences.py`. `reference/data.py` reads a corpus into batches.
 """

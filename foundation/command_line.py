@@ -11,6 +11,9 @@ from .texts import printable
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
 
+MOST_DIGITS = 18
+"""Longer numbers are slips of the keyboard, and too large for some libraries."""
+
 
 class UserError(ValueError):
     """What somebody has typed, or a file that was named, cannot be used; the message is one line that says why."""
@@ -35,12 +38,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {printable(message)} (--help shows an example)\n")
 
 
-def at_least(lowest: int) -> Callable[[str], int]:
+def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
     """The type of an option that takes a whole number of at least `lowest`, which is not negative."""
+    expected = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def parse(text: str) -> int:
-        if not text.isdecimal() or int(text) < lowest:
-            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number of at least {lowest}")
+        if not text.isdecimal() or len(text) > MOST_DIGITS or not lowest <= int(text) <= (highest or int(text)):
+            raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number {expected}")
         return int(text)
 
     return parse

@@ -10,10 +10,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.command_line import INTERRUPTED
+from foundation.command_line import INTERRUPTED, at_least
 
-from ..arguments import Commands, output_folder, whole_number
-from ..files import CorpusError
+from ..files import Commands, CorpusError, output_folder
 from .download import check_url, digest, download, write_text
 
 TABLE = Path(__file__).with_name("corpora.toml")
@@ -85,7 +84,7 @@ def add_fetch_command(commands: Commands) -> None:
     )
     parser.add_argument(
         "--retries",
-        type=whole_number(0, 100),
+        type=at_least(0, 100),
         default=RETRIES,
         metavar="N",
         help=f"further attempts after one that brought nothing new (default: {RETRIES})",

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from foundation.whole_files import check_folder
+from foundation.whole_files import check_folder, write_whole
 
-from ..arguments import Commands, output_folder
-from ..files import write_files
+from ..files import Commands, output_folder
 from .build import DEFAULT_SEED, Corpus, build
 from .check import broken_promises, differences, read_folder
 from .corpus_files import DATA_FOLDER, MANIFEST, OUTDATED, Manifest, describe, read_manifest, render
@@ -70,7 +69,10 @@ def generate(options: argparse.Namespace) -> int:
         files["manifest.json"] = text
     elif options.update_manifest or recorded is None:
         files[MANIFEST.name] = text
-    write_files(options.output, files, OUTDATED)
+    for name, content in files.items():
+        write_whole(options.output / name, content)
+    for name in OUTDATED:
+        (options.output / name).unlink(missing_ok=True)
     counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")

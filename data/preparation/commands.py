@@ -13,8 +13,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..arguments import Commands, output_folder, whole_number
-from ..files import CorpusError
+from foundation.command_line import at_least
+
+from ..files import Commands, CorpusError, output_folder
 from .choices import PRESETS, SPLITS, Choices
 from .corpus import MOST_TOKENS_READ, prepare, read_summary, replace_corpus, split_name, workspace
 from .encodings import PRE_TOKENIZERS, Encodings, read_encoding
@@ -65,7 +66,7 @@ def add_prepare_command(commands: Commands) -> None:
     )
     parser.add_argument(
         "--columns",
-        type=whole_number(1, MOST_COLUMNS),
+        type=at_least(1, MOST_COLUMNS),
         nargs=2,
         metavar=("SOURCE", "TARGET"),
         help="columns of --pairs, from 1 (default: 1 2)",
@@ -80,12 +81,12 @@ def add_prepare_command(commands: Commands) -> None:
         "whitespace = as the library tokenizers has it, where signs that touch stay together",
     )
     for name, kind, what in (
-        ("vocabulary", whole_number(1, LARGEST_VOCABULARY), "size of each encoding"),
-        ("min-count", whole_number(1), "of whole words, those that occur less often are unknown"),
-        ("most-tokens", whole_number(1), "drop pairs with a longer side"),
+        ("vocabulary", at_least(1, LARGEST_VOCABULARY), "size of each encoding"),
+        ("min-count", at_least(1), "of whole words, those that occur less often are unknown"),
+        ("most-tokens", at_least(1), "drop pairs with a longer side"),
         ("dev", number_or_share, "pairs to draw if there is no dev split, or their share, such as 10%%"),
         ("test", number_or_share, "likewise if there is no test split"),
-        ("seed", whole_number(0), "seed for drawing them"),
+        ("seed", at_least(0), "seed for drawing them"),
     ):
         default = getattr(DEFAULTS, name.replace("-", "_"))
         parser.add_argument(f"--{name}", type=kind, metavar="N", help=f"{what} (default: {default})")
@@ -121,7 +122,7 @@ def separator(text: str) -> str:
 def number_or_share(text: str) -> int | str:
     """Reads a number of pairs, or their share: `500`, `10%`, `0.5%`."""
     if not text.endswith("%"):
-        return whole_number(0)(text)
+        return at_least(0)(text)
     if not re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a share below 100%, such as 10% or 0.5%")
     return text

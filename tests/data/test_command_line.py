@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from data import files
 from data.generator import commands
 from data.generator.build import Corpus
 from data.generator.corpus_files import MANIFEST, read_manifest
@@ -53,24 +52,6 @@ def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     dev.unlink()
     assert run("check", "--output", tmp_path) == 2
     assert capsys.readouterr().err == f"error: {dev}: missing; 'python -m data generate' writes it\n"
-
-
-def test_nothing_is_left_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failure while writing leaves the old files and no parts."""
-    files.write_files(tmp_path, {"a/one": b"old", "a/two": b"old"})
-    real = Path.write_bytes
-
-    def fail(self: Path, content: bytes) -> int:
-        if "two" in self.name:
-            raise OSError(28, "No space left on device", str(self))
-        return real(self, content)
-
-    monkeypatch.setattr(Path, "write_bytes", fail)
-    with pytest.raises(files.CorpusError, match="No space left on device"):
-        files.write_files(tmp_path, {"a/one": b"new", "a/two": b"new"})
-    monkeypatch.undo()
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["one", "two"]
-    assert (tmp_path / "a/one").read_bytes() == b"old"
 
 
 def test_a_changed_lexicon_is_noticed(

@@ -22,8 +22,8 @@ def text(tmp_path: Path) -> list[object]:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--vocabulary", "9" * 20], "is not a whole number from 1 to 10000000"),
-        (["--vocabulary", 0], "'0' is not a whole number from 1 to 10000000"),
+        (["--vocabulary", "9" * 20], ": expected a whole number from 1 to 10000000"),
+        (["--vocabulary", 0], "'0': expected a whole number from 1 to 10000000"),
         (["--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
         (["--output", ""], "argument --output: the name is empty"),
         (["--separator", ""], "argument --separator: it is empty; leave it out for a tab"),
