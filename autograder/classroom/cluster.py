@@ -15,12 +15,11 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +35,10 @@ from ..grading.grader_version import PACKAGES, facts_of, weighting_of
 from ..grading.record import Record
 from ..grading.recording import GivenUp, Recorder, TakenIn
 from ..grading.submission import open_grader
+from ..intake import Intake
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.results import CollectionError
-from .jobs import MOST_TRIES, Job, UnreadJob, grade_here
+from .jobs import MOST_TRIES, Job, grade_here
 from .regrading import INTAKE_SECONDS, Conditions
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ main()
 """
 CONNECT_SECONDS = 10
 LOOK_SECONDS = 2.0
-"""How often the number of workers is looked up."""
+"""How often the number of workers is looked up where no parcel comes back."""
+LOST = "the connection to the scheduler was lost; start it, and the command again"
 AHEAD = 2
 """Parcels sent for each that can be graded at a time, so that no worker waits for us."""
 MOST_IN_A_PARCEL = 8
@@ -71,21 +72,13 @@ class ClusterError(UserError):
 
 @dataclass(frozen=True)
 class Terms:
-    """What a machine is told about a class.
+    """What a machine is told about a class."""
 
-    Attributes:
-        assignment: its file, relative to the kit if it lies in it.
-        references: the content of the file of references; None where there is none.
-        grader_version: for the records.
-        level: of containment.
-        facts: what has to be alike; see `facts_of`.
-    """
-
-    assignment: str
-    references: bytes | None
-    grader_version: str
-    level: str
-    facts: dict[str, str] = field(repr=False)
+    assignment: str  # its file, relative to the kit if it lies in it
+    references: bytes | None  # the content of the file of references; None where there is none
+    grader_version: str  # for the records
+    level: str  # of containment
+    facts: dict[str, str] = field(repr=False)  # what has to be alike; see `facts_of`
 
 
 def terms_of(conditions: Conditions) -> Terms:
@@ -120,23 +113,13 @@ def difference(terms: Terms) -> str:
 
 @dataclass
 class Parcel:
-    """Submissions that travel together, and how often the process that graded them was lost.
+    """Submissions that travel together, and how often the process that graded them was lost."""
 
-    Attributes:
-        jobs: what each is known by here, with the file that holds it as it was read.
-    """
-
-    jobs: Sequence[tuple[UnreadJob, Path]]
+    jobs: Sequence[tuple[Job, Path]]  # each with the file that holds it as it was read
     tries: int = 0
 
-    def packed(self, terms: Terms) -> bytes:
-        """The parcel as it travels."""
-        return pickle.dumps((terms, [file.read_bytes() for _, file in self.jobs]))
 
-
-def grade_on_cluster(
-    jobs: Sequence[UnreadJob], conditions: Conditions, scheduler: str
-) -> Iterator[tuple[UnreadJob, Record]]:
+def grade_on_cluster(jobs: Sequence[Job], conditions: Conditions, scheduler: str) -> Iterator[tuple[Job, Record]]:
     """Grades jobs on the workers of a Dask scheduler.
 
     Yields:
@@ -156,19 +139,26 @@ def grade_on_cluster(
     with tempfile.TemporaryDirectory() as folder:
         read = read_all(jobs, Path(folder), conditions.n_children)  # before Dask starts threads
         with connected(scheduler, terms) as client:
-            workers = Workers(client, scheduler)
-            size = min(MOST_IN_A_PARCEL, max(1, len(read) // workers.room()))
+
+            def room() -> int:
+                try:
+                    return max(1, AHEAD * int(sum(client.nthreads().values())))
+                except (OSError, RuntimeError):
+                    raise ClusterError(LOST) from None
+
+            size = min(MOST_IN_A_PARCEL, max(1, len(read) // room()))
             parcels = iter([Parcel(read[start : start + size]) for start in range(0, len(read), size)])
-            executor = client.get_executor(pure=False)
-            yield from grade_on(executor, parcels, task, terms, conditions, workers.room, workers.dismiss)
+            yield from grade_on(client.get_executor(pure=False), parcels, task, terms, conditions, room)
 
 
-def read_all(jobs: Sequence[UnreadJob], folder: Path, n_children: int) -> list[tuple[UnreadJob, Path]]:
+def read_all(jobs: Sequence[Job], folder: Path, n_children: int) -> list[tuple[Job, Path]]:
     """Reads submissions in children, each into a file of its own."""
-    found: list[tuple[UnreadJob, Path]] = []
-    for job, answer in ask_forked(jobs, UnreadJob.read, INTAKE_SECONDS, n_children):
+    found: list[tuple[Job, Path]] = []
+    for job, given in ask_forked(jobs, Job.read, INTAKE_SECONDS, n_children):
+        if isinstance(given, Ended):
+            given = (GivenUp(f"the process that reads it failed: {given.reason}"),)
         file = folder / str(len(found))
-        file.write_bytes(pickle.dumps(job.unreadable(answer.reason) if isinstance(answer, Ended) else answer))
+        file.write_bytes(pickle.dumps(replace(job, given=given)))
         found.append((job, file))
     return found
 
@@ -193,43 +183,16 @@ def connected(scheduler: str, terms: Terms) -> Iterator[Client]:
         what = str(error).strip().partition("\n")[0] or type(error).__name__
         raise ClusterError(f"--scheduler {printable(scheduler, 100)}: {printable(what, 200)}") from None
     with client:
-        for worker, answer in sorted(client.run(difference, terms, on_error="return").items()):
+        answers = client.run(difference, terms, on_error="return")
+        for worker, answer in sorted(answers.items()):
             if isinstance(answer, Exception):
                 what = f"{type(answer).__name__}: {printable(str(answer), 100)}"
                 answer = f"cannot run the kit ({what}); start it in the kit's folder"
             if answer:
                 raise ClusterError(f"worker {worker}: {answer}")
+        if not answers:
+            print(f"note: {scheduler} has no workers at present; waiting for one", file=sys.stderr)
         yield client
-
-
-class Workers:
-    """How much the workers of a cluster can do at present."""
-
-    def __init__(self, client: Client, address: str) -> None:
-        """Takes the connection, and the scheduler's address for messages."""
-        self._client, self._address = client, address
-        self._n_at_once, self._looked_at, self._has_complained = 0, 0.0, False
-
-    def room(self) -> int:
-        """How many parcels the cluster should have. Raises: ClusterError where it is lost."""
-        if not self._n_at_once or time.monotonic() - self._looked_at > LOOK_SECONDS:
-            try:
-                self._n_at_once = sum(self._client.nthreads().values())
-            except (OSError, RuntimeError):
-                raise ClusterError(LOST) from None
-            self._looked_at = time.monotonic()
-            if not self._n_at_once and not self._has_complained:
-                print(f"note: {self._address} has no workers at present; waiting for one", file=sys.stderr)
-            self._has_complained = not self._n_at_once
-        return max(1, AHEAD * self._n_at_once)
-
-    def dismiss(self, worker: str, difference: str) -> None:
-        """Ends a worker that differs from this machine."""
-        print(f"note: worker {worker}: {difference}; it grades nothing", file=sys.stderr)
-        self._client.retire_workers([worker], close_workers=True)
-
-
-LOST = "the connection to the scheduler was lost; start it, and the command again"
 
 
 def grade_on(
@@ -239,8 +202,7 @@ def grade_on(
     terms: Terms,
     conditions: Conditions,
     room: Callable[[], int],
-    dismiss: Callable[[str, str], None],
-) -> Iterator[tuple[UnreadJob, Record]]:
+) -> Iterator[tuple[Job, Record]]:
     """Grades jobs through any executor.
 
     Args:
@@ -250,20 +212,20 @@ def grade_on(
         terms: that go with each parcel.
         conditions: as asked for.
         room: how many parcels the executor should have at present.
-        dismiss: called with a machine that differs, and how; its jobs go to others.
 
     Yields:
         Each job with its record, once.
 
     Raises:
-        ClusterError: where the executor gives jobs back.
+        ClusterError: where the executor gives jobs back, or a machine that has joined differs.
         SandboxUnavailableError: where a machine cannot contain submissions as asked.
     """
     running: dict[Future[Answer], Parcel] = {}
     again: deque[Parcel] = deque()
     while True:
         while len(running) < room() and (parcel := again.popleft() if again else next(parcels, None)):
-            running[executor.submit(task, parcel.packed(terms))] = parcel
+            packed = pickle.dumps((terms, [file.read_bytes() for _, file in parcel.jobs]))
+            running[executor.submit(task, packed)] = parcel
         if not running:
             return
         for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
@@ -271,9 +233,8 @@ def grade_on(
             if "unavailable" in answer:
                 raise SandboxUnavailableError(answer["unavailable"])
             if "differs" in answer:
-                dismiss(answer["machine"], answer["differs"])
-                again.append(parcel)
-            elif "lost" in answer and len(parcel.jobs) > 1:  # one of them may be to blame
+                raise ClusterError(f"worker {answer['machine']}: {answer['differs']}")
+            if "lost" in answer and len(parcel.jobs) > 1:  # one of them may be to blame
                 again.extend(Parcel([one]) for one in parcel.jobs)
             elif "lost" in answer and parcel.tries + 1 < MOST_TRIES:
                 again.append(Parcel(parcel.jobs, parcel.tries + 1))
@@ -315,8 +276,8 @@ def record_from(text: str, job: Job, conditions: Conditions) -> Record:
         raise ValueError(f"a worker has sent what is not a record: {error.errors()[0]['msg']}") from None
     expected = Recorder(job.name, conditions.assignment, conditions.grader_version)
     same = ["grader_version", "weighting"]
-    if job.intake is not None and record.judgement.files:  # none where the grader has failed before it began
-        expected.add(TakenIn(job.intake.hashes, job.seed_id))
+    if isinstance(job.given, Intake) and record.judgement.files:  # none where the grader has failed before it began
+        expected.add(TakenIn(job.given.hashes, job.seed_id))
         same += ["content_hash", "seed_id"]
     ours = expected.record
     if record.submission != ours.submission or any(

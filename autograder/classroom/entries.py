@@ -34,19 +34,12 @@ Line: TypeAlias = Annotated[
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A submission to be graded.
+    """A submission to be graded."""
 
-    Attributes:
-        key: unique, and a safe file name; stays when the same students hand in again.
-        entry: its name in the download.
-        source: what intake reads.
-        record: the file of its record.
-    """
-
-    key: str
-    entry: str
-    source: Path | LooseFiles
-    record: Path
+    key: str  # unique, and a safe file name; stays when the same students hand in again
+    entry: str  # its name in the download
+    source: Path | LooseFiles  # what intake reads
+    members: tuple[Member, ...] = ()  # whose it is; several for a group
 
     @property
     def name(self) -> str:
@@ -67,14 +60,12 @@ def take_class(
         layout: one of `downloads.LAYOUTS`; None = recognised.
 
     Raises:
-        UserError: where no submission is anybody's.
-        UserError: where there is no submission, or the roster cannot be read.
-        UserError: where the records would lie among the submissions, or the submissions among the records.
+        UserError: where no submission is anybody's, or there is none; where the roster cannot be read; where the
+            records would lie among the submissions, or the submissions among the records.
     """
     keep_apart(folder, output)
     download = read_download(folder, assignment, layout)
-    students = read_roster(roster) if roster else ()
-    matched = match(download, students)
+    matched = match(download, read_roster(roster) if roster else ())
     counting = {*matched.counting.values()}
     if roster and len(matched.unmatched) == len(download.submissions):
         example = printable(download.submissions[0].entry, 60)
@@ -84,16 +75,18 @@ def take_class(
     if not to_grade:
         raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
     keys = keys_of(to_grade)
-    entries = [Entry(keys[one], one.entry, one.source, output / RECORDS / f"{keys[one]}.json") for one in to_grade]
-    members = tuple(member_of(student, matched, keys) for student in matched.roster)
+    members = {student: member_of(student, matched, keys) for student in matched.roster}
+    owners: dict[HandedIn, list[Member]] = {}
+    for student, one in matched.counting.items():
+        owners.setdefault(one, []).append(members[student])
     roll = Roll(
         layout=download.layout,
         folder=str(download.folder),
         has_roster=bool(roster),
-        members=members,
+        members=tuple(members.values()),
         left_out=tuple(left_out(download, matched)),
     )
-    return roll, entries
+    return roll, [Entry(keys[one], one.entry, one.source, tuple(owners[one])) for one in to_grade]
 
 
 def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
@@ -171,35 +164,20 @@ def keep_apart(folder: Path, output: Path) -> None:
 
 
 class Member(Model):
-    """A student.
+    """A student."""
 
-    Attributes:
-        id: by which the course knows the student; unique.
-        name: for people.
-        ids: kind ("canvas", "moodle", "number", "login", "github", "email") -> value, for the marks' way back.
-        group: whose marks the student shares; "" = none.
-        key: names the record of the submission that counts; "" = none counts.
-        entry: that submission's name in the download.
-        file: the name of one of its files there; feedback for Canvas has to begin with it.
-        is_late: what the platform says; None where it does not say.
-        submitted: when; None where the platform does not say, or it cannot be read.
-        unread_time: why the time cannot be read; "" where it can, or the platform does not say.
-        undecided: submissions of which nothing tells which one counts.
-        perhaps: where the student handed in nothing: entries that may be the student's.
-    """
-
-    id: Line
-    name: Line
-    ids: Mapping[str, Line] = {}
-    group: Line = ""
-    key: Line = ""
-    entry: Line = ""
-    file: Line = ""
-    is_late: bool | None = None
-    submitted: datetime | None = None
-    unread_time: Line = ""
-    undecided: tuple[Line, ...] = ()
-    perhaps: tuple[Line, ...] = ()
+    id: Line  # by which the course knows the student; unique
+    name: Line  # for people
+    ids: Mapping[str, Line] = {}  # by kind, as in `downloads.Person`, for the marks' way back
+    group: Line = ""  # whose marks the student shares; "" = none
+    key: Line = ""  # names the record of the submission that counts; "" = none counts
+    entry: Line = ""  # that submission's name in the download
+    file: Line = ""  # the name of one of its files there; feedback for Canvas has to begin with it
+    is_late: bool | None = None  # what the platform says; None where it does not say
+    submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
+    unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
+    undecided: tuple[Line, ...] = ()  # submissions of which nothing tells which one counts
+    perhaps: tuple[Line, ...] = ()  # where the student handed in nothing: entries that may be the student's
 
     @property
     def is_missing(self) -> bool:
@@ -216,22 +194,14 @@ class LeftOut(Model):
 
 
 class Roll(Model):
-    """A class.
-
-    Attributes:
-        layout: of the download, one of `downloads.LAYOUTS`.
-        folder: that holds the submissions.
-        has_roster: whether students come from a roster; without one nobody is known to be missing.
-        members: all students.
-        left_out: entries that are not graded.
-    """
+    """A class."""
 
     version: Literal[1] = 1
-    layout: str
-    folder: Line
-    has_roster: bool
-    members: tuple[Member, ...]
-    left_out: tuple[LeftOut, ...]
+    layout: str  # of the download, one of `downloads.LAYOUTS`
+    folder: Line  # that holds the submissions
+    has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
+    members: tuple[Member, ...]  # all students
+    left_out: tuple[LeftOut, ...]  # entries that are not graded
 
     @property
     def missing(self) -> tuple[Member, ...]:

@@ -7,9 +7,10 @@ zygote stops no other.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
@@ -25,95 +26,51 @@ from .regrading import Conditions
 if TYPE_CHECKING:
     from ..grading.judging import Grader
 
-
-class Gradable(Protocol):
-    """What can be graded."""
-
-    @property
-    def name(self) -> str:
-        """For reports."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """For people, on this run."""
-
-    def events(self, grader: Grader) -> Iterator[Event]:
-        """Grades it; called in a process that does nothing else."""
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A submission that has been read.
-
-    Attributes:
-        name: for reports.
-        notes: on this run.
-        intake: its files; None where they cannot be graded.
-        told: all that there is to say where they cannot.
-        seed: of the tests' inputs.
-        seed_id: names that seed.
-    """
-
-    name: str
-    notes: tuple[str, ...] = ()
-    intake: Intake | None = None
-    told: tuple[Event, ...] = ()
-    seed: int = 0
-    seed_id: str = ""
-
-    def events(self, grader: Grader) -> Iterator[Event]:
-        """Grades it."""
-        if self.intake is None:
-            yield from self.told
-        else:
-            yield from events_with_seed(self.intake, self.seed, self.seed_id, grader)
-
-
-@dataclass(frozen=True, eq=False)
-class UnreadJob:
-    """A submission that is read where it is graded, on the machine that has the class's folder.
-
-    Attributes:
-        entry: of the class.
-        conditions: as asked for.
-        notes: on this run.
-    """
-
-    entry: Entry
-    conditions: Conditions
-    notes: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """For reports."""
-        return self.entry.name
-
-    def read(self) -> Job:
-        """Reads its files, which may be malformed or hostile: in a process that does nothing else."""
-        try:
-            intake = take_in(self.entry.source, self.conditions.release, self.conditions.assignment)
-        except IntakeRefusedError as error:
-            return Job(self.name, self.notes, told=tuple(refusal(error)))
-        except IntakeError as error:
-            return Job(self.name, self.notes, told=(GivenUp(str(error)),))
-        seeds = self.conditions.seeds
-        return Job(self.name, self.notes, intake, seed=seeds.of_tests, seed_id=seeds.id_of_tests)
-
-    def unreadable(self, reason: str) -> Job:
-        """What is graded where reading it has failed."""
-        return Job(self.name, self.notes, told=(GivenUp(f"the process that reads it failed: {reason}"),))
-
-    def events(self, grader: Grader) -> Iterator[Event]:
-        """Reads and grades it."""
-        yield from self.read().events(grader)
-
-
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 MOST_TRIES = 3
 """How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
+Given: TypeAlias = Intake | tuple[Event, ...]
+"""A submission's files, or all that there is to say where they cannot be graded."""
 
-Work = TypeVar("Work", bound=Gradable)
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A submission to grade."""
+
+    name: str  # for reports
+    notes: tuple[str, ...]  # on this run
+    given: Given | Callable[[], Given]  # or what reads it, where the class's folder is
+    seed: int  # of the tests' inputs
+    seed_id: str  # names that seed
+
+    def read(self) -> Given:
+        """Its files, which may be malformed or hostile: in a process that does nothing else."""
+        return self.given() if callable(self.given) else self.given
+
+    def events(self, grader: Grader) -> Iterator[Event]:
+        """Reads and grades it."""
+        given = self.read()
+        if isinstance(given, Intake):
+            yield from events_with_seed(given, self.seed, self.seed_id, grader)
+        else:
+            yield from given
+
+
+def job_of(entry: Entry, conditions: Conditions, notes: tuple[str, ...] = ()) -> Job:
+    """The job of grading an entry; it is read where it is graded."""
+    seeds = conditions.seeds
+    return Job(entry.name, notes, partial(given_in, entry, conditions), seeds.of_tests, seeds.id_of_tests)
+
+
+def given_in(entry: Entry, conditions: Conditions) -> Given:
+    """What an entry brings."""
+    try:
+        return take_in(entry.source, conditions.release, conditions.assignment)
+    except IntakeRefusedError as error:
+        return tuple(refusal(error))
+    except IntakeError as error:
+        return (GivenUp(str(error)),)
 
 
 @dataclass(frozen=True)
@@ -124,39 +81,27 @@ class Unavailable:
 
 
 def grade_here(
-    jobs: deque[Work],
-    assignment: Assignment,
-    grader_version: str,
-    grader: Grader,
-    n_children: int = 1,
-) -> Iterator[tuple[Work, Record]]:
-    """Grades each job in a child of this process.
+    jobs: deque[Job], assignment: Assignment, grader_version: str, grader: Grader, n_children: int = 1
+) -> Iterator[tuple[Job, Record]]:
+    """Grades each job in a child of this process, so many at a time.
 
     Where something else than the submission has ended its child or the zygote, it is tried again.
-
-    Args:
-        jobs: taken from the left.
-        assignment: tasks, points, thresholds, limits.
-        grader_version: for the records.
-        grader: open.
-        n_children: how many are graded at a time.
 
     Yields:
         Each job with its record, once; in the order in which they end.
     """
 
-    def work(job: Work) -> Iterator[Event | Unavailable]:
+    def work(job: Job) -> Iterator[Event | Unavailable]:
         try:
             yield from job.events(grader)
         except SandboxUnavailableError as error:
             yield Unavailable(str(error))
 
-    recorders: dict[Work, Recorder] = {}
-    tries: Counter[Work] = Counter()
-    unavailable: set[Work] = set()
-    seconds = assignment.limits.total_seconds + GRACE_SECONDS
+    recorders: dict[Job, Recorder] = {}
+    tries: Counter[Job] = Counter()
+    unavailable: set[Job] = set()
     grader.renew()
-    for job, message in run_forked(jobs, work, seconds, n_children):
+    for job, message in run_forked(jobs, work, assignment.limits.total_seconds + GRACE_SECONDS, n_children):
         if job not in recorders:
             recorders[job] = Recorder(job.name, assignment, grader_version, job.notes)
         recorder = recorders[job]
@@ -174,7 +119,6 @@ def grade_here(
             if was_stopped and tries[job] < MOST_TRIES:
                 jobs.append(job)
                 continue
-            del tries[job]
             if recorder.record.run.finished is None:
                 recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
             yield job, recorder.record

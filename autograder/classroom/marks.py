@@ -21,25 +21,18 @@ from ..grading.recording import items_of, with_parts
 from ..scoring import Measured, explain, judge
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
-from .store import stored_name
-from .store.by_hand import WHOLE, Decision, Decisions
+from .store import WHOLE, Decision, Decisions, stored_name
 
 LATE = "late, but nobody knows by how much"
 
 
 @dataclass(frozen=True)
 class PartMark:
-    """One task's mark.
+    """One task's mark."""
 
-    Attributes:
-        part: as graded.
-        by_hand: points that a person gave; None = nobody did.
-        comment: by a person; None = none.
-    """
-
-    part: Part
-    by_hand: Decision | None = None
-    comment: Decision | None = None
+    part: Part  # as graded
+    by_hand: Decision | None = None  # points that a person gave; None = nobody did
+    comment: Decision | None = None  # by a person; None = none
 
     @property
     def score(self) -> float | None:
@@ -51,40 +44,24 @@ class PartMark:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a submission was, and what that costs.
+    """How late a submission was, and what that costs."""
 
-    Attributes:
-        days: late days; 0 where nobody knows.
-        waived: those that cost nothing.
-        percent: of the points earned that are taken off.
-        by_hand: who set the days; None = nobody did.
-        waiver: who decided that days cost nothing; None = nobody did.
-        unknown: why nobody knows how late it was, so that a person has to decide; "" where that is known.
-    """
-
-    days: int = 0
-    waived: int = 0
-    percent: float = 0.0
-    by_hand: Decision | None = None
-    waiver: Decision | None = None
-    unknown: str = ""
+    days: int = 0  # late days; 0 where nobody knows
+    waived: int = 0  # those that cost nothing
+    percent: float = 0.0  # of the points earned that are taken off
+    by_hand: Decision | None = None  # who set the days; None = nobody did
+    waiver: Decision | None = None  # who decided that days cost nothing; None = nobody did
+    unknown: str = ""  # why nobody knows how late it was, so that a person has to decide; "" where that is known
 
 
 @dataclass(frozen=True)
 class Mark:
-    """All that decides a student's mark.
+    """All that decides a student's mark."""
 
-    Attributes:
-        parts: in the assignment's order.
-        max_score: the sum of the points of all parts that are not extensions.
-        lateness: likewise for the whole.
-        comment: by a person, on the whole; None = none.
-    """
-
-    parts: tuple[PartMark, ...]
-    max_score: float
-    lateness: Lateness
-    comment: Decision | None = None
+    parts: tuple[PartMark, ...]  # in the assignment's order
+    max_score: float  # the sum of the points of all parts that are not extensions
+    lateness: Lateness  # likewise for the whole
+    comment: Decision | None = None  # by a person, on the whole; None = none
 
     @property
     def earned(self) -> float | None:
@@ -202,17 +179,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """A student's result.
+    """A student's result."""
 
-    Attributes:
-        member: of the class.
-        record: of the submission that counts; None where none does, or it has not been graded yet.
-        mark: with what people have decided and what lateness costs; None where there is no record.
-    """
-
-    member: Member
-    record: Record | None
-    mark: Mark | None
+    member: Member  # of the class
+    record: Record | None  # of the submission that counts; None where none does, or it has not been graded yet
+    mark: Mark | None  # with what people have decided and what lateness costs; None where there is no record
 
     @property
     def status(self) -> Status:
@@ -260,11 +231,6 @@ def results_of(
             mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late, member.unread_time)
         found.append(Result(member, record, mark))
     return found
-
-
-def results_for(key: str, results: Iterable[Result]) -> tuple[Result, ...]:
-    """The results of the students who share a submission."""
-    return tuple(result for result in results if result.member.key == key)
 
 
 def by_task(records: Iterable[Record]) -> list[list[Part]]:

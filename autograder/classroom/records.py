@@ -140,21 +140,13 @@ def check_still_there(folder: Path) -> None:
 
 
 class Kept(Model):
-    """An answer in its file.
+    """An answer in its file."""
 
-    Attributes:
-        key: of the submission.
-        content: a hash of its files.
-        made_with: tells everything else that the answer depends on.
-        answer: as JSON.
-        seal: over all of the others.
-    """
-
-    key: str
-    content: str
-    made_with: str
-    answer: JsonValue
-    seal: str = ""
+    key: str  # of the submission
+    content: str  # a hash of its files
+    made_with: str  # tells everything else that the answer depends on
+    answer: JsonValue  # as JSON
+    seal: str = ""  # over all of the others
 
     def sealed(self, seeds: Seeds) -> str:
         """The seal that only the holder of the term's secret can make."""

@@ -9,14 +9,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.places import ROOT
 from foundation.texts import counted, printable
 
 from ..classroom.entries import read_roll
-from ..classroom.store import ByHand, Database, Results, StoreError, stored_name
-from ..classroom.store.by_hand import WHOLE
+from ..classroom.store import WHOLE, Database, Results, StoreError, decide, find_student, stored_name
 from ..grading.seeds import seeds_of_term
 from .arguments import Commands, add_parser, open_store
 
@@ -119,7 +119,7 @@ def override(options: argparse.Namespace) -> int:
         if options.item:
             points = points_with(options.item, tasks[0], student, database, options.output)
         for task in tasks:
-            ByHand(database).give_points(student, task.number, points, options.why, who)
+            decide(database, student, "points", points, options.why, who, task.number)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
@@ -133,35 +133,41 @@ def comment(options: argparse.Namespace) -> int:
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
     with deciding(options, assignment) as (database, student, who):
-        ByHand(database).comment(student, task, text, who)
+        decide(database, student, "comment", None, text, who, task)
     return _told(student, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
 def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
-    assignment = read_assignment(options.assignment)
-    days = check_days(options.days)
-    with deciding(options, assignment) as (database, student, who):
-        ByHand(database).set_late_days(student, days, options.why, who)
-    said = "late days as the platform says" if days is None else counted(days, "late day")
-    return _told(student, said, assignment)
+    said = "late days as the platform says" if options.withdraw else counted(options.days, "late day")
+    return _decide_days(options, "late", options.days, said)
 
 
 def waive(options: argparse.Namespace) -> int:
     """Waives late days; the exit status."""
+    if options.withdraw:
+        return _decide_days(options, "waiver", 0, "all late days count again")
+    said = "all late days" if options.days is None else counted(options.days, "late day")
+    return _decide_days(options, "waiver", options.days, f"{said} waived")
+
+
+def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], days: int | None, said: str) -> int:
     assignment = read_assignment(options.assignment)
-    days = 0 if options.withdraw else check_days(options.days)
+    if days is not None and not 0 <= days <= MOST_DAYS:
+        raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
     with deciding(options, assignment) as (database, student, who):
-        ByHand(database).waive(student, days, options.why, who)
-    said = f"{'all late days' if days is None else counted(days, 'late day')} waived"
-    return _told(student, "all late days count again" if options.withdraw else said, assignment)
+        decide(database, student, kind, days, options.why, who)
+    _told(student, said)
+    if assignment.late is None:
+        print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
+    return 0
 
 
 @contextmanager
 def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, str, str]]:
     """The database of a class, the student that this one is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
-        student = ByHand(database).find_student(options.student)
+        student = find_student(database, options.student)
         try:
             who = options.by or getpass.getuser()
         except (KeyError, OSError):
@@ -202,15 +208,6 @@ def task_of(number: str, assignment: Assignment) -> Task:
     return tasks[number]
 
 
-def check_days(days: int | None) -> int | None:
-    """A number of days. Raises: StoreError where it is negative, or more than any term has."""
-    if days is not None and not 0 <= days <= MOST_DAYS:
-        raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
-    return days
-
-
-def _told(student: str, what: str, assignment: Assignment | None = None) -> int:
+def _told(student: str, what: str) -> int:
     print(f"{printable(student, 60)}: {what}; {THEN}")
-    if assignment is not None and assignment.late is None:
-        print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0

@@ -17,7 +17,7 @@ from foundation.whole_files import check_folder
 from ..classroom.downloads import read_points, read_roster
 from ..classroom.entries import read_roll
 from ..classroom.marks import results_of
-from ..classroom.store import ByHand, Results
+from ..classroom.store import Results, decisions_in
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
 from .arguments import MOST_NAMES, Commands, add_parser, open_store
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     with open_store(options.store, options.marks, assignment) as database:
         records = Results(database, seeds_of_term(ROOT)).records(roll.names())
-        decisions = ByHand(database).decisions()
+        decisions = decisions_in(database)
     if not records:
         raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement

@@ -19,8 +19,8 @@ from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, export, hold
-from ..classroom.regrading import Conditions, keep_newest
-from ..classroom.store import ByHand, Database, Decisions, received_of, stored_name, url_of
+from ..classroom.regrading import Conditions
+from ..classroom.store import Database, Decisions, decisions_in, stored_name, url_of
 from ..classroom.store import Results as Store
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
@@ -79,16 +79,12 @@ def run(options: argparse.Namespace) -> int:
         for book in books.values():
             book.reset()  # so that the marks of an earlier run no longer count
         store = Store(database, conditions.seeds)
-        received = received_of(roll, entries)
-        store.enrol(received.values())
-        newest, changes = grade_class(
-            entries, received, conditions, store, options.again, options.scheduler, options.keep
-        )
-        held = changes + keep_newest(entries, received, newest, store, options.keep)
+        store.enrol(entries)
+        held = grade_class(entries, conditions, store, options.again, options.scheduler, options.keep)
         records = store.records(entry.key for entry in entries)
-        decisions = ByHand(database).decisions()
+        decisions = decisions_in(database)
         for entry in entries:
-            export(entry.record, records[entry.key])
+            export(options.output / RECORDS / f"{entry.key}.json", records[entry.key])
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
     write_roll(roll, options.output)

@@ -59,51 +59,31 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class Stray:
-    """An entry of the download that is no submission: it is listed, never graded and never a zero.
+    """An entry of the download that is no submission: it is listed, never graded and never a zero."""
 
-    Attributes:
-        entry: its name in the download.
-        reason: why it is none.
-        people: whose it is, where the download tells: what a student has typed into the platform.
-    """
-
-    entry: str
-    reason: str
-    people: tuple[Person, ...] = ()
+    entry: str  # its name in the download
+    reason: str  # why it is none
+    people: tuple[Person, ...] = ()  # whose it is, where the download tells: what a student has typed into the platform
 
 
 @dataclass(frozen=True)
 class Download:
-    """A class's download.
+    """A class's download."""
 
-    Attributes:
-        layout: the name of its layout, one of `recognition.LAYOUTS`.
-        folder: that holds the submissions; below the named one where an extra folder lies between.
-        submissions: in order of their entries.
-        strays: likewise.
-    """
-
-    layout: str
-    folder: Path
-    submissions: tuple[HandedIn, ...]
-    strays: tuple[Stray, ...]
+    layout: str  # the name of its layout, one of `recognition.LAYOUTS`
+    folder: Path  # that holds the submissions; below the named one where an extra folder lies between
+    submissions: tuple[HandedIn, ...]  # in order of their entries
+    strays: tuple[Stray, ...]  # likewise
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A folder's entries, in order of names, without what systems and tools leave behind.
+    """A folder's entries, in order of names, without what systems and tools leave behind."""
 
-    Attributes:
-        path: of the folder.
-        folders: names.
-        files: names.
-        others: links, pipes and devices, and entries whose names begin with a dot or two underscores.
-    """
-
-    path: Path
-    folders: tuple[str, ...]
-    files: tuple[str, ...]
-    others: tuple[Stray, ...]
+    path: Path  # of the folder
+    folders: tuple[str, ...]  # names
+    files: tuple[str, ...]  # names
+    others: tuple[Stray, ...]  # links, pipes and devices, and entries whose names begin with a dot or two underscores
 
 
 def list_folder(path: Path) -> Listing:

@@ -28,17 +28,11 @@ Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
 
 @dataclass(frozen=True)
 class Layout:
-    """One platform.
+    """One platform."""
 
-    Attributes:
-        title: for people.
-        recognises: whether a folder has this layout.
-        read: what is in such a folder; a `UserError` says why it cannot be used.
-    """
-
-    title: str
-    recognises: Callable[[Listing], bool]
-    read: Callable[[Listing], Read]
+    title: str  # for people
+    recognises: Callable[[Listing], bool]  # whether a folder has this layout
+    read: Callable[[Listing], Read]  # what is in such a folder; a `UserError` says why it cannot be used
 
 
 # Canvas: loose files, `NAME_LATE_USER_UPLOAD_FILE` with the lower-case name, the user's and the upload's number.

@@ -38,21 +38,13 @@ IDS = ("canvas", "moodle", "number", "login", "github", "email")
 
 @dataclass(frozen=True, eq=False)
 class Student:
-    """One line of the roster.
+    """One line of the roster."""
 
-    Attributes:
-        id: by which the course knows the student; unique.
-        name: first name first where the roster tells them apart; the id where it has no name.
-        ids: kind -> value, as in `Person`.
-        group: whose marks the student shares; "" = none.
-        row: the line as it stands, by heading.
-    """
-
-    id: str
-    name: str
-    ids: Mapping[str, str] = field(default_factory=dict)
-    group: str = ""
-    row: Mapping[str, str] = field(default_factory=dict)
+    id: str  # by which the course knows the student; unique
+    name: str  # first name first where the roster tells them apart; the id where it has no name
+    ids: Mapping[str, str] = field(default_factory=dict)  # kind -> value, as in `Person`
+    group: str = ""  # whose marks the student shares; "" = none
+    row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading
 
     @property
     def email(self) -> str:

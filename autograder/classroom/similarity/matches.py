@@ -45,38 +45,23 @@ class Match:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that share more than chance explains.
+    """Two submissions that share more than chance explains."""
 
-    Attributes:
-        left: the key of the first one.
-        right: of the second one.
-        expected: pairs with as much in common that chance would bring in this class.
-        matches: the most telling one first.
-    """
-
-    left: str
-    right: str
-    expected: float
-    matches: tuple[Match, ...]
+    left: str  # the key of the first one
+    right: str  # of the second one
+    expected: float  # pairs with as much in common that chance would bring in this class
+    matches: tuple[Match, ...]  # the most telling one first
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a comparison of a class has found.
+    """What a comparison of a class has found."""
 
-    Attributes:
-        compared: the keys of the submissions that were compared.
-        pairs: those that are listed, the least probable one first.
-        groups: submissions that are connected by listed pairs, where there are three or more.
-        unread: reasons by key, of submissions that could not be compared.
-        translations: what their translations show.
-    """
-
-    compared: tuple[str, ...]
-    pairs: tuple[Pair, ...]
-    groups: tuple[tuple[str, ...], ...]
-    unread: Mapping[str, str]
-    translations: TranslationFindings
+    compared: tuple[str, ...]  # the keys of the submissions that were compared
+    pairs: tuple[Pair, ...]  # those that are listed, the least probable one first
+    groups: tuple[tuple[str, ...], ...]  # submissions that are connected by listed pairs, where there are three or more
+    unread: Mapping[str, str]  # reasons by key, of submissions that could not be compared
+    translations: TranslationFindings  # what their translations show
 
 
 def find_matches(

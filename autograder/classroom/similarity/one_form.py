@@ -31,15 +31,10 @@ Tokens = Callable[[ast.stmt], Sequence[str]]
 
 @dataclass(frozen=True)
 class ModuleNames:
-    """Names in a module that are not a function's own.
+    """Names in a module that are not a function's own."""
 
-    Attributes:
-        imported: local name -> the name that was imported; modules keep the last part of theirs.
-        own: definitions, methods and attributes that the student has named.
-    """
-
-    imported: dict[str, str]
-    own: frozenset[str]
+    imported: dict[str, str]  # local name -> the name that was imported; modules keep the last part of theirs
+    own: frozenset[str]  # definitions, methods and attributes that the student has named
 
 
 def nodes_in(node: ast.AST) -> Iterator[ast.AST]:

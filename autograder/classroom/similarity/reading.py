@@ -40,34 +40,21 @@ Given = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote in one function, or outside all functions.
+    """What a student wrote in one function, or outside all functions."""
 
-    Attributes:
-        component: "layers.LayerNorm", or "layers: other code".
-        module: that contains it.
-        body: the statements; those that were handed out are not among them.
-        names: that the function binds, its parameters first.
-    """
-
-    component: str
-    module: str
-    body: list[ast.stmt]
-    names: frozenset[str]
+    component: str  # "layers.LayerNorm", or "layers: other code"
+    module: str  # that contains it
+    body: list[ast.stmt]  # the statements; those that were handed out are not among them
+    names: frozenset[str]  # that the function binds, its parameters first
 
 
 @dataclass(frozen=True)
 class Print:
-    """A fingerprint where it was found.
+    """A fingerprint where it was found."""
 
-    Attributes:
-        hash: of a few tokens.
-        module: that it comes from.
-        lines: on which these tokens stand.
-    """
-
-    hash: int
-    module: str
-    lines: tuple[int, ...]
+    hash: int  # of a few tokens
+    module: str  # that it comes from
+    lines: tuple[int, ...]  # on which these tokens stand
 
 
 @dataclass
@@ -91,15 +78,10 @@ class Written:
 
 @dataclass(frozen=True)
 class HandedOut:
-    """What was handed out, in two forms: what a student has renamed there is still given.
+    """What was handed out, in two forms: what a student has renamed there is still given."""
 
-    Attributes:
-        statements: as they are.
-        hashes: their fingerprints.
-    """
-
-    statements: Given = field(default_factory=dict)
-    hashes: frozenset[int] = frozenset()
+    statements: Given = field(default_factory=dict)  # as they are
+    hashes: frozenset[int] = frozenset()  # their fingerprints
 
 
 def handed_out(release: Path, contract: Contract) -> HandedOut:

@@ -52,19 +52,12 @@ class CheckpointUnreadableError(ScoringError):
 
 @dataclass(frozen=True)
 class Agreement:
-    """What translating again has shown.
+    """What translating again has shown."""
 
-    Attributes:
-        sampled: how many lines were translated again.
-        differing: those that came out otherwise.
-        beam_size: of the search that agrees best; 0 = as the checkpoint says.
-        problem: why nothing could be translated, or "".
-    """
-
-    sampled: int
-    differing: tuple[DifferingLine, ...] = ()
-    beam_size: int = 0
-    problem: str = ""
+    sampled: int  # how many lines were translated again
+    differing: tuple[DifferingLine, ...] = ()  # those that came out otherwise
+    beam_size: int = 0  # of the search that agrees best; 0 = as the checkpoint says
+    problem: str = ""  # why nothing could be translated, or ""
 
     @property
     def agrees(self) -> bool:
@@ -74,17 +67,11 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Sample:
-    """Random lines of the test split.
+    """Random lines of the test split."""
 
-    Attributes:
-        numbers: counted from 0, in order.
-        sources: of these lines.
-        total: lines in the split.
-    """
-
-    numbers: tuple[int, ...]
-    sources: tuple[str, ...]
-    total: int
+    numbers: tuple[int, ...]  # counted from 0, in order
+    sources: tuple[str, ...]  # of these lines
+    total: int  # lines in the split
 
 
 def draw_sample(references: Path, n_lines: int, seed: int) -> Sample:

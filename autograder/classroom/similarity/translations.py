@@ -43,17 +43,11 @@ LEAST_SCALE = 0.01
 
 @dataclass(frozen=True)
 class Translated:
-    """A file of translations.
+    """A file of translations."""
 
-    Attributes:
-        halves: a number for each half of each line, equal for equal words.
-        equal: for each half, whether it is the reference's.
-        bleu: where it may be suspiciously high; otherwise None.
-    """
-
-    halves: tuple[int, ...]
-    equal: tuple[bool, ...]
-    bleu: float | None = None
+    halves: tuple[int, ...]  # a number for each half of each line, equal for equal words
+    equal: tuple[bool, ...]  # for each half, whether it is the reference's
+    bleu: float | None = None  # where it may be suspiciously high; otherwise None
 
     @property
     def share_equal(self) -> float:
@@ -63,19 +57,12 @@ class Translated:
 
 @dataclass(frozen=True)
 class SameTranslations:
-    """Two files that agree more than chance explains.
+    """Two files that agree more than chance explains."""
 
-    Attributes:
-        left: the key of the first submission.
-        right: of the second one.
-        share: of the half lines that not both got right: those that are the same.
-        usual: the median of that over the class's pairs.
-    """
-
-    left: str
-    right: str
-    share: float
-    usual: float
+    left: str  # the key of the first submission
+    right: str  # of the second one
+    share: float  # of the half lines that not both got right: those that are the same
+    usual: float  # the median of that over the class's pairs
 
 
 @dataclass(frozen=True)
@@ -89,17 +76,11 @@ class SameGroup:
 
 @dataclass(frozen=True)
 class TranslationFindings:
-    """What a comparison of translations has found.
+    """What a comparison of translations has found."""
 
-    Attributes:
-        compared: how many files there were.
-        close_to_references: reasons by key.
-        same: pairs, the most alike first.
-    """
-
-    compared: int
-    close_to_references: Mapping[str, str]
-    same: tuple[SameTranslations, ...]
+    compared: int  # how many files there were
+    close_to_references: Mapping[str, str]  # reasons by key
+    same: tuple[SameTranslations, ...]  # pairs, the most alike first
 
     @property
     def usual(self) -> float:

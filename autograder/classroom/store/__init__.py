@@ -1,8 +1,8 @@
-"""The database of a class: results of every attempt, and what people decide by hand.
+"""The database of a class: the results of every content, and what people decide by hand.
 
     with Database(url_of(None, Path("marks")), assignment.name) as database:
         results = Results(database, seeds)
-        results.enrol(received_of(roll, entries).values())
+        results.enrol(entries)
 
     database.py  opening, transactions      results.py  who handed in what, and what the grader found out
     tables.py    what is in it              by_hand.py  what people decide
@@ -10,22 +10,22 @@
 SQLAlchemy speaks to SQLite, by default a file in the output folder, and to PostgreSQL, for several people at once.
 """
 
-from .by_hand import ByHand, Decision, Decisions
+from .by_hand import WHOLE, Decision, Decisions, decide, decisions_in, find_student
 from .database import FILE, Database, StoreError, url_of
-from .results import Owner, Received, Results, Stored, received_of, stored_name
+from .results import Results, Stored, stored_name
 
 __all__ = [
     "FILE",
-    "ByHand",
+    "WHOLE",
     "Database",
     "Decision",
     "Decisions",
-    "Owner",
-    "Received",
     "Results",
     "StoreError",
     "Stored",
-    "received_of",
+    "decide",
+    "decisions_in",
+    "find_student",
     "stored_name",
     "url_of",
 ]

@@ -1,4 +1,4 @@
-"""What people decide about a student's marks: points, comments, late days that cost nothing.
+"""What people decide about a student's marks: points, comments, late days, and those that cost nothing.
 
 Decisions belong to a student and a task, not to a result, so they outlive every regrade. The last one counts; earlier
 ones stay in the database, with who entered them and when.
@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,7 +21,7 @@ from ...grading.record import now
 from ..downloads.matching import plain
 from .database import Database, StoreError
 from .results import stored_name, stored_text
-from .tables import Comment, HandedIn, LateDays, Override, Student, Submission, Waiver
+from .tables import Decided, HandedIn, Student, Submission
 
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
@@ -28,119 +29,103 @@ WHOLE = ""
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision by hand.
+    """One decision by hand."""
 
-    Attributes:
-        value: points, or days; None = all days of a waiver; of a comment always None.
-        text: why, or the comment.
-        by: who entered it.
-        at: when.
-    """
-
-    value: float | None
-    text: str
+    value: float | None  # points, or days; None = all days of a waiver; of a comment always None
+    text: str  # why, or the comment
     by: str
     at: datetime
 
 
 @dataclass
 class Decisions:
-    """All that counts for one student.
+    """All that counts for one student."""
 
-    Attributes:
-        points: by the task's number.
-        comments: likewise; `WHOLE` for the whole submission.
-        late_days: by which the student was late; None = as the platform says.
-        waiver: of late days; None = none.
+    points: dict[str, Decision] = field(default_factory=dict)  # by the task's number
+    comments: dict[str, Decision] = field(default_factory=dict)  # likewise; `WHOLE` for the whole submission
+    late_days: Decision | None = None  # by which the student was late; None = as the platform says
+    waiver: Decision | None = None  # of late days; None = none
+
+
+def find_student(database: Database, text: str) -> str:
+    """The key of the student whom some text names: by key, e-mail, name, or the entry that he or she handed in.
+
+    Raises:
+        StoreError: where nobody is called so, or more than one.
     """
 
-    points: dict[str, Decision] = field(default_factory=dict)
-    comments: dict[str, Decision] = field(default_factory=dict)
-    late_days: Decision | None = None
-    waiver: Decision | None = None
+    def work(session: Session) -> list[tuple[str, tuple[str, ...]]]:
+        entries: dict[int, list[str]] = {}
+        pairs = select(HandedIn.student_id, Submission.entry, Submission.name)
+        for row in session.execute(pairs.join(Submission, Submission.id == HandedIn.submission_id)):
+            entries.setdefault(row.student_id, []).extend((row.entry, row.name))
+        students = session.scalars(select(Student).order_by(Student.key))
+        return [(one.key, (one.email, one.name, *entries.get(one.id, ()))) for one in students]
+
+    wanted = stored_name(text)
+    students = database.do(work)
+    found = [key for key, _ in students if key == wanted]
+    for alike in (str.casefold, plain):  # accents, spaces and the order of code points last
+        found = found or [k for k, names in students if alike(wanted) and alike(wanted) in map(alike, (k, *names))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(printable(key, 60) for key in found[:5])
+        raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
+    known = [name for key, names in students for name in (key, *names) if name]
+    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {printable(near[0], 60)}?" if near else "; grade the class first" if not known else ""
+    raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
 
 
-class ByHand:
-    """Decisions by hand in a class's database."""
+def decide(
+    database: Database,
+    key: str,
+    kind: Literal["points", "comment", "late", "waiver"],
+    value: float | None,
+    text: str,
+    by: str,
+    task: str = WHOLE,
+) -> None:
+    """Enters a decision about the student with a key.
 
-    def __init__(self, database: Database) -> None:
-        """Works on a database."""
-        self._database = database
+    Args:
+        database: of the class.
+        key: as `find_student` gives it.
+        kind: "late" says by how many days a student was late, "waiver" how many of them cost nothing.
+        value: points or days. None: the grader's points again, the platform's days, or all days waived.
+        text: why, or the comment; an empty one takes an earlier comment back.
+        by: who decides.
+        task: of points and comments.
+    """
 
-    def find_student(self, text: str) -> str:
-        """The key of the student whom some text names: by key, e-mail, name, or the entry that he or she handed in.
+    def work(session: Session) -> None:
+        student = session.scalars(select(Student.id).where(Student.key == key)).one()
+        said = {"text": stored_text(text), "by": stored_text(by), "at": now()}
+        session.add(Decided(student_id=student, kind=kind, task=task, value=value, **said))
 
-        Raises:
-            StoreError: where nobody is called so, or more than one.
-        """
+    database.do(work)
 
-        def work(session: Session) -> list[tuple[str, tuple[str, ...]]]:
-            entries: dict[int, list[str]] = {}
-            pairs = select(HandedIn.student_id, Submission.entry, Submission.name)
-            for row in session.execute(pairs.join(Submission, Submission.id == HandedIn.submission_id)):
-                entries.setdefault(row.student_id, []).extend((row.entry, row.name))
-            students = session.scalars(select(Student).order_by(Student.key))
-            return [(one.key, (one.email, one.name, *entries.get(one.id, ()))) for one in students]
 
-        wanted = stored_name(text)
-        students = self._database.do(work)
-        found = [key for key, _ in students if key == wanted]
-        for alike in (str.casefold, plain):  # accents, spaces and the order of code points last
-            found = found or [k for k, names in students if alike(wanted) and alike(wanted) in map(alike, (k, *names))]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            several = ", ".join(printable(key, 60) for key in found[:5])
-            raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-        known = [name for key, names in students for name in (key, *names) if name]
-        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-        hint = f"; did you mean {printable(near[0], 60)}?" if near else "; grade the class first" if not known else ""
-        raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+def decisions_in(database: Database) -> Mapping[str, Decisions]:
+    """All that counts, by the student's key."""
 
-    def give_points(self, key: str, task: str, points: float | None, why: str, by: str) -> None:
-        """Gives a student points for a task; None: from now on, the grader's again."""
-        self._enter(key, Override(task=task, points=points, text=stored_text(why), by=stored_text(by), at=now()))
+    def work(session: Session) -> dict[str, Decisions]:
+        last: dict[tuple[str, str, str], Decision] = {}
+        query = select(Student.key, Decided).join(Decided, Decided.student_id == Student.id).order_by(Decided.id)
+        for key, row in session.execute(query):
+            last[key, row.kind, row.task] = Decision(row.value, row.text, row.by, row.at)
+        found: dict[str, Decisions] = {}
+        for (key, kind, task), one in last.items():
+            of_student = found.setdefault(key, Decisions())
+            if kind == "points" and one.value is not None:
+                of_student.points[task] = one
+            elif kind == "comment" and one.text:
+                of_student.comments[task] = one
+            elif kind == "late" and one.value is not None:
+                of_student.late_days = one
+            elif kind == "waiver":
+                of_student.waiver = one
+        return found
 
-    def comment(self, key: str, task: str, text: str, by: str) -> None:
-        """Comments on a task or, with `WHOLE`, on the submission; takes the place of an earlier comment there."""
-        self._enter(key, Comment(task=task, text=stored_text(text), by=stored_text(by), at=now()))
-
-    def set_late_days(self, key: str, days: int | None, why: str, by: str) -> None:
-        """Says by how many days a student was late; None: as the platform says."""
-        self._enter(key, LateDays(days=days, text=stored_text(why), by=stored_text(by), at=now()))
-
-    def waive(self, key: str, days: int | None, why: str, by: str) -> None:
-        """Lets late days cost a student nothing: so many, or all of them."""
-        self._enter(key, Waiver(days=days, text=stored_text(why), by=stored_text(by), at=now()))
-
-    def decisions(self) -> Mapping[str, Decisions]:
-        """All that counts, by the student's key."""
-
-        def work(session: Session) -> dict[str, Decisions]:
-            found: dict[str, Decisions] = {}
-            keys = {student.id: student.key for student in session.scalars(select(Student))}
-            for given in session.scalars(select(Override).order_by(Override.id)):
-                of_student = found.setdefault(keys[given.student_id], Decisions())
-                of_student.points[given.task] = Decision(given.points, given.text, given.by, given.at)
-            for said in session.scalars(select(Comment).order_by(Comment.id)):
-                of_student = found.setdefault(keys[said.student_id], Decisions())
-                of_student.comments[said.task] = Decision(None, said.text, said.by, said.at)
-            for late in session.scalars(select(LateDays).order_by(LateDays.id)):
-                of_student = found.setdefault(keys[late.student_id], Decisions())
-                of_student.late_days = None if late.days is None else Decision(late.days, late.text, late.by, late.at)
-            for waived in session.scalars(select(Waiver).order_by(Waiver.id)):
-                of_student = found.setdefault(keys[waived.student_id], Decisions())
-                of_student.waiver = Decision(waived.days, waived.text, waived.by, waived.at)
-            for of_student in found.values():  # what was taken back
-                of_student.points = {task: one for task, one in of_student.points.items() if one.value is not None}
-                of_student.comments = {task: one for task, one in of_student.comments.items() if one.text}
-            return found
-
-        return self._database.do(work)
-
-    def _enter(self, key: str, row: Override | Comment | LateDays | Waiver) -> None:
-        def work(session: Session) -> None:
-            row.student_id = session.scalars(select(Student.id).where(Student.key == key)).one()
-            session.add(row)
-
-        self._database.do(work)
+    return database.do(work)

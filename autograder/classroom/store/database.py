@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
-SCHEMA = "2"
+SCHEMA = "3"
 """Counts changes of the tables; tables that are only added need none."""
 OURS = {Setting.__tablename__, HandedIn.__tablename__}
 """Tables by which a database is known as ours."""
@@ -81,17 +81,28 @@ def shown(url: URL) -> str:
 
 
 class Database:
-    """An open database; used in a with-block.
-
-    Attributes:
-        place: for messages.
-    """
+    """An open database with all tables; used in a with-block. `place` names it in messages."""
 
     def __init__(self, url: URL, owner: str) -> None:
-        """Opens it; see `open_engine`."""
+        """Opens it, and makes tables that are missing; it has the marks of one assignment, whose name is `owner`.
+
+        Raises:
+            NotWrittenError: where there is no room for it.
+            StoreError: where it cannot be opened, is another program's or another assignment's, or of another version.
+        """
         self.place = shown(url)
         self._file = None if url.get_backend_name() == POSTGRESQL else Path(str(url.database))
-        self._engine = open_engine(url, owner)
+        try:
+            self._engine = _engine(url)
+            with self._engine.begin() as connection:
+                _make_tables(connection, self.place, owner)
+            if self._file:
+                with closing(self._engine.raw_connection()) as file:  # not in a transaction
+                    file.cursor().execute("PRAGMA journal_mode = WAL")  # stays with the file, so it has to be ours
+        except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
+            if has_no_room(error):
+                raise NotWrittenError(self.place, RuntimeError(cause_of(error))) from None
+            raise StoreError(f"store {self.place}: {cause_of(error)}") from None
 
     def __enter__(self) -> Self:
         """Returns itself."""
@@ -101,7 +112,7 @@ class Database:
         """Closes all connections."""
         self._engine.dispose()
 
-    def do(self, work: Callable[[Session], Answer]) -> Answer:
+    def do(self, work: Callable[[Session], Answer], may_repeat: bool = True) -> Answer:
         """Does some work in one transaction; once more where another process has just written the same row.
 
         Raises:
@@ -110,41 +121,12 @@ class Database:
         if self._file and not self._file.exists():  # SQLite would go on in a file without a name
             raise NotWrittenError(self._file, FileNotFoundError("it was there at the beginning, and is gone"))
         try:
-            try:
-                return self._do_once(work)
-            except IntegrityError:  # another process has just written the same row, which is found now
-                return self._do_once(work)
+            with Session(self._engine) as session, session.begin():
+                return work(session)
         except SQLAlchemyError as error:
+            if may_repeat and isinstance(error, IntegrityError):
+                return self.do(work, may_repeat=False)
             raise NotWrittenError(self.place, RuntimeError(cause_of(error))) from None
-
-    def _do_once(self, work: Callable[[Session], Answer]) -> Answer:
-        with Session(self._engine) as session, session.begin():
-            return work(session)
-
-
-def open_engine(url: URL, owner: str) -> Engine:
-    """A database with all tables; those that are missing are made.
-
-    Args:
-        url: of the database.
-        owner: the assignment's name; a database has the marks of one assignment.
-
-    Raises:
-        NotWrittenError: where there is no room for it.
-        StoreError: where it cannot be opened, is another program's or another assignment's, or of another version.
-    """
-    try:
-        engine = _engine(url)
-        with engine.begin() as connection:
-            _make_tables(connection, url, owner)
-        if url.get_backend_name() == SQLITE:
-            with closing(engine.raw_connection()) as file:  # not in a transaction
-                file.cursor().execute("PRAGMA journal_mode = WAL")  # stays with the file, so it has to be ours
-    except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
-        if has_no_room(error):
-            raise NotWrittenError(shown(url), RuntimeError(cause_of(error))) from None
-        raise StoreError(f"store {shown(url)}: {cause_of(error)}") from None
-    return engine
 
 
 def cause_of(error: Exception) -> str:
@@ -177,18 +159,18 @@ def _engine(url: URL) -> Engine:
     return engine
 
 
-def _make_tables(connection: Connection, url: URL, owner: str) -> None:
+def _make_tables(connection: Connection, place: str, owner: str) -> None:
     tables = set(inspect(connection).get_table_names())
     if tables and not tables >= OURS:
-        raise StoreError(f"store {shown(url)}: has tables of another program; name an empty database")
+        raise StoreError(f"store {place}: has tables of another program; name an empty database")
     Table.metadata.create_all(connection)
     kept = {row.name: row.value for row in connection.execute(select(Setting.name, Setting.value))}
     if tables and (found := kept.get("schema", "1")) != SCHEMA:
         what = f"of another version, {found}; this kit knows {SCHEMA}"
-        raise StoreError(f"store {shown(url)}: {what}: use the kit that has written it, or a new folder")
+        raise StoreError(f"store {place}: {what}: use the kit that has written it, or a new folder")
     for name, value in (("schema", SCHEMA), ("assignment", owner)):
         if name not in kept:
             connection.execute(insert(Setting).values(name=name, value=value))
     if kept.get("assignment", owner) != owner:
         what = f"has the marks of {kept['assignment']!r}, not of {owner!r}"
-        raise StoreError(f"store {shown(url)}: {what}; name its --assignment, or another database")
+        raise StoreError(f"store {place}: {what}; name its --assignment, or another database")

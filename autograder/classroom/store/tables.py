@@ -1,12 +1,11 @@
 """The tables of a class's database, which are made where they are missing.
 
-    students ── handed_in ── submissions ── attempts ── results ── test_results
-        │                         │             └── runs ──┘
-        └ overrides, comments,    └ kept: the result that counts
-          late_days, waivers
+    students ── handed_in ── submissions ── results ── test_results
+        │                         │            │
+        └ decisions               └── kept ────┘  the result that counts
 
-A submission is one entry of the class's folder; each content that it ever had is an attempt of its own. A result is
-what one version of the grader found out about an attempt. Times are kept in UTC.
+A submission is one entry of the class's folder. A result is what one version of the grader found out about one content
+of it. Times are kept in UTC.
 """
 
 from __future__ import annotations
@@ -50,34 +49,25 @@ class Setting(Table):
 
 
 class Student(Table):
-    """A student of the roster; without a roster, whoever handed in one entry.
-
-    Attributes:
-        key: by which the course knows the student, or the name of the entry.
-    """
+    """A student of the roster; without a roster, whoever handed in one entry."""
 
     __tablename__ = "students"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    key: Mapped[str] = mapped_column(unique=True)
+    key: Mapped[str] = mapped_column(unique=True)  # by which the course knows the student, or the name of the entry
     name: Mapped[str]
     email: Mapped[str]
     group_name: Mapped[str]
 
 
 class Submission(Table):
-    """One entry of the class's folder.
-
-    Attributes:
-        entry: its name there.
-        name: for people.
-    """
+    """One entry of the class's folder."""
 
     __tablename__ = "submissions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     entry: Mapped[str] = mapped_column(unique=True)
-    name: Mapped[str]
+    name: Mapped[str]  # for people
 
 
 class HandedIn(Table):
@@ -89,98 +79,38 @@ class HandedIn(Table):
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), primary_key=True, index=True)
 
 
-class Attempt(Table):
-    """One content of a submission.
-
-    Attributes:
-        content: hash over the names and hashes of its files; "" where the grader could not read them.
-        submitted: when, as far as the platform says.
-        is_late: what the platform says; null where it does not say.
-    """
-
-    __tablename__ = "attempts"
-    __table_args__ = (UniqueConstraint("submission_id", "content"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
-    content: Mapped[str]
-    submitted: Mapped[datetime | None]
-    is_late: Mapped[bool | None]
-
-
-class Version(Table):
-    """A version of everything that decides outcomes.
-
-    Attributes:
-        id: a record's `grader_version`.
-        first_used: when this class was first graded with it.
-    """
-
-    __tablename__ = "versions"
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    first_used: Mapped[datetime]
-
-
-class Run(Table):
-    """How one grading of an attempt went; there may be several, of which the last finished one has the result."""
-
-    __tablename__ = "runs"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id"), index=True)
-    version_id: Mapped[str] = mapped_column(ForeignKey("versions.id"))
-    started: Mapped[datetime]
-    finished: Mapped[datetime | None]
-    host: Mapped[str]
-    seconds: Mapped[float]
-    error: Mapped[str]
-
-
 class Result(Table):
-    """What one version of the grader found out about an attempt; there is one for each key, never two.
+    """What one version of the grader found out about one content; there is one for each key, never two.
 
-    Attributes:
-        seed_id: names the seed of the tests' inputs.
-        weighting: version of points, thresholds, credit and titles.
-        is_finished: whether nothing is left to be graded.
-        score: points; null where the grader failed at a part that has points: such a result needs review.
-        record: the sealed record, as JSON; the columns beside it and `test_results` repeat some of it for queries.
+    The columns beside the record, and `test_results`, repeat some of it for queries.
     """
 
     __tablename__ = "results"
-    __table_args__ = (UniqueConstraint("attempt_id", "version_id", "seed_id", "weighting"),)
+    __table_args__ = (UniqueConstraint("submission_id", "content", "version", "seed_id", "weighting"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempts.id"))
-    version_id: Mapped[str] = mapped_column(ForeignKey("versions.id"))
-    seed_id: Mapped[str]
-    weighting: Mapped[str]
-    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
-    is_finished: Mapped[bool]
-    score: Mapped[float | None]
+    submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
+    content: Mapped[str]  # hash of the names and hashes of its files; "" where the grader could not read them
+    version: Mapped[str]  # of everything that decides outcomes
+    seed_id: Mapped[str]  # names the seed of the tests' inputs
+    weighting: Mapped[str]  # version of points, thresholds, credit and titles
+    is_finished: Mapped[bool]  # whether nothing is left to be graded
+    score: Mapped[float | None]  # points; null where a person has to decide about a part that has points
     max_score: Mapped[float]
-    needs_review: Mapped[bool]
-    record: Mapped[str]
+    record: Mapped[str]  # the sealed record, as JSON
 
 
 class TestResult(Table):
-    """One component test of a result.
-
-    Attributes:
-        position: among the tests of all parts, from 0.
-        part: the number of the task.
-        test: file and name.
-    """
+    """One component test of a result."""
 
     __test__ = False  # not one of the kit's own tests
     __tablename__ = "test_results"
 
     result_id: Mapped[int] = mapped_column(ForeignKey("results.id", ondelete="CASCADE"), primary_key=True)
-    position: Mapped[int] = mapped_column(primary_key=True)
-    part: Mapped[str]
-    test: Mapped[str]
-    item: Mapped[str] = mapped_column(server_default="")
+    position: Mapped[int] = mapped_column(primary_key=True)  # among the tests of all parts, from 0
+    part: Mapped[str]  # the number of the task
+    test: Mapped[str]  # file and name
+    item: Mapped[str]
     state: Mapped[str]
 
 
@@ -193,67 +123,16 @@ class Kept(Table):
     result_id: Mapped[int] = mapped_column(ForeignKey("results.id"))
 
 
-class ByHand:
-    """What all decisions by hand have in common; later ones take the place of earlier ones, and none is deleted.
+class Decided(Table):
+    """A decision by hand; later ones take the place of earlier ones, and none is deleted."""
 
-    Attributes:
-        text: why; of a comment, the comment.
-        by: who entered it.
-        at: when.
-    """
+    __tablename__ = "decisions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     student_id: Mapped[int] = mapped_column(ForeignKey("students.id"), index=True)
-    text: Mapped[str]
-    by: Mapped[str]
+    kind: Mapped[str]  # "points", "comment", "late" or "waiver"
+    task: Mapped[str]  # its number; "" = the whole submission
+    value: Mapped[float | None]  # points or days; null = taken back, or all days of a waiver
+    text: Mapped[str]  # why, or the comment
+    by: Mapped[str]  # who entered it
     at: Mapped[datetime]
-
-
-class Override(ByHand, Table):
-    """Points that a person gives for a task.
-
-    Attributes:
-        task: its number.
-        points: null = from now on, the grader's again.
-    """
-
-    __tablename__ = "overrides"
-
-    task: Mapped[str]
-    points: Mapped[float | None]
-
-
-class Comment(ByHand, Table):
-    """A remark for the student.
-
-    Attributes:
-        task: its number; "" = on the whole.
-    """
-
-    __tablename__ = "comments"
-
-    task: Mapped[str]
-
-
-class LateDays(ByHand, Table):
-    """How late a student was, where nobody else knows or it is wrong.
-
-    Attributes:
-        days: how many; null = as the platform says.
-    """
-
-    __tablename__ = "late_days"
-
-    days: Mapped[int | None]
-
-
-class Waiver(ByHand, Table):
-    """Late days that cost nothing.
-
-    Attributes:
-        days: how many; null = all.
-    """
-
-    __tablename__ = "waivers"
-
-    days: Mapped[int | None]

@@ -88,23 +88,14 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
 
 @dataclass
 class LostItem:
-    """An item of a task's rubric, and how many submissions have lost it.
+    """An item of a task's rubric, and how many submissions have lost it."""
 
-    Attributes:
-        number: of the task.
-        title: of the task.
-        name: of the item.
-        judged: submissions in which it was judged.
-        missed: of these, those in which a test of its own does not pass.
-        blocked: those in which only another item is missing, without which it is worth nothing.
-    """
-
-    number: str
-    title: str
-    name: str
-    judged: int = 0
-    missed: int = 0
-    blocked: int = 0
+    number: str  # of the task
+    title: str  # of the task
+    name: str  # of the item
+    judged: int = 0  # submissions in which it was judged
+    missed: int = 0  # of these, those in which a test of its own does not pass
+    blocked: int = 0  # those in which only another item is missing, without which it is worth nothing
 
 
 def lost_items(records: Iterable[Record]) -> list[LostItem]:

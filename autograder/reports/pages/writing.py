@@ -13,9 +13,10 @@ from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
 from ...classroom.entries import Roll
-from ...classroom.marks import Result, results_for
+from ...classroom.marks import Result
 from ...diagnosis.catalogue import Fault
 from .. import html
+from ..class_summary import records_of
 from .class_page import class_view, roll_view
 from .student_page import student_view
 
@@ -27,8 +28,8 @@ def write_pages(
     roll: Roll, results: Sequence[Result], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
 ) -> None:
     """Writes `class.html`, and `students/KEY.html` for each submission; at least one has been graded."""
-    records = {result.member.key: result.record for result in results if result.record}
-    shared = {key: results_for(key, results) for key in records}
+    records = records_of(results)
+    shared = {key: [result for result in results if result.member.key == key] for key in records}
     names = roll.names()
     late = {result.member.key for result in results if result.member.is_late}
     (output / STUDENTS).mkdir(exist_ok=True)

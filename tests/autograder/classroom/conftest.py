@@ -9,18 +9,18 @@ import pytest
 from sqlalchemy import select, update
 
 from autograder.classroom import grading as class_grading
-from autograder.classroom.entries import take_class
+from autograder.classroom.entries import Entry, Member, take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, hold
-from autograder.classroom.regrading import Conditions, keep_newest
-from autograder.classroom.store import Database, Results, received_of, url_of
+from autograder.classroom.regrading import Conditions
+from autograder.classroom.store import Database, Results, url_of
 from autograder.classroom.store.tables import Kept, Result, Submission
 from autograder.commands import grade_class as command
 from autograder.grading.record import Record
-from autograder.grading.recording import Contained, Finished, TasksJudged
+from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
-from autograder.testing.results import State, TaskResult
+from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 
@@ -115,13 +115,11 @@ def run(
     """Grades a class; the records that count, by the submission's name in the folder."""
     seeds = replace(SEEDS, fixed=seed)
     conditions = Conditions(assignment, SKELETON, folder / "references", version, seeds, **options)
-    roll, entries = take_class(folder, output, assignment)
-    received = received_of(roll, entries)
+    _, entries = take_class(folder, output, assignment)
     with opened(output, seeds) as results:
-        results.enrol(received.values())
-        newest, _ = grade_class(entries, received, conditions, results, again, keeps_changes=keep)
-        keep_newest(entries, received, newest, results, keep)
-        return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
+        results.enrol(entries)
+        grade_class(entries, conditions, results, again, keeps_changes=keep)
+        return {entry.entry: results.kept(entry).record for entry in entries}
 
 
 @contextmanager
@@ -133,11 +131,10 @@ def opened(output, seeds=SEEDS) -> Iterator[Results]:
 
 def kept(folder, output) -> dict[str, Record]:
     """The records that count, by entry."""
-    roll, entries = take_class(folder, output, ASSIGNMENT)
-    received = received_of(roll, entries)
+    _, entries = take_class(folder, output, ASSIGNMENT)
     with opened(output) as results:
-        results.enrol(received.values())
-        return {entry.entry: results.kept(received[entry.key]).record for entry in entries}
+        results.enrol(entries)
+        return {entry.entry: results.kept(entry).record for entry in entries}
 
 
 def states_of(record: Record) -> set[str]:
@@ -152,6 +149,51 @@ def put(output, key: str, record: Record) -> None:
         result = select(Kept.result_id).where(Kept.submission_id == submission).scalar_subquery()
         change = update(Result).where(Result.id == result).values(record=record.model_dump_json())
         results.database.do(lambda session: session.execute(change))
+
+
+def handed_in(key: str = "anna", *members: Member, entry: str = "") -> Entry:
+    """A submission of these, or of one student with an address."""
+    own = Member(id=key, name=key.title(), ids={"email": f"{key}@example.org"})
+    return Entry(key, entry or key, Path(key), members or (own,))
+
+
+def graded(
+    failed: str = "",
+    content: str = "a",
+    version: str = VERSION,
+    state: State = State.FAILED,
+    gives_up: bool = False,
+) -> Record:
+    """A record in which each part has two tests, of which the second of `failed` ends in a state."""
+    recorder = Recorder("anna", ASSIGNMENT, version)
+    recorder.add(TakenIn({"layers.py": content * 64}, "0" * 12))
+    if gives_up:
+        return recorder.add(GivenUp("a bug of ours"))
+    results = []
+    for task in ASSIGNMENT.tasks:
+        ends = state if task.number == failed else State.PASSED
+        items = [item.name for item in task.items[:2]] or ["", ""]
+        outcomes = [
+            Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
+            for n, one in enumerate((State.PASSED, ends))
+        ]
+        results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
+    recorder.add(TasksJudged(tuple(results)))
+    return recorder.add(Finished())
+
+
+@pytest.fixture
+def database(tmp_path) -> Iterator[Database]:
+    with Database(url_of(None, tmp_path), ASSIGNMENT.name) as opened:
+        yield opened
+
+
+@pytest.fixture
+def results(database) -> Results:
+    """With Anna and Bob enrolled."""
+    found = Results(database, SEEDS)
+    found.enrol([handed_in("anna"), handed_in("bob")])
+    return found
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,7 +33,7 @@ from autograder.classroom.cluster import (
     terms_of,
 )
 from autograder.classroom.entries import take_class
-from autograder.classroom.jobs import MOST_TRIES, Job, UnreadJob
+from autograder.classroom.jobs import MOST_TRIES, Job, job_of
 from autograder.classroom.regrading import Conditions
 from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder
@@ -57,7 +57,7 @@ def read(folder, output, conditions, tmp_path):
     """Three submissions, and one that is none, with the files that hold them as read."""
     (folder / "dan.zip").write_bytes(b"no archive")
     (tmp_path / "read").mkdir()
-    jobs = [UnreadJob(entry, conditions) for entry in take_class(folder, output, ASSIGNMENT)[1]]
+    jobs = [job_of(entry, conditions) for entry in take_class(folder, output, ASSIGNMENT)[1]]
     return read_all(jobs, tmp_path / "read", 2)
 
 
@@ -68,10 +68,9 @@ def graded(job: Job, log) -> str:
 
 @pytest.fixture
 def run(read, conditions, tmp_path):
-    """Grades all, two to a parcel, with a task that answers for jobs; the records by name, and who was dismissed."""
+    """Grades all, two to a parcel, with a task that answers for jobs; the records by name."""
 
     def grade(task):
-        dismissed: list[tuple[str, str]] = []
         terms = terms_of(conditions)
 
         def answer(parcel: bytes) -> Answer:
@@ -81,26 +80,16 @@ def run(read, conditions, tmp_path):
 
         parcels = iter([Parcel(read[:2]), Parcel(read[2:])])
         with ThreadPoolExecutor(2) as executor:
-            found = list(
-                grade_on(
-                    executor,
-                    parcels,
-                    answer,
-                    terms,
-                    conditions,
-                    lambda: 2,
-                    lambda machine, why: dismissed.append((machine, why)),
-                )
-            )
+            found = list(grade_on(executor, parcels, answer, terms, conditions, lambda: 2))
         names = [job.name for job, _ in found]
         assert sorted(names) == ["anna", "bob", "carl", "dan"], "none twice"
-        return {job.name: record for job, record in found}, dismissed
+        return {job.name: record for job, record in found}
 
     return grade
 
 
 def test_each_job_comes_back_once(run, tmp_path):
-    records, _ = run(lambda jobs: {"records": [graded(job, tmp_path / "log") for job in jobs]})
+    records = run(lambda jobs: {"records": [graded(job, tmp_path / "log") for job in jobs]})
     scores = {name: record.judgement.score for name, record in records.items()}
     assert scores == {"anna": 100, "bob": 100, "carl": 100, "dan": None}
     assert all(record.is_finished for record in records.values())
@@ -116,24 +105,10 @@ def test_what_is_lost_is_graded_again_but_not_for_ever(run, tmp_path):
             return {"lost": "gone", "machine": "tcp://10.0.0.7:1"}
         return {"records": [graded(job, tmp_path / "log") for job in jobs]}
 
-    records, _ = run(task)
+    records = run(task)
     assert tries["anna"] == MOST_TRIES + 1, "in a parcel, then alone"
     assert records["anna"].run.error == "gone" and not records["anna"].is_finished
     assert records["bob"].is_finished and records["bob"].judgement.score == 100
-
-
-def test_a_machine_that_differs_grades_nothing(run, tmp_path):
-    refused = []
-
-    def task(jobs: list[Job]) -> Answer:
-        if not refused:
-            refused.append(jobs)
-            return {"differs": "torch is 1.0 there", "machine": "tcp://10.0.0.7:1"}
-        return {"records": [graded(job, tmp_path / "log") for job in jobs]}
-
-    records, dismissed = run(task)
-    assert dismissed == [("tcp://10.0.0.7:1", "torch is 1.0 there")]
-    assert all(record.is_finished for record in records.values())
 
 
 @pytest.mark.parametrize(
@@ -141,14 +116,15 @@ def test_a_machine_that_differs_grades_nothing(run, tmp_path):
     [
         (CancelledError(), ClusterError, "connection to the scheduler was lost"),
         (ModuleNotFoundError("No module named 'autograder'"), ClusterError, "No module named 'autograder'"),
-        (None, SandboxUnavailableError, "no namespaces"),
+        ({"unavailable": "no namespaces"}, SandboxUnavailableError, "no namespaces"),
+        ({"differs": "torch is 1.0 there", "machine": "tcp://10.0.0.7:1"}, ClusterError, "7:1: torch is 1.0 there"),
     ],
 )
 def test_what_concerns_all_jobs_ends_the_run(run, failure, expected, words):
     def task(jobs: list[Job]) -> Answer:
-        if failure:
+        if isinstance(failure, Exception):
             raise failure
-        return {"unavailable": "no namespaces"}
+        return failure
 
     with pytest.raises(expected, match=words):
         run(task)
@@ -328,4 +304,4 @@ def test_a_worker_is_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
         assert not are_alive(left), "graders end with the class, workers stay"
     records = [read_record(path) for path in (tmp_path / "marks" / "records").iterdir()]
     assert len(records) == N and all(record.is_finished for record in records)
-    assert count(tmp_path / "marks", "results") == count(tmp_path / "marks", "runs") == N
+    assert count(tmp_path / "marks", "results") == N

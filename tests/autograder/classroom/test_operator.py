@@ -78,11 +78,11 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
         (folder / name).mkdir()
         (folder / name / "layers.py").write_text(f"# by {name}\n")
     _, entries = take_class(folder, output, ASSIGNMENT)
-    assert len({entry.record.name.casefold() for entry in entries}) == len(entries) == 10
+    assert len({entry.key.casefold() for entry in entries}) == len(entries) == 10
     assert len(run(folder, output)) == len(kept(folder, output)) == 10
-    again = {entry.entry: entry.record.name for entry in take_class(folder, output, ASSIGNMENT)[1]}
-    assert again == {entry.entry: entry.record.name for entry in entries}
-    assert again["bob"] == "bob.json"
+    again = {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    assert again == {entry.entry: entry.key for entry in entries}
+    assert again["bob"] == "bob"
 
 
 def test_two_students_of_one_name_are_told_apart_by_their_ids():

@@ -22,7 +22,7 @@ from foundation.command_line import UserError
 from .conftest import opened, run
 
 SEEDS = Seeds(b"a secret")
-ENTRIES = [Entry(name, f"{name}.zip", Path(name), Path(name)) for name in ("anna", "bob", "carl")]
+ENTRIES = [Entry(name, f"{name}.zip", Path(name)) for name in ("anna", "bob", "carl")]
 CONTENTS = {entry: f"files of {entry.key}" for entry in ENTRIES}
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.downloads import read_roster
-from autograder.classroom.entries import Member, Roll, write_roll
+from autograder.classroom.entries import Entry, Member, Roll, write_roll
 from autograder.classroom.marks import results_of
-from autograder.classroom.store import FILE, ByHand, Database, Owner, Received, Results, url_of
+from autograder.classroom.store import FILE, Database, Results, decide, url_of
 from autograder.commands import export_marks as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged
@@ -66,12 +66,11 @@ def marks(tmp_path) -> Path:
     write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=()), tmp_path / "marks")
     (tmp_path / "marks" / "students").mkdir()
     with Database(url_of(None, tmp_path / "marks"), ASSIGNMENT.name) as database:
-        received = {one.key: Received(one.key, one.key, (Owner(one.id, one.name),)) for one, found in CLASS if found}
+        entries = {Entry(one.key, one.key, Path(one.key), (one,)): found for one, found in CLASS if found}
         results = Results(database, SEEDS)
-        results.enrol(received.values())
-        for one, found in CLASS:
-            if found:
-                results.add(received[one.key], found)
+        results.enrol([*entries])
+        for entry, found in entries.items():
+            results.add(entry, found)
     for one, found in CLASS:
         if found:
             (tmp_path / "marks" / "students" / f"{one.key}.html").write_text(f"page of {one.key}")
@@ -254,10 +253,10 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
     with Database(url_of(None, marks), ASSIGNMENT.name) as database:
-        ByHand(database).give_points("anna", "1.2", 4.0, "a slip", "tina")
-        ByHand(database).set_late_days("anna", 1, "by e-mail", "tina")
-        ByHand(database).comment("anna", "1.4", "A neat\nsolution.", "tina")
-        ByHand(database).give_points("carl", "1.1", 1.0, "the grader failed", "tina")
+        decide(database, "anna", "points", 4.0, "a slip", "tina", "1.2")
+        decide(database, "anna", "late", 1, "by e-mail", "tina")
+        decide(database, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
+        decide(database, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
     assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
     scores = {row[0]: row[4] for row in rows(marks, "plain")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)

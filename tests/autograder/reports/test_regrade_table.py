@@ -9,7 +9,7 @@ from autograder.reports.class_summary import MOST_STUDENTS, REGRADE, as_regrade_
 
 
 def held(number, before, after, *reasons):
-    entry = Entry(str(number), str(number), Path(str(number)), Path(str(number)))
+    entry = Entry(str(number), str(number), Path(str(number)))
     part = PartChange("1.2", "Attention", before, after, reasons)
     return Held(entry, Change(before, after, (part,)))
 
@@ -19,7 +19,7 @@ def shown(changes):
 
 
 def test_a_name_that_is_no_unicode_is_written(tmp_path):
-    entry = Entry("m", "M\udcfcller.zip", Path("m"), Path("m"))
+    entry = Entry("m", "M\udcfcller.zip", Path("m"))
     write_regrade([Held(entry, Change(4.0, 5.0, ()))], {"m": "Max"}, tmp_path)
     [found] = json.loads((tmp_path / REGRADE).read_text())
     assert found["submission"] == "M\\udcfcller.zip" and found["after"] == 5.0

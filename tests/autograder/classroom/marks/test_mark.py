@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from autograder.classroom.marks import mark_of
-from autograder.classroom.store.by_hand import WHOLE, Decision, Decisions
+from autograder.classroom.store import WHOLE, Decision, Decisions
 from autograder.grading.record import Judgement
 from autograder.grading.recording import Finished, Recorder, TakenIn, TasksJudged
 from autograder.testing.results import State, TaskResult

@@ -7,7 +7,7 @@ from autograder.classroom.regrading import change_of
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 
-from ..store.conftest import graded
+from ..conftest import graded
 
 OTHER = "f" * 16
 
