@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from given.config import PRESETS, ConfigError
-from given.decoding import Development, load_model
+from given.decoding import load_model
 from given.experiment import Experiment
 from given.run_folder import Checkpoint, CheckpointError
 from reference.data import BatchLoader, read_pairs
@@ -161,24 +161,6 @@ def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(
     torch.manual_seed(999)
     assert_same(resume(tmp_path), whole)
     assert Checkpoint.load(tmp_path / "best.pt").step == Checkpoint.load(folder / "best.pt").step
-
-
-@pytest.mark.parametrize("config", [AVERAGED], ids=["with an average"])
-def test_ctrl_c_while_dev_is_translated_acts_at_once_and_loses_no_step(tmp_path, undisturbed, monkeypatch, config):
-    translate = Development.translate
-
-    def stop(self, model, count=None):
-        if count is None:
-            press_ctrl_c()
-            pytest.fail("it went on")
-        return translate(self, model, count)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Development, "translate", stop)
-        start(tmp_path, config)
-    saved = Checkpoint.load(tmp_path / "last.pt")
-    assert (saved.step, saved.history) == (8, [])
-    assert_same(resume(tmp_path), undisturbed(config)[0])
 
 
 def test_steps_and_reports(tmp_path, undisturbed):

@@ -1,14 +1,12 @@
 """The report's tables: what is finished is kept, and the figures are what they say."""
 
-from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from benchmarks import tables
 from benchmarks.__main__ import main
-from benchmarks.tables import TABLES, Column, Result, verdict
+from benchmarks.tables import TABLES, Column, verdict
 from given.config import COURSE, Config
 
 WORDS = (("je", "i"), ("tu", "you"), ("elle", "she")), (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
@@ -33,22 +31,6 @@ def small(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def trained(monkeypatch):
-    """The folders of the runs; nothing is trained, and BLEU follows from the seed and the mask."""
-    folders = []
-
-    def make_result(column, seed, folder, corpus):
-        folders.append(folder.relative_to("out/runs"))
-        bleu = 0.4 + 0.1 * seed + 0.05 * ("diagonal_width" in column.changes)
-        folder.mkdir(parents=True)
-        result = Result(1000, 1.5, corpus.marks, dict.fromkeys(corpus.marks, bleu))
-        (folder / "result.json").write_text(tables.json.dumps(asdict(result)))
-
-    monkeypatch.setattr(tables, "make_result", make_result)
-    return folders
-
-
 def run(*more):
     return main(["tables", "--train", "train", "--dev", "dev", "--output", "out", *more])
 
@@ -68,24 +50,6 @@ def test_the_columns_are_those_of_the_report():
     found = [Config.from_dict(COURSE.to_dict() | dict(column.changes)) for column in TABLES[3]]
     assert [(one.d_model, one.d_ff, one.epochs) for one in found] == [size for size in sizes for _ in range(2)]
     assert [(one.n_heads, one.diagonal_width) for one in found] == [(2, 0), (2, 2)] * 3
-
-
-def test_tables_are_made_and_what_is_finished_is_kept(small, trained, capsys):
-    assert run("--tables", "1", "3", "--seeds", "2", "--test", "test") == 0
-    shown = capsys.readouterr().out
-    assert (
-        "| 1 epoch | 1,000 | 2 | 0.450 ± 0.071 | 0.450 ± 0.071 | 0.450 ± 0.071 | 1.500 ± 0.000 | 0.40, 0.50 |" in shown
-    )
-    assert "| small | dev | 2 | +0.050 | +0.050 to +0.050 | helps |" in shown
-    assert Path("out/tables.md").read_text() == shown
-    assert len(trained) == len(set(trained)) == 6, (
-        "two lengths, and the mask, with two seeds; one run serves two columns"
-    )
-    seeds = [folder.name for folder in trained]
-    assert all(one <= other for one, other in pairwise(seeds)), "the first seed of all columns comes first"
-    del trained[:]
-    assert run("--tables", "1", "3", "--seeds", "2") == 0
-    assert not trained and "test BLEU" in capsys.readouterr().out
 
 
 @pytest.mark.slow

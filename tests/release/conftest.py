@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import ROOT
 from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import Workspace, write_all
@@ -40,17 +41,22 @@ def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skele
     return make_skeleton(reference_files, assignment, "reference")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A copy of the example that a test may change."""
-    root = tmp_path / "project"
+def copy_example(root: Path) -> Project:
+    """The example, with what it takes from the kit."""
     shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "foundation" / "texts.py", root / "foundation")
     return Project(root, root / "reference", root)
 
 
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A copy of the example that a test may change."""
+    return copy_example(tmp_path / "project")
+
+
 @pytest.fixture(scope="session")
-def example_release() -> Release:
-    return make_release(Project(EXAMPLE, EXAMPLE / "reference", EXAMPLE))
+def example_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    return make_release(copy_example(tmp_path_factory.mktemp("example") / "project"))
 
 
 @pytest.fixture

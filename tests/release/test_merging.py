@@ -8,28 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundation.places import ROOT
-from release.merging import NotebookError, merge_lines, merge_notebook, merge_texts, todos_of
-
-
-@pytest.mark.parametrize(
-    ("base", "ours", "theirs", "expected", "n_conflicts"),
-    [
-        ("abc", "abc", "axc", "axc", 0),  # one side did nothing
-        ("abc", "axc", "abc", "axc", 0),
-        ("abc", "axc", "axc", "axc", 0),  # both did the same
-        ("abcde", "xbcde", "abcdy", "xbcdy", 0),
-        ("abc", "axbc", "abcy", "axbcy", 0),
-        ("abc", "ac", "abyc", "ac", 1),
-        ("abc", "axc", "ayc", "axc", 1),
-        ("abc", "ac", "ayc", "ac", 1),  # ours has removed what theirs has changed
-        ("", "x", "y", "x", 1),
-    ],
-)
-def test_where_both_cannot_have_their_way_ours_stays(base, ours, theirs, expected, n_conflicts) -> None:
-    merged = list(merge_lines(list(base), list(ours), list(theirs)))
-    assert "".join(line for lines, _ in merged for line in lines) == expected
-    assert sum(is_conflict for _, is_conflict in merged) == n_conflicts
-
+from release.merging import NotebookError, merge_notebook, merge_texts, todos_of
 
 HEAD = '"""A module."""\n\n\nclass A:\n'
 SKELETON = f"""{HEAD}    def one(self, x):

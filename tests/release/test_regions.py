@@ -31,7 +31,6 @@ SOUND = {
         *("try:", "    pass", "except OSError:", "    match x:", "        case 1:"),
         *(f"            {line}" for line in (TODO, BEGIN, "pass", END)),
     ),
-    "tabs": f"def f():\n\t{TODO}\n\t{BEGIN}\n\tpass\n\t{END}\n",
     "a marker inside a string is text": function(f'"""Says `{BEGIN}` and `{END}`."""'),
 }
 
@@ -45,10 +44,8 @@ def test_sound_regions_pass(regions_of, name: str) -> None:
 
 HINTS = {
     "no hint": ((BEGIN, "pass", END), 2, "without a hint"),
-    "blank line below the hint": ((TODO, "", BEGIN, "pass", END), 4, "without a hint"),
     "other comment instead of a hint": (("# do it", BEGIN, "pass", END), 3, "without a hint"),
     "hint without text": (("# TODO 1.1:", BEGIN, "pass", END), 2, "is not a hint"),
-    "hint without colon": (("# TODO 1.1 text", BEGIN, "pass", END), 2, "is not a hint"),
     "hint in lower case": (("# todo 1.1: text", BEGIN, "pass", END), 2, "is not a hint"),
     "hint after code": ((f"x = 1  {TODO}",), 2, "is not a hint"),
     "hint elsewhere indented": ((f"    {TODO}", BEGIN, "pass", END), 2, "not indented like the marker"),
@@ -62,8 +59,6 @@ MARKERS = {
     "nested": ((TODO, BEGIN, "# TODO 1.2: t", BEGIN, "pass", END, END), 5, "nest"),
     "marker after code": ((f"x = 1  {BEGIN}",), 2, "after code"),
     "misspelled begin": ((TODO, "## BEGIN SOLUTION", "pass", END), 3, "looks like a marker"),
-    "misspelled end": ((TODO, BEGIN, "pass", "### End Solution"), 5, "looks like a marker"),
-    "misspelled both": ((TODO, "###BEGIN SOLUTION", "pass", "###END SOLUTION"), 3, "looks like a marker"),
     "misspelled beyond recognition": ((TODO, "# BEGINN SOLUTON", "pass", "# ENDE SOLUTON"), 2, "without a solution"),
     "solution inside a string": (('"""Doc.', "", BEGIN, "return 1", END, '"""'), 4, "in a string"),
 }
@@ -72,7 +67,6 @@ SHAPES = {
     "markers not alike": ((TODO, BEGIN, "if x:", "    pass", f"    {END}"), 6, "alike"),
     "solution deeper than its marker": (("if x:", "    y = 1", TODO, BEGIN, END), 5, "no whole statement"),
     "begins in a statement": (("y = (", TODO, BEGIN, "x)", "z = 2", END), 5, "cuts a statement"),
-    "ends in a statement": ((TODO, BEGIN, "z = 2", "y = (", END, "x)"), 5, "cuts a statement"),
     "the head of a block only": ((TODO, BEGIN, "z = 2", "if x:", END, "    y = 1"), 5, "cuts a statement"),
     "runs into else": (
         ("if x:", f"    {TODO}", f"    {BEGIN}", "    y = 1", "else:", f"    {END}", "    y = 2"),

@@ -1,1 +1,0 @@
-../../../../foundation/texts.py
