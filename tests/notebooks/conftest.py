@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_package
 from release.notebooks import Course, make_course
@@ -12,13 +11,8 @@ from release.packing import read_requirements
 
 
 @pytest.fixture(scope="session")
-def project() -> Project:
-    return Project(ROOT, ROOT / "reference", ROOT)
-
-
-@pytest.fixture(scope="session")
-def course(project) -> Course:
-    assignment, skeleton, _ = make_package(project)
+def course() -> Course:
+    assignment, skeleton, _ = make_package(Project(ROOT, ROOT / "reference", ROOT))
     return make_course(ROOT, assignment, skeleton, read_requirements(ROOT))
 
 
@@ -31,11 +25,6 @@ def cells_of():
         return {cell["id"]: {**cell, "source": "".join(cell["source"])} for cell in notebook["cells"]}
 
     return read
-
-
-@pytest.fixture(scope="session")
-def assignment():
-    return read_assignment()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,34 +1,12 @@
-"""The measurements run on a fresh clone, and a user's error is one line."""
+"""The measurements take their options, a user's error is one line, and the report's tables are what they say."""
 
 import inspect
 
 import pytest
 
-from benchmarks import decoding, speed
 from benchmarks.__main__ import main, make_parser
-from given.config import PRESETS
-
-TORCH = "torch.nn.Transformer"
-PAIRS = [
-    ([subject, verb, "."], [other, action, "."])
-    for subject, other in (("je", "i"), ("tu", "you"))
-    for verb, action in (("mange", "eat"), ("dors", "sleep"), ("parle", "speak"))
-]
-
-
-@pytest.fixture
-def small(tmp_path, monkeypatch):
-    """A small corpus and a small model in place of the real ones, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(decoding, "read_pairs", lambda path: PAIRS)
-    monkeypatch.setitem(PRESETS, "course", PRESETS["tiny"])
-    (tmp_path / "dev").write_text("".join(f"{' '.join(src)}|||{' '.join(tgt)}\n" for src, tgt in PAIRS))
-    return tmp_path
-
-
-def test_mistakes_get_one_line(small, capsys):
-    assert main(["decoding", "--checkpoint", "nowhere.pt"]) == 2
-    assert capsys.readouterr().err == "benchmarks: nowhere.pt: No such file or directory; `train` writes it\n"
+from benchmarks.tables import TABLES, verdict
+from given.config import COURSE, Config
 
 
 @pytest.mark.parametrize(
@@ -46,29 +24,41 @@ def test_what_cannot_be_measured_is_told_in_one_line(arguments, message, tmp_pat
     assert printed.startswith(f"benchmarks: {message}") and printed.count("\n") == 1
 
 
-def test_speed_compares_all_ways_on_the_same_batches(small, capsys):
-    assert main(["speed", "--train", "dev", "--presets", "course", "--batches", "2"]) == 0
-    out = capsys.readouterr().out
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| ")]
-    assert rows[0] == ["way", "tokens/s", "ms a step", *(f"against {n}" for n in ("the first", TORCH))]
-    assert [row[0] for row in rows[2:]] == list(speed.WAYS)
-    assert rows[2][-2] == "1.00 x" and rows[3][-1] == "1.00 x"
-
-
-@pytest.mark.slow
-def test_the_cost_of_a_whole_run(small, capsys):
-    (small / "train").write_text((small / "dev").read_text())
-    arguments = ["--train", "train", "--dev", "dev", "--preset", "tiny"]
-    assert main(["quick", *arguments]) == 0
-    row = [cell.strip() for cell in capsys.readouterr().out.splitlines()[-1].split("|")[1:-1]]
-    assert row[0] == "tiny" and float(row[1]) >= 0 and float(row[2]) > 0.5 and float(row[4]) > 50
-    (small / "train").write_text("no pair\n")
-    assert main(["quick", *arguments]) == 2
-
-
 def test_options_are_named_as_the_parameters_of_what_measures():
     commands = next(action.choices for action in make_parser()._actions if action.choices)
     for name, parser in commands.items():
         options = vars(parser.parse_args([]))
         parameters = inspect.signature(options.pop("measure")).parameters
         assert options.keys() == parameters.keys(), name
+
+
+def test_the_columns_are_those_of_the_report():
+    """Its tables 1, 2 and 3: what each column changes in the course's defaults."""
+    assert [dict(column.changes) for column in TABLES[1]] == [
+        {}, {"epochs": 20}, {"epochs": 30}, {"epochs": 40}, {"d_model": 256}, {"d_model": 512}, {"d_model": 1024},
+        {"d_ff": 128}, {"d_ff": 512}, {"d_ff": 1024}, {},
+    ]  # fmt: skip
+    assert [dict(column.changes) for column in TABLES[2]] == [
+        {"n_layers": 4}, {"n_layers": 8}, {"n_heads": 2}, {"n_heads": 1}, {"n_heads": 8}, {},
+        {"learning_rate": 0.01}, {"learning_rate": 0.0001},
+        {"d_model": 256, "d_ff": 512, "n_layers": 4, "epochs": 50},
+    ]  # fmt: skip
+    sizes = [(64, 128, 10), (128, 256, 20), (256, 512, 20)]
+    found = [Config.from_dict(COURSE.to_dict() | dict(column.changes)) for column in TABLES[3]]
+    assert [(one.d_model, one.d_ff, one.epochs) for one in found] == [size for size in sizes for _ in range(2)]
+    assert [(one.n_heads, one.diagonal_width) for one in found] == [(2, 0), (2, 2)] * 3
+
+
+@pytest.mark.parametrize(
+    ("differences", "interval", "words"),
+    [
+        ([0.01, 0.03], "-0.107 to +0.147", "no effect"),
+        ([0.02, 0.02], "+0.020 to +0.020", "helps"),
+        ([-0.02, -0.03, -0.04], "-0.055 to -0.005", "harms"),
+        ([0.02], "–", "one seed"),
+    ],
+)
+def test_the_verdict_follows_students_interval(differences, interval, words):
+    """By hand: 0.02 ± 12.706 · 0.01414 / √2, and -0.03 ± 4.303 · 0.01 / √3."""
+    found = verdict(differences)
+    assert found[0] == interval and found[1].startswith(words)
