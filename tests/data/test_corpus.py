@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-from data.bpe import learn
 from data.generator.build import Corpus, build
 from data.generator.check import broken_promises
 from data.generator.corpus_files import (
@@ -119,10 +118,3 @@ def test_same_bytes_whatever_the_hash_seed(first: Corpus, small: Settings) -> No
     command, environment = [sys.executable, "-c", script], {**os.environ, "PYTHONHASHSEED": "4242"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == expected
-
-
-def test_bpe_is_learnt_on_training_alone(corpus: Corpus, settings: Settings) -> None:
-    """Learning again on just the training split gives the same pieces for every word of every split."""
-    again = learn([pair.french for pair in corpus.train], settings.size.french_vocabulary)
-    words = {word for split in (corpus.train, corpus.dev, corpus.test) for pair in split for word in pair.french}
-    assert all(again.pieces(word) == corpus.french.pieces(word) for word in words)

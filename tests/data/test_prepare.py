@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -185,23 +182,3 @@ def test_a_dataset(tmp_path, capsys, monkeypatch):
     assert "50 train, 5 dev, 5 test\n" in said and "dropped: 1 empty\n" in said
     assert run("prepare", *where, "it") == 2
     assert "a row has de, en; expected texts in de and it" in capsys.readouterr().err
-
-
-TRAIN = """
-import sys
-from data.bpe import Subwords
-
-sentences = [line.split() for line in sys.stdin]
-print(Subwords.train(sentences, 40).to_json())
-"""
-
-
-def test_ties_are_broken_alike_in_every_process():
-    chance = random.Random(0)
-    words = ["".join(chance.choice("abcdefgh") for _ in range(chance.randint(1, 6))) for _ in range(40)]
-    text = "\n".join(" ".join(chance.choice(words) for _ in range(6)) for _ in range(30))
-    runs = {
-        subprocess.run([sys.executable, "-c", TRAIN], input=text, capture_output=True, text=True, check=True).stdout
-        for _ in range(3)
-    }
-    assert len(runs) == 1, "the library's own numbers of letters differ from process to process"

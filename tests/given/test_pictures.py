@@ -9,20 +9,10 @@ from PIL import Image
 from given.config import ConfigError
 from given.decoding import Watched, find_pair
 from given.experiment import Experiment
-from given.pictures import plot_page
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 
 from .small import DEV, PAIRS, SMALL, corpus_flags
-
-
-def test_a_page_has_a_map_for_each_layer_and_head():
-    maps = [[torch.full((2, 3), layer / 10 + head / 100) for head in range(4)] for layer in range(2)]
-    figure = plot_page(maps, ["layer 1", "layer 2"], list("ABCD"), ["a", "b"], ["x", "y", "z"], "all")
-    shown = [axes.images[0].get_array()[0, 0] for axes in figure.axes[:8]]
-    assert shown == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.1, 0.11, 0.12, 0.13])
-    assert [axes.get_title() for axes in figure.axes[:4]] == list("ABCD")
-    assert [axes.get_ylabel() for axes in figure.axes[:8:4]] == ["layer 1", "layer 2"]
 
 
 def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):

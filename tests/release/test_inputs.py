@@ -8,7 +8,7 @@ import pytest
 from release.__main__ import main
 from release.build import Project, make_release
 from release.gates import Verdict, gate
-from release.handout import fill_in, named_pictures
+from release.handout import named_pictures
 from release.problems import ReleaseError
 
 TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev.bpe", "test.src.bpe"))
@@ -107,13 +107,6 @@ def test_an_output_folder_that_cannot_be_written_is_one_line(project, capsys, mo
     monkeypatch.setattr("release.__main__.GATES", (gate("quick", lambda _: Verdict("looked")),))
     assert main(["build", "--root", str(project.root), "--output", "/dev/null/x"]) == 2
     assert capsys.readouterr().err.strip().endswith("Not a directory")
-
-
-def test_words_take_the_place_of_their_names() -> None:
-    words = {"title": "Transformer", "due": ""}
-    assert fill_in("$title ${title}s$due: 5 $$\n", "a.md", words) == "Transformer Transformers: 5 $\n"
-    with pytest.raises(ReleaseError, match="^a.md:2: .nothing stands for nothing; write .. for a dollar sign, or one"):
-        fill_in("$title\n$nothing and ${due}\n", "a.md", words)
 
 
 def test_a_picture_is_taken_by_its_name_and_put_where_the_text_looks(tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ from foundation.places import ROOT
 from release.build import Project, Release, make_package
 from release.contents import ARCHIVE_FOLDER, collect_kit
 from release.gates import Workspace, holds_tests_back, write_all
-from release.packing import HANDED_OUT, make_zip, read_requirements
+from release.packing import make_zip, read_requirements
 from release.problems import ReleaseError
 from release.skeleton import Skeleton
-from release.update import apply, make_plan
 
 HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
 
@@ -37,14 +36,6 @@ def test_the_first_phase_holds_them_back_and_the_second_has_all(phases):
     assert HELD.isdisjoint(names(phases[1]))
     assert names(phases[2]) >= HELD and phases[2] == phases[None]
     assert "test_e_4_own_tests.py" in names(phases[1])
-
-
-def test_an_update_brings_them(phases, tmp_path):
-    write_all({path.partition("/")[2]: content for path, content in phases[1].items()}, tmp_path)
-    new = {path.partition("/")[2]: content for path, content in phases[2].items()}
-    new[HANDED_OUT] = new.pop(HANDED_OUT)  # the last of them
-    apply(make_plan(tmp_path, new))
-    assert {path.name for path in (tmp_path / "autograder/assignment/tests").iterdir()} >= HELD
 
 
 def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
