@@ -40,8 +40,8 @@ FOR_STUDENTS = {
 }
 INTRODUCTION = """# {title}: for coding assistants
 
-This is a graded university assignment. Students write the parts of a Transformer in `{package}/` where a comment says
-`TODO`; the tests in `autograder/` say whether they are right.
+This is a graded university assignment. Students write the code in `{package}/` where a comment says `TODO`; the tests
+in `autograder/` say whether it is right.
 """
 FOR_ASSISTANTS = {
     "none": """
