@@ -24,7 +24,7 @@ from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, SKELETON
 from reference.data import DataError
-from validity.proof.reading_variants import splice
+from validity.variants import splice
 
 from .disguises import KINDS, Habits, disguised
 from .processes import print_table, run

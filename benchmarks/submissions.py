@@ -17,7 +17,7 @@ from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 from tests.autograder.sandbox.snippets import read_attacks
-from validity.proof.reading_variants import read_variants
+from validity.variants import read_variants
 
 VARIANTS = Path("proof", "variants")  # in the assignment's folder
 SHARE_BROKEN = 1 / 3

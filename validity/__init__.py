@@ -4,12 +4,13 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
 
     __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, hints, calibrate
     commands.py    the options of all but the last
+    prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
+    variants.py    correct implementations that look different
     pairs.py       a second mistake never raises a mark
-    run_tests.py   runs the component tests on many versions of a submission
-    markdown.py    tables for the pages in docs/proof
+    survivors.py   small changes that nobody thought of cost points too: mutants.py makes them
     diagnosis.py   misconceptions are recognised in other layouts
     hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
-    proof/         every known fault costs its own task points, every correct variant passes
-    mutation/      small changes that nobody thought of cost points too
+    run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
+    markdown.py    tables for the pages in docs/proof
 """

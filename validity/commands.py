@@ -153,9 +153,9 @@ def add_places(command: Parser, run: Callable[[argparse.Namespace], int]) -> Non
 
 def run_prove(options: argparse.Namespace) -> int:
     """Returns 0 where the proof holds, 1 where it does not, 2 where catalogue or variants cannot be used."""
-    from .proof.prove import run_proof
-    from .proof.reading_variants import VariantError
-    from .proof.report import as_data, as_text, write_pages
+    from .prove import run_proof
+    from .report import as_data, as_text, write_pages
+    from .variants import VariantError
 
     try:
         proof = run_proof(options)
@@ -170,8 +170,8 @@ def run_prove(options: argparse.Namespace) -> int:
 
 def run_mutate(options: argparse.Namespace) -> int:
     """Returns 0 where no mutant survives, 1 where one does, 2 where mutants cannot be made."""
-    from .mutation.mutants import MutationError
-    from .mutation.survivors import as_data, mutate, mutation_page, report_lines
+    from .mutants import MutationError
+    from .survivors import as_data, mutate, mutation_page, report_lines
 
     try:
         mutation = mutate(options)

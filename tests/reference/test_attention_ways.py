@@ -9,7 +9,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from reference import attention
 from reference.attention import MultiHeadedAttention
-from validity.proof.reading_variants import read_cells, read_variants
+from validity.variants import read_cells, read_variants
 
 VARIANTS = ASSIGNMENT / "proof" / "variants"
 CELLS = {cell.name: cell for path in VARIANTS.glob("attention_*.py") for cell in read_cells(path)}

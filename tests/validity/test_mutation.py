@@ -7,7 +7,7 @@ import pytest
 from autograder.understanding import operators
 from autograder.understanding.operators import Names
 from validity.__main__ import main
-from validity.mutation.mutants import MutationError, make_mutants, read_equivalents
+from validity.mutants import MutationError, make_mutants, read_equivalents
 
 NAMES = Names(frozenset({"a", "b"}), frozenset({"p", "q"}))
 

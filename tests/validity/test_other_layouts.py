@@ -3,8 +3,8 @@
 import pytest
 
 from foundation.places import ASSIGNMENT
-from validity.proof.reading_variants import read_cells, splice
 from validity.run_tests import Version, finds_fault, run_versions
+from validity.variants import read_cells, splice
 
 FAULTS = {
     ("all_inline", "2.1"): {

@@ -10,9 +10,9 @@ from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.proof.prove import Margin, Proof, choose_faults, is_clear, verdict_of
-from validity.proof.reading_variants import VariantError, read_variants
+from validity.prove import Margin, Proof, choose_faults, is_clear, verdict_of
 from validity.run_tests import Observation, Run, Version, run_versions
+from validity.variants import VariantError, read_variants
 
 CATALOGUE = """
 component = "{component}"

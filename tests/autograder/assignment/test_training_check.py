@@ -13,7 +13,7 @@ from autograder.testing.results import TaskResult
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from validity.proof.reading_variants import read_variants
+from validity.variants import read_variants
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "reference")
 FATAL = (

@@ -9,8 +9,8 @@ import pytest
 
 from autograder.testing.results import State
 from autograder.testing.results import tests_of as results_of
-from validity.proof.reading_variants import splice
 from validity.run_tests import Version, run_versions
+from validity.variants import splice
 
 HALVED = """
 import torch

@@ -11,7 +11,7 @@ from autograder.testing.in_process import read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from validity.proof.reading_variants import read_variants
+from validity.variants import read_variants
 
 CONTRACT = read_assignment().contract
 NORM = "class LayerNorm(nn.Module):\n    pass\n"

@@ -7,8 +7,8 @@ import pytest
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT
-from validity.proof.reading_variants import read_variants
 from validity.run_tests import Version, run_versions
+from validity.variants import read_variants
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ from autograder.testing.in_process import read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 
-from ..run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
-from .reading_variants import Variant, read_variants
+from .run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
+from .variants import Variant, read_variants
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""

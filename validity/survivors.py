@@ -9,9 +9,9 @@ from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 
-from ..markdown import table
-from ..run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
+from .markdown import table
 from .mutants import Equivalent, Mutant, MutationError, make_mutants, read_equivalents, without_mutant
+from .run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
-from ..markdown import columns, in_cell, table
+from .markdown import columns, in_cell, table
 from .prove import APART, Proof, Verdict
 
 Table = tuple[Sequence[str], list[Sequence[object]]]
