@@ -7,10 +7,8 @@ from pathlib import Path
 import torch
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from foundation.command_line import INTERRUPTED, Parser, UserError, at_least, positive, print_anywhere, with_output
-from foundation.texts import printable
-from given.config import PRESETS, ConfigError
-from given.run_folder import CheckpointError
+from foundation.command_line import Parser, at_least, positive, print_anywhere, run_command
+from given.config import PRESETS
 from reference.data import DataError
 
 from . import decoding, grading, processes, seriousness, similarity, speed, tables, training
@@ -117,17 +115,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(make_parser().parse_args(arguments))
     measure: Callable[..., int] = options.pop("measure")
     torch.set_num_threads(1)
-    try:
-        return with_output(lambda: measure(**options))
-    except (UserError, CheckpointError, ConfigError, DataError, SandboxUnavailableError) as error:
-        print(f"benchmarks: {printable(str(error), limit=500)}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"benchmarks: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("benchmarks: stopped", file=sys.stderr)
-        return INTERRUPTED
+    return run_command("benchmarks", lambda: measure(**options), {DataError: 2, SandboxUnavailableError: 2})
 
 
 if __name__ == "__main__":

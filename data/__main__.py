@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+from foundation.command_line import Parser, print_anywhere, run_command
 
 from .fetching.commands import add_fetch_command
 from .generator.commands import add_generator_commands
@@ -25,17 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit status: 0, 1 if a check failed, or 2 for wrong input."""
     print_anywhere()
     options = _parser().parse_args(arguments)
-    try:
-        return with_output(lambda: int(options.run(options)))
-    except UserError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped; nothing was written", file=sys.stderr)
-        return INTERRUPTED
-    except OSError as problem:  # not of a file of the corpus: those have a message of their own
-        print(f"error: {problem.filename or 'standard output'}: {problem.strerror or problem}", file=sys.stderr)
-        return 2
+    return run_command("data", lambda: int(options.run(options)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,14 +3,15 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from .texts import printable
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
-
+LONGEST = 2000
+"""Characters of a message."""
 MOST_DIGITS = 18
 """Longer numbers are slips of the keyboard, and too large for some libraries."""
 
@@ -78,6 +79,31 @@ def with_output(command: Callable[[], int]) -> int:
         if error.filename is None:
             discard_output()
         raise
+    return status
+
+
+def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
+    """Runs a command of a program; what goes wrong is said in one line that begins with the program's name.
+
+    Args:
+        program: its name.
+        command: returns the exit status.
+        others: exceptions that are told likewise, each with its exit status.
+
+    Returns:
+        The exit status: 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C.
+    """
+    try:
+        return with_output(command)
+    except UserError as error:
+        message, status = str(error), 2
+    except tuple(others) as error:
+        message, status = str(error), next(others[kind] for kind in others if isinstance(error, kind))
+    except OSError as error:
+        message, status = f"{error.filename or 'output'}: {error.strerror or error}", 2
+    except KeyboardInterrupt:
+        message, status = "stopped", INTERRUPTED
+    print(f"{program}: {printable(message, LONGEST)}", file=sys.stderr)
     return status
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
 from .build import MANIFEST, Project, Release, check_target, compare, compare_package, make_release, write_release
@@ -17,7 +17,6 @@ from .problems import ReleaseError
 from .trials import GATES
 from .update import add_parser as add_update
 
-BAD_INPUT = 2
 FAILED_CHECK = 1
 
 _SHOWN_FAULTS = 20
@@ -29,23 +28,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index, options.phase)
-    try:
-        return with_output(lambda: int(options.run(options, project)))
-    except ReleaseError as error:
-        print(error, file=sys.stderr)
-        count = len(error.problems)
-        stopped = f"stopped by {count} problems" if count > 1 else "stopped"
-        print(f"release: {stopped}; nothing was written", file=sys.stderr)
-        return BAD_INPUT
-    except UserError as error:
-        print(f"release: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except OSError as error:
-        print(f"release: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print("\nrelease: stopped", file=sys.stderr)
-        return INTERRUPTED
+
+    def command() -> int:
+        try:
+            return int(options.run(options, project))
+        except ReleaseError as error:
+            print(error, file=sys.stderr)
+            count = len(error.problems)
+            raise UserError(f"stopped{f' by {count} problems' if count > 1 else ''}; nothing was written") from None
+
+    return run_command("release", command)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ import sys
 
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import CollectionError
-from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+from foundation.command_line import Parser, print_anywhere, run_command
 from foundation.whole_files import check_file, check_folder
 
 from .calibration import add_calibrate
@@ -16,21 +16,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 = proven, 1 = a proof failed, 2 = bad input, 130 = interrupted."""
     print_anywhere()
     options = make_parser().parse_args(arguments)
-    try:
+
+    def command() -> int:
         check_output(options)
-        return with_output(lambda: int(options.run(options)))
-    except UserError as error:
-        print(f"validity: {error}", file=sys.stderr)
-        return 2
-    except (CollectionError, SandboxUnavailableError) as error:
-        print(f"validity: {error}", file=sys.stderr)
-        return 1
-    except OSError as error:
-        print(f"validity: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("validity: stopped", file=sys.stderr)
-        return INTERRUPTED
+        return int(options.run(options))
+
+    return run_command("validity", command, {CollectionError: 1, SandboxUnavailableError: 1})
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -59,7 +59,7 @@ def generate(options: argparse.Namespace) -> int:
         if changed:
             print("\n".join(changed), file=sys.stderr)
             print(
-                "error: the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is "
+                "data: the lexicon, grammar or settings no longer give the corpus in data/manifest.json; if that is "
                 "meant, run 'python -m data generate --update-manifest'",
                 file=sys.stderr,
             )
@@ -112,7 +112,7 @@ def check(options: argparse.Namespace) -> int:
     if problems:
         print("\n".join(problems), file=sys.stderr)
         hint = "'python -m data generate' writes the recorded corpus again"
-        print(f"error: {len(problems)} problem(s) in {folder}; {hint}", file=sys.stderr)
+        print(f"data: {len(problems)} problem(s) in {folder}; {hint}", file=sys.stderr)
         return 1
     print(f"{folder}: all {len(files)} files are as the manifest says and keep their promises")
     return 0

@@ -51,7 +51,7 @@ def test_generate_and_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "corpus/fren.dev.bpe: the file in" in capsys.readouterr().err
     dev.unlink()
     assert run("check", "--output", tmp_path) == 2
-    assert capsys.readouterr().err == f"error: {dev}: missing; 'python -m data generate' writes it\n"
+    assert capsys.readouterr().err == f"data: {dev}: missing; 'python -m data generate' writes it\n"
 
 
 def test_a_changed_lexicon_is_noticed(

@@ -192,7 +192,7 @@ def test_the_list(capsys, tmp_path):
     assert run("fetch", "--json") == 0
     assert [entry["corpus"] for entry in json.loads(capsys.readouterr().out)] == list(read_table())
     assert run("fetch", "--output", tmp_path) == 2
-    assert capsys.readouterr().err == "error: --output: name the corpus too\n"
+    assert capsys.readouterr().err == "data: --output: name the corpus too\n"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_other_bytes_than_the_checksum_says(server, small, tmp_path, monkeypatch
     asked = len(server.requests)
     assert fetch(tmp_path) == 2
     assert capsys.readouterr().err == (
-        f"error: {tmp_path / 'text'}: not as in the table of corpora; move it away, or choose another --output\n"
+        f"data: {tmp_path / 'text'}: not as in the table of corpora; move it away, or choose another --output\n"
     )
     assert (tmp_path / "text").read_text() == "mine" and len(server.requests) == asked
 
@@ -263,7 +263,7 @@ def test_two_versions_are_never_joined(server, small, tmp_path, date):
 def test_a_web_page_is_no_archive(server, tmp_path, capsys):
     server.files["fra-eng.zip"] = b"<html>Log in</html>"
     assert fetch(tmp_path, "--url", server.url) == 2
-    assert capsys.readouterr().err == f"error: {server.url}fra-eng.zip: what the server sent is not a .zip file\n"
+    assert capsys.readouterr().err == f"data: {server.url}fra-eng.zip: what the server sent is not a .zip file\n"
     assert names(tmp_path) == set()
 
 
@@ -271,7 +271,7 @@ def test_a_refusal_is_final(server, small, tmp_path, pauses, capsys):
     server.faults = ["404"]
     assert fetch(tmp_path) == 2
     assert pauses == [] and names(tmp_path) == set()
-    assert capsys.readouterr().err == f"error: {server.url}text: HTTP 404 Not Found\n"
+    assert capsys.readouterr().err == f"data: {server.url}text: HTTP 404 Not Found\n"
 
 
 def test_ctrl_c_leaves_what_has_arrived(server, small, tmp_path, monkeypatch, capsys):

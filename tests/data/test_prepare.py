@@ -220,7 +220,7 @@ def test_values_out_of_range(text, tmp_path, capsys, more, message):
 )
 def test_options_that_do_not_fit(text, tmp_path, capsys, more, message):
     assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
-    assert capsys.readouterr().err == f"error: {message}\n"
+    assert capsys.readouterr().err == f"data: {message}\n"
 
 
 def names(folder: Path) -> set[str]:
@@ -253,7 +253,7 @@ def test_nothing_of_the_users_is_lost(text, tmp_path, capsys, name):
     (tmp_path / "out" / name).write_text("mine")
     assert run("prepare", *text, "--output", tmp_path / "out") == 2
     assert capsys.readouterr().err == (
-        f"error: {tmp_path / 'out' / name}: not written by an earlier 'prepare'; "
+        f"data: {tmp_path / 'out' / name}: not written by an earlier 'prepare'; "
         "move it away, or choose another --output\n"
     )
     assert names(tmp_path / "out") == {name} and (tmp_path / "out" / name).read_text() == "mine"
@@ -282,7 +282,7 @@ def test_columns_of_a_file(tmp_path, capsys):
     capsys.readouterr()
     assert run("prepare", "--pairs", table, "--columns", 3, 1, *more) == 2
     assert capsys.readouterr().err == (
-        f"error: {table}:1: 1 column, separated by tabs; expected at least 3 (--columns names source and target)\n"
+        f"data: {table}:1: 1 column, separated by tabs; expected at least 3 (--columns names source and target)\n"
     )
     assert run("prepare", "--train", table, table, "--columns", 1, 2, *more) == 2
-    assert capsys.readouterr().err == "error: --columns needs --pairs; leave it out\n"
+    assert capsys.readouterr().err == "data: --columns needs --pairs; leave it out\n"
