@@ -108,7 +108,7 @@ class Tried:
         rejects = {one.name: test in self.rejected[one.name] for one in self.right}
         laws = dict.fromkeys(one.law for one in others if one.law and rejects[one.name] != rejects[reference.name])
         if len(laws) > MOST_LAWS:
-            return "it rejects right code, or does not: does it depend on chance?"
+            return "it rejects some right code: is its tolerance too small, or does it depend on chance?"
         if laws:
             return f"it demands too much: {'; '.join(laws)}"
         return f"it rejects right code{'' if rejects[reference.name] else ' that computes the same in another way'}"
@@ -119,7 +119,8 @@ class Tried:
         counting, outcomes = self.counting, self.outcomes
         missed = [one.item for one in outcomes if one.state is not State.PASSED]
         n_found, n_tests = len(outcomes) - len(missed), counted(len(self.tests), "test")
-        lines = [f"{self.name}: {len(counting)} of {n_tests} count; {n_found} of {len(outcomes)} groups are found"]
+        name = self.name.partition(".")[2]
+        lines = [f"{name}: {len(counting)} of {n_tests} count; {n_found} of {len(outcomes)} groups are found"]
         for test, todo in self.tests.items():
             if test not in counting:
                 lines.append(f"  {test} counts for nothing: {todo or self.excluded.get(test) or self.demanded(test)}")
