@@ -139,11 +139,13 @@ class Understanding(Protocol):
     """What `understanding/` offers.
 
     By component: functions that make a scene from a `Case`, functions of a submission and a `Case` that make a question
-    or None, and symptoms. TESTS has what a test checks, so that "the test fails that checks …" is a sentence; only
-    these are asked about.
+    or None, and symptoms. CALLS has the components that `results` calls, BY_HAND scenes that one can compute. TESTS has
+    what a test checks, so that "the test fails that checks …" is a sentence; only these are asked about.
     """
 
     SCENES: Mapping[str, Callable[[Any], Scene]]
+    BY_HAND: Mapping[str, Callable[[Any], Scene]]
+    CALLS: Mapping[str, object]
     CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]]
     SYMPTOMS: Mapping[str, Sequence[Symptom]]
     TESTS: Mapping[str, str]
@@ -152,16 +154,26 @@ class Understanding(Protocol):
         """What symptoms of a component are told by: some results, and "raised" for an exception."""
         ...
 
+    def results(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Sequence[Tensor] | None]:
+        """What some calls of a component return, each told in a few words; None for an exception."""
+        ...
+
 
 class NothingOfItsOwn:
     """Stands for a missing `understanding/`: students are only asked which change of their code breaks a test."""
 
     SCENES: Mapping[str, Callable[[Any], Scene]] = {}
+    BY_HAND: Mapping[str, Callable[[Any], Scene]] = {}
+    CALLS: Mapping[str, object] = {}
     CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]] = {}
     SYMPTOMS: Mapping[str, Sequence[Symptom]] = {}
     TESTS: Mapping[str, str] = {}
 
     def observe(self, component: str, submission: Any, case: Any) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def results(self, component: str, submission: Any, case: Any) -> Mapping[str, Sequence[Tensor] | None]:
         """Nothing."""
         return {}
 

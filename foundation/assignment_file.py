@@ -76,6 +76,7 @@ class Task:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
         tests_of: where the components are classes of the student's own tests: what each of them tests.
         threshold: the name of the BLEU that is asked for; None where components are judged.
+        by_hand: whether people mark it, and nothing else: an oral check, a sitting, a report.
         items: the rubric; without one, the task is earned where all its tests pass.
     """
 
@@ -86,6 +87,7 @@ class Task:
     components: tuple[str, ...] = ()
     tests_of: tuple[str, ...] = ()
     threshold: str | None = None
+    by_hand: bool = False
     extension: bool = False
     visibility: str = "visible"
     items: tuple[Item, ...] = ()
@@ -282,8 +284,9 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
     tests_of = tuple(read_texts(table.get("tests_of", []), f"{where}: tests_of"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
-    if bool(components) == (threshold is not None):
-        raise AssignmentError(f"{where}: expected either `components` or `threshold`")
+    by_hand = table.get("by_hand", False)
+    if [bool(components), threshold is not None, by_hand].count(True) != 1:
+        raise AssignmentError(f"{where}: expected one of `components`, `threshold` and `by_hand = true`")
     if tests_of and len(tests_of) != len(components):
         raise AssignmentError(f"{where}: tests_of: expected what each of the components tests, in their order")
     for component in (*components, *tests_of):

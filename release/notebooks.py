@@ -178,7 +178,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
                 what = f"{form % part.number} is already in {earlier}"
                 problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
             places.setdefault(part.number, f"{path}:{part.line}")
-        for number in known:
+        for number in (task.number for task in assignment.tasks if not task.by_hand):
             if number not in places:
                 what = f"{form % number} is in none of the notebooks' prose"
                 problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))

@@ -65,7 +65,7 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 def coded_tasks(assignment: Assignment) -> list[Task]:
     """The tasks that are judged by code, and therefore have a TODO; the others are judged by translations."""
-    return [task for task in assignment.tasks if task.threshold is None]
+    return [task for task in assignment.tasks if task.components]
 
 
 def make_skeleton(

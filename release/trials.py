@@ -70,7 +70,8 @@ def marks_are_right(workspace: Workspace) -> list[Verdict]:
     release = workspace.release
     submissions = _class_of(release, read_folder(workspace.project.reference))
     marks = _grade_class(workspace.project.root, workspace.package, submissions)
-    tasks = release.assignment.tasks if TRANSLATIONS in submissions[REFERENCE] else coded_tasks(release.assignment)
+    has_all = TRANSLATIONS in submissions[REFERENCE]
+    tasks = [task for task in release.assignment.tasks if task.components or (has_all and task.threshold)]
     return [
         full_marks(marks[REFERENCE], tasks),  # BLEU is counted only where there are translations
         skeleton_earns_none(release, marks[SKELETON]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, usable_cores
+from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
@@ -25,7 +26,9 @@ from ..grading.seeds import Seeds, content_hash, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
+from ..understanding.sitting import NAME, seat, write_key
 from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
+from .sitting import scan
 
 if TYPE_CHECKING:  # needs PyTorch
     from ..grading.judging import Grader
@@ -51,19 +54,37 @@ def add_commands(commands: Commands) -> None:
         "sees of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
         "questions.html and answers.html, to be printed; with --class also a file of each for every student. If it is "
         "stopped and started again, or a few have handed in again, it draws only what is missing or out of date. The "
-        "same student gets the same questions all term. The exit status is 1 if the sandbox failed for some student.",
+        "same student gets the same questions all term. With --sitting each student gets six other questions, of four "
+        "options each, for a sitting in class; --scan then turns what was answered into marks. The exit status is 1 if "
+        "the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
-        (*RUNNING, *CLASS, "jobs"),
+        (*RUNNING, *CLASS, "jobs", "store"),
     )
-    parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook; with --class a download")
+    what = "folder, .zip, .tar.gz or notebook; with --class a download"
+    parser.add_argument("submission", type=Path, nargs="?", help=what)
     parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
     parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
+    name = "of a class: a sitting of that name, such as its date; its pages go into sitting-NAME in the folder"
+    parser.add_argument("--sitting", metavar="NAME", help=name)
+    parser.add_argument("--scan", type=Path, metavar="CSV", help="of a sitting: what was answered, to be marked")
+    task = "with --scan: the task that gets the points, in proportion to the right answers"
+    parser.add_argument("--task", metavar="NUMBER", help=task)
+    marks = "with --task: the folder that grade-class has written; default: marks"
+    parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
 
 
 def run(options: argparse.Namespace) -> int:
     """Writes the sheets; the exit status."""
-    check_mode(options, of_class=("roster", "layout", "jobs"), of_one=("student",))
+    if options.sitting is not None and not NAME.fullmatch(options.sitting):
+        what = "expected letters, digits, '.', '_' and '-', such as a date"
+        raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {what}")
+    options.output /= "" if options.sitting is None else f"sitting-{options.sitting}"
+    if options.scan is not None:
+        return scan(options)
+    if options.submission is None:
+        raise UserError("the submission is missing: name a folder, an archive or a notebook; with --class a download")
+    check_mode(options, of_class=("roster", "layout", "jobs", "sitting"), of_one=("student",))
     options.jobs = options.jobs or usable_cores()
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
@@ -75,7 +96,11 @@ def run(options: argparse.Namespace) -> int:
     from ..understanding.question import remove_pages, write_sheets
 
     remove_pages(failed, options.output)
-    pages = write_sheets(sheets, assignment.title, options.output, options.is_class)
+    if options.sitting is not None:
+        seats = seat(sheets)
+        write_key([one for one, _ in seats], options.output)
+        sheets = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
+    pages = write_sheets(sheets, assignment.title, options.output, options.is_class and options.sitting is None)
     if options.json:
         print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
     else:
@@ -91,7 +116,7 @@ def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
     with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         from ..understanding.drawing import open_examiner
 
-        with open_examiner(grader, seeds) as examiner:
+        with open_examiner(grader, seeds, options.sitting or "") as examiner:
             yield grader, examiner
 
 
@@ -142,11 +167,12 @@ def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
     """What all sheets of a class depend on, besides the submissions."""
     version = grader_version(assignment, options.release, TEST_REFERENCES, EXAMINING)
     asked = ",".join(component for task in assignment.tasks if not task.extension for component in task.components)
-    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of_tests}"
+    sitting = f"; sitting {options.sitting}" if options.sitting else ""
+    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of_tests}{sitting}"
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:
-    """Who gets how many questions, and why there are not five."""
+    """Who gets how many questions, and why there are fewer."""
     width = max((len(sheet.name) for sheet in sheets), default=0)
     return [
         f"{s.name:<{width}}  {counted(len(s.questions), 'question')}{f' ({s.reason})' if s.reason else ''}"

@@ -167,12 +167,15 @@ def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], d
 def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, str, str]]:
     """The database of a class, the student that this one is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
-        student = find_student(database, options.student)
-        try:
-            who = options.by or getpass.getuser()
-        except (KeyError, OSError):
-            raise StoreError("--by NAME is missing, and this machine does not know its user") from None
-        yield database, student, who
+        yield database, find_student(database, options.student), who_decides(options.by)
+
+
+def who_decides(name: str | None) -> str:
+    """Who enters a decision: that name, or else the user of this machine."""
+    try:
+        return name or getpass.getuser()
+    except (KeyError, OSError):
+        raise StoreError("--by NAME is missing, and this machine does not know its user") from None
 
 
 def points_with(given: Sequence[str], task: Task, student: str, database: Database, output: Path) -> float:

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # loaded where the first submission needs it
 SEARCH_SECONDS = 30.0
 """CPU time of the search of the text, which counts its own steps and needs far less."""
 
+BY_HAND = "marked by hand, in class"
 DIAGNOSIS_SECONDS = 20.0
 """CPU time of the diagnosis of all tasks, after which no further one begins."""
 
@@ -195,6 +196,9 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
+        by_hand = [task for task in assignment.tasks if task.by_hand]
+        if by_hand:
+            yield TasksJudged(tuple(TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND) for task in by_hand))
         for task in assignment.tasks:
             if task.tests_of:
                 yield TasksJudged((judge_own_tests(submission, task, assignment, grader.zygote, seed),))

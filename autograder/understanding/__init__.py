@@ -1,9 +1,12 @@
-"""Sheets for an oral check: five questions to a student about the student's own code.
+"""Questions to a student about the student's own code: for an oral check, or for a sitting in class.
 
     drawing.py   which questions, in which order
     shapes.py    which shape has this value at this line?
-    breaking.py  which of three changes breaks this test?
-    symptoms.py  a misconception of the catalogue in your code: what do you see?
+    breaking.py  which of several changes breaks this test?
+    symptoms.py  a misconception of the catalogue in your code, or a line is missing: what do you see?
+    versions.py  which call, change, order or branch makes a difference?
+    values.py    which numbers does this name hold, in a call that one can compute by hand?
+    sitting.py   seats, the key, and marks from what was answered
     operators.py the mutation operators behind them
     own_code.py  the statements that the student has written, and one-line changes of them
     bench.py     runs the submission, and changed versions of it, in the sandbox

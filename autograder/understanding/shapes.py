@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -18,7 +19,7 @@ from torch import Tensor
 from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
 from .own_code import Statement, expressions_in, own_statements, with_code
-from .question import Question, excerpt, place_of
+from .question import LETTERS, Option, Question, excerpt, place_of
 
 if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding
@@ -47,8 +48,13 @@ class Value:
     is_named: bool
 
 
-def shape_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
-    """A question about a component that works; None where no value has a shape worth asking for."""
+def shape_question(
+    bench: Bench, component: str, understanding: Understanding, draw: random.Random, n_options: int = 0
+) -> Question | None:
+    """A question about a component that works; None where no value has a shape worth asking for.
+
+    With options, the wrong ones are shapes of other values, or have their axes in another order.
+    """
     make = understanding.SCENES.get(component)
     if make is None:
         return None
@@ -62,14 +68,34 @@ def shape_question(bench: Bench, component: str, understanding: Understanding, d
     draw.shuffle(values)
     given = {tuple(one.shape) for one in scene.inputs if isinstance(one, Tensor)}
     best: tuple[int, Value, tuple[int, ...]] | None = None
+    seen: list[tuple[int, ...]] = []
     for value in values[:MOST_TRIED]:
         shape = bench.look(partial(_shape_at, scene), bench.changed(module, value.text))
         if shape is None or len(shape) < 2 or shape in given:
             continue
+        seen.append(shape)
         interest = len(shape) + value.is_named
         if best is None or interest > best[0]:
             best = interest, value, shape
-    return None if best is None else _question(bench, component, scene, best[1], best[2])
+    if best is None:
+        return None
+    question = _question(bench, component, scene, best[1], best[2])
+    return question if not n_options else _with_options(question, best[2], [*seen, *given], n_options, draw)
+
+
+def _with_options(
+    question: Question, right: tuple[int, ...], others: list[tuple[int, ...]], n_options: int, draw: random.Random
+) -> Question | None:
+    """The question as a choice."""
+    near = [one for one in others if len(one) == len(right)] + [*permutations(right)]
+    wrong = [one for one in dict.fromkeys(near) if one != right][: n_options - 1]
+    if len(wrong) < n_options - 1:
+        return None
+    options = draw.sample([right, *wrong], n_options)
+    index = options.index(right)
+    text = (question.text[0], question.text[1].removesuffix(" Name each axis."))
+    answer = f"{LETTERS[index]}: {right}"
+    return replace(question, text=text, options=tuple(Option(str(one)) for one in options), right=index, answer=answer)
 
 
 def _question(bench: Bench, component: str, scene: Scene, value: Value, shape: tuple[int, ...]) -> Question:

@@ -6,6 +6,7 @@ that fault gives: the same comparison by which a diagnosis names a fault. What o
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,9 @@ from foundation.watchdog import CPU, time_limit
 from ..diagnosis.catalogue import Budget
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
-from .question import LETTERS, Option, Question
+from .own_code import own_statements, with_code
+from .question import LETTERS, Option, Question, place_of
+from .shapes import excerpt_of
 
 if TYPE_CHECKING:
     from ..assignment_parts import Symptom, Understanding
@@ -54,6 +57,43 @@ def symptom_question(
         if match is not None:
             options = [draw.choice(shown), *draw.sample(absent, N_OPTIONS - 1)]
             return _question(bench, component, tried, match, options, draw)
+    return None
+
+
+def purpose_question(
+    bench: Bench, component: str, understanding: Understanding, draw: random.Random
+) -> Question | None:
+    """What a line is for: which symptom one would see without it."""
+    symptoms = understanding.SYMPTOMS.get(component, ())
+    module, _, name = component.partition(".")
+    text = bench.intake.sources[module][1]
+
+    def observe(sandbox: object) -> Mapping[str, Any]:
+        return understanding.observe(component, sandbox, Case(bench.seed, f"symptoms of {component}"))
+
+    before = bench.look(observe) if symptoms else None
+    own = [one for one in own_statements(bench.intake, component) if not isinstance(one.node, ast.Return)]
+    for statement in draw.sample(own, len(own)) if before is not None else ():
+        without = with_code(text, statement.node, "pass")
+        after = bench.look(observe, bench.changed(module, without)) if without else None
+        if after is None or before is None or after["raised"]:
+            continue
+        shown, absent = _split(symptoms, before, after)
+        if shown and len(absent) >= N_OPTIONS - 1:
+            options = [draw.choice(shown), *draw.sample(absent, N_OPTIONS - 1)]
+            right = options[0].text
+            draw.shuffle(options)
+            index = [one.text for one in options].index(right)
+            number = place_of(bench.intake, module, statement.node.lineno)[1]
+            return Question(
+                "purpose",
+                component,
+                (f"What is line {number} of your `{name}` for? Suppose it was not there: what would be seen?",),
+                f"{LETTERS[index]}: {right}",
+                (excerpt_of(bench, statement),),
+                options=tuple(Option(one.text) for one in options),
+                right=index,
+            )
     return None
 
 

@@ -1,0 +1,178 @@
+"""Calls of each component by which its versions are told apart, and one that can be computed by hand.
+
+Results are in float64, in eval mode unless a call says otherwise, and with random parameters that are the same for all
+versions that have as many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.testing.case import Case
+from autograder.testing.under_test import SubmissionUnderTest
+
+from .scenes import Scene
+from .symptoms.seeing import build
+
+Call = Callable[[], Any]
+Results = Mapping[str, list[Tensor] | None]
+
+
+def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+    """With masks of each kind, and sizes of 1."""
+
+    def attend(q: int, k: int, mask: Tensor | None = None, size: float = 1.0, b: int = 2) -> Any:
+        query, key, value = case.normal(b, 3, q, 8) * size, case.normal(b, 3, k, 8), case.normal(b, 3, k, 8)
+        return submission.call("attention.scaled_dot_product_attention", query, key, value, mask)
+
+    padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+    some = torch.ones(4, 5, dtype=torch.bool).tril(1)
+    none = some.clone()
+    none[2] = False
+    return {
+        "4 queries, 5 keys, `mask=None`": lambda: attend(4, 5),
+        "4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, padding),
+        "4 queries, 5 keys, a mask (4, 5) that is not the same for all queries": lambda: attend(4, 5, some),
+        "4 queries, 5 keys, a mask (4, 5) that forbids one query all keys": lambda: attend(4, 5, none),
+        "4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(4, 5, some | True),
+        "4 queries, a single key, `mask=None`": lambda: attend(4, 1),
+        "a single sentence of 4 queries and 4 keys, `mask=None`": lambda: attend(4, 4, b=1),
+    }
+
+
+def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+    """Self- and cross-attention, one head and several."""
+
+    def attend(heads: int, mask: Tensor | None = None, q: int = 4, k: int = 5, alike: bool = False) -> Any:
+        module = build(submission, case, "attention.MultiHeadedAttention", 12, heads)
+        query, key, value = case.normal(2, q, 12), case.normal(2, k, 12), case.normal(2, k, 12)
+        return module(query, query if alike else key, query if alike else value, mask)
+
+    padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+    return {
+        "3 heads, 4 queries, 5 keys, `mask=None`": lambda: attend(3),
+        "3 heads, 4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(3, padding),
+        "1 head, 4 queries, 5 keys, `mask=None`": lambda: attend(1),
+        "3 heads, query = key = value, `mask=None`": lambda: attend(3, alike=True),
+        "3 heads, a single query and a single key, `mask=None`": lambda: attend(3, q=1, k=1),
+        "5 heads for `d_model=12`": lambda: attend(5),
+    }
+
+
+def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+    """Inputs in which mean, variance or epsilon say little."""
+
+    def normalise(x: Tensor, *arguments: float, randomised: bool = True) -> Any:
+        module = build(submission, case, "layers.LayerNorm", 6, *arguments, randomised=randomised)
+        return module(x)
+
+    x = case.normal(2, 4, 6)
+    centred = x - x.mean(dim=-1, keepdim=True)
+    return {
+        "x of shape (2, 4, 6), normally distributed": lambda: normalise(x),
+        "x of shape (2, 4, 6), in which each position has the mean 0": lambda: normalise(centred),
+        "x of shape (2, 4, 6), all features of a position equal": lambda: normalise(x[..., :1].expand(2, 4, 6)),
+        "x of shape (6,)": lambda: normalise(x[0, 0]),
+        "x of shape (2, 4, 6), with `epsilon=1.0`": lambda: normalise(x, 1.0),
+        "x of shape (2, 4, 6), in a fresh layer that has not learned anything": lambda: normalise(x, randomised=False),
+    }
+
+
+def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+    """Zeros, and several positions."""
+
+    def apply(x: Tensor) -> Any:
+        return build(submission, case, "layers.FeedForward", 6, 10)(x)
+
+    return {
+        "x of shape (2, 4, 6)": lambda: apply(case.normal(2, 4, 6)),
+        "x of shape (2, 4, 6), all zeros": lambda: apply(torch.zeros(2, 4, 6, dtype=torch.float64)),
+        "a single position": lambda: apply(case.normal(1, 1, 6)),
+        "x of shape (2, 4, 6), very large numbers": lambda: apply(1e6 * case.normal(2, 4, 6)),
+    }
+
+
+def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+    """Both orders of normalisation, in evaluation and, without dropout, in training."""
+
+    def run(*arguments: float, training: bool = False, mask: bool = True) -> Any:
+        module: nn.Module = build(submission, case, component, 12, 3, 20, *arguments).train(training)
+        x, memory = case.normal(2, 4, 12), case.normal(2, 5, 12)
+        own = torch.ones(4, 4, dtype=torch.bool).tril() if mask else torch.ones(4, 4, dtype=torch.bool)
+        if component.endswith("EncoderLayer"):
+            return module(x, own)
+        padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+        return module(x, memory, padding, own)
+
+    return {
+        "`norm_first=False`, in eval mode": lambda: run(0.1),
+        "`norm_first=True`, in eval mode": lambda: run(0.1, True),
+        "`norm_first=False`, in eval mode, everything allowed": lambda: run(0.1, mask=False),
+        "`norm_first=False`, `dropout=0`, in training mode": lambda: run(0.0, training=True),
+        "`norm_first=True`, `dropout=0`, in training mode": lambda: run(0.0, True, training=True),
+    }
+
+
+CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], dict[str, Call]]] = {
+    "attention.scaled_dot_product_attention": calls_of_attention,
+    "attention.MultiHeadedAttention": calls_of_heads,
+    "layers.LayerNorm": calls_of_norm,
+    "layers.FeedForward": calls_of_feed_forward,
+    "layers.EncoderLayer": partial(calls_of_layer, "layers.EncoderLayer"),
+    "layers.DecoderLayer": partial(calls_of_layer, "layers.DecoderLayer"),
+}
+
+
+def results(component: str, submission: SubmissionUnderTest, case: Case) -> Results:
+    """What each call returns, flattened; None for an exception."""
+    found: dict[str, list[Tensor] | None] = {}
+    for told, call in CALLS[component](submission, case).items():
+        try:
+            found[told] = list(_tensors(call()))
+        except Exception:  # the submission's, or of what it returned
+            found[told] = None
+    return found
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    if isinstance(value, Tensor):
+        return [value.detach()]
+    return [one for part in value for one in _tensors(part)]
+
+
+def attention_by_hand(case: Case) -> Scene:
+    """One query, two keys, and a d_k whose root is 2."""
+    first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
+    query, key = torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 5.0, 5.0]])
+    key[0, 0], key[1, 1] = first, second
+    value = torch.tensor([[1.0, 0.0, 0.0, 3.0], [0.0, 2.0, 4.0, 0.0]])
+    told = (
+        "`scaled_dot_product_attention(query, key, value)`, one sentence and one head, with the query (1, 1, 0, 0), "
+        f"the keys ({first}, 0, 0, 0) and (0, {second}, 5, 5), and the values (1, 0, 0, 3) and (0, 2, 4, 0)."
+    )
+    inputs = (query.view(1, 1, 1, 4), key.view(1, 1, 2, 4), value.view(1, 1, 2, 4))
+    return Scene("attention.scaled_dot_product_attention", told, {}, {}, inputs, method="")
+
+
+def norm_by_hand(case: Case) -> Scene:
+    """Four features."""
+    middle, away = case.size(2, 7), case.choose([1, 2, 3])
+    x = torch.tensor([[middle - away, middle + away, middle - away, middle + away]], dtype=torch.float32)
+    told = f"`LayerNorm(d_model=4)`, as it was made, on one position with the features {_listed(x)}."
+    return Scene("layers.LayerNorm", told, {}, {"d_model": 4}, (x,))
+
+
+def _listed(x: Tensor) -> str:
+    return ", ".join(f"{value:g}" for value in x.flatten().tolist())
+
+
+BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
+    "attention.scaled_dot_product_attention": attention_by_hand,
+    "layers.LayerNorm": norm_by_hand,
+}
+"""Calls whose intermediate values one can compute without a calculator, or nearly so."""
