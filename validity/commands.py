@@ -106,6 +106,28 @@ def add_prove_diagnosis(commands: Commands) -> None:
     add_places(prove, run_prove_diagnosis)
 
 
+def add_questions(commands: Commands) -> None:
+    """Adds `questions` to the commands."""
+    questions = commands.add_parser(
+        "questions",
+        help="prove the questions about students' own code",
+        description="Draw a sitting's questions to correct variants and to submissions with a known fault, run each "
+        "option again with other inputs, and choose answers by their texts alone. Status 1 if a question has not one "
+        "right choice, if a text feature is right in more than 35%, or if there are fewer than nine kinds.",
+        epilog="example: python -m validity questions --every 40",
+    )
+    add_sample(questions, "variant and fault")
+    questions.add_argument("--assignment", type=Path, default=ASSIGNMENT_FILE, help="default: this repository's")
+    questions.set_defaults(run=run_questions)
+
+
+def run_questions(options: argparse.Namespace) -> int:
+    """The exit status."""
+    from .questions.prove import prove_questions
+
+    return prove_questions(options)
+
+
 def add_hints(commands: Commands) -> None:
     """Adds `hints` to the commands."""
     hints = commands.add_parser(

@@ -20,7 +20,7 @@ from ..testing.case import Case
 from .bench import Bench
 from .breaking import breaking_question
 from .own_code import own_statements
-from .question import LETTERS, Option, Question, Sheet
+from .question import LETTERS, N_OPTIONS, Option, Question, Sheet
 from .shapes import shape_question
 from .symptoms import purpose_question, symptom_question
 from .values import value_question
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 Asker = Callable[[Bench, str, Understanding, random.Random], Question | None]
 
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
-N_OPTIONS = 4
-"""In a sitting, where nobody explains an answer."""
 ASKERS: Mapping[str, Asker] = {
     "branch": branch_question,
     "breaking": breaking_question,
@@ -69,6 +67,11 @@ class Examiner:
         self._understanding, self._diagnostician = understanding, diagnostician
         self._n_questions = N_IN_A_SITTING if sitting else N_QUESTIONS
 
+    def seed_of(self, key: str, intake: Intake) -> int:
+        """From which the questions to a student are drawn, and the inputs of their calls."""
+        on = f" on {self._sitting}" if self._sitting else ""
+        return self._seeds.seed_of(f"questions to {key} about {content_hash(intake.hashes)}{on}")
+
     def sheet(self, key: str, name: str, intake: Intake, show_progress: bool = False) -> Sheet:
         """The questions to the student, or to the partners, who have handed this in.
 
@@ -76,9 +79,7 @@ class Examiner:
             SandboxUnavailableError: where the machine cannot contain the submission.
         """
         started = time.process_time()
-        content = content_hash(intake.hashes)
-        on = f" on {self._sitting}" if self._sitting else ""
-        seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
+        content, seed = content_hash(intake.hashes), self.seed_of(key, intake)
         bench = Bench(intake, self._grader, seed)
         components = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
         total = self._n_questions

@@ -160,6 +160,11 @@ class Change:
     text: str
     kind: str
 
+    @property
+    def growth(self) -> int:
+        """How much longer it makes the line."""
+        return len(self.after) - len(self.before)
+
 
 def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
     """All changes of statements that stand on one line of a module's text, each line once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from ..reports.html import CodeLine, Excerpt, code_line, make_environment
 AROUND = 4
 """Lines that are shown before and after the one that is asked about."""
 LETTERS = "ABCDEFGH"
+N_OPTIONS = 4
+"""Where nobody explains an answer."""
 TEMPLATES = Path(__file__).parent / "templates"
 QUESTIONS, ANSWERS = "questions", "answers"
 
@@ -36,6 +39,26 @@ class Option:
     place: str = ""
     before: str = ""
     after: str = ""
+
+    @property
+    def size(self) -> int:
+        """How much of it there is to read, or how much longer it makes a line."""
+        return len(self.text) or len(self.after) - len(self.before)
+
+
+def with_wrong(right: Option, pool: Sequence[Option], draw: random.Random) -> list[Option]:
+    """The right option and three wrong ones, in any order; fewer where the pool is small.
+
+    How many of the wrong ones are longer than the right one is drawn too: its length must tell nothing.
+    """
+    n_shorter = draw.randrange(N_OPTIONS)
+    mixed = draw.sample(pool, len(pool))
+    shorter, longer = ([one for one in mixed if (one.size < right.size) == is_so] for is_so in (True, False))
+    n_longer = N_OPTIONS - 1 - n_shorter
+    chosen = shorter[:n_shorter] + longer[:n_longer] + shorter[n_shorter:] + longer[n_longer:]
+    options = [right, *chosen[: N_OPTIONS - 1]]
+    draw.shuffle(options)
+    return options
 
 
 @dataclass(frozen=True)

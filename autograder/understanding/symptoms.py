@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,22 @@ from foundation.watchdog import CPU, time_limit
 from ..diagnosis.catalogue import Budget
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
-from .own_code import own_statements, with_code
-from .question import LETTERS, Option, Question, place_of
+from .own_code import Statement, own_statements, with_code
+from .question import LETTERS, N_OPTIONS, Option, Question, place_of, with_wrong
 from .shapes import excerpt_of
 
 if TYPE_CHECKING:
     from ..assignment_parts import Symptom, Understanding
+
+    Split = tuple[list[Symptom], list[Symptom]]
     from ..diagnosis.matching import Diagnostician, Match
 
 MOST_DIAGNOSED = 5
+MOST_LIKELY = 5
+"""Symptoms among which the wrong ones are chosen."""
 COMPARISONS = 800
 DIAGNOSIS_SECONDS = 4.0
 """CPU time of recognising one change."""
-N_OPTIONS = 4
 
 
 def symptom_question(
@@ -46,17 +50,16 @@ def symptom_question(
         return None
     noticed = [one for one in try_changes(bench, component, draw) if one.trial.missed]
     draw.shuffle(noticed)
+    texts = [bench.changed(one.change.module, one.change.text) for one in noticed]
+    splits = [_split(symptoms, before, bench.look(observe, sources)) for sources in texts]
     diagnosed = 0
-    for tried in noticed:
-        after = bench.look(observe, bench.changed(tried.change.module, tried.change.text))
-        shown, absent = _split(symptoms, before, after)
-        if not shown or len(absent) < N_OPTIONS - 1 or diagnosed == MOST_DIAGNOSED:
+    for tried, split in zip(noticed, splits, strict=True):
+        if not is_askable(split) or diagnosed == MOST_DIAGNOSED:
             continue
         diagnosed += 1
         match = _recognise(bench, component, tried, diagnostician)
         if match is not None:
-            options = [draw.choice(shown), *draw.sample(absent, N_OPTIONS - 1)]
-            return _question(bench, component, tried, match, options, draw)
+            return _question(bench, component, tried, match, *_options(split, splits, draw))
     return None
 
 
@@ -72,34 +75,47 @@ def purpose_question(
         return understanding.observe(component, sandbox, Case(bench.seed, f"symptoms of {component}"))
 
     before = bench.look(observe) if symptoms else None
+    if before is None:
+        return None
     own = [one for one in own_statements(bench.intake, component) if not isinstance(one.node, ast.Return)]
-    for statement in draw.sample(own, len(own)) if before is not None else ():
+    splits: list[Split] = []
+    askable: list[tuple[Statement, Split]] = []
+    for statement in own:
         without = with_code(text, statement.node, "pass")
         after = bench.look(observe, bench.changed(module, without)) if without else None
-        if after is None or before is None or after["raised"]:
-            continue
-        shown, absent = _split(symptoms, before, after)
-        if shown and len(absent) >= N_OPTIONS - 1:
-            options = [draw.choice(shown), *draw.sample(absent, N_OPTIONS - 1)]
-            right = options[0].text
-            draw.shuffle(options)
-            index = [one.text for one in options].index(right)
-            number = place_of(bench.intake, module, statement.node.lineno)[1]
-            return Question(
-                "purpose",
-                component,
-                (f"What is line {number} of your `{name}` for? Suppose it was not there: what would be seen?",),
-                f"{LETTERS[index]}: {right}",
-                (excerpt_of(bench, statement),),
-                options=tuple(Option(one.text) for one in options),
-                right=index,
-            )
-    return None
+        splits.append(_split(symptoms, before, after))
+        if after is not None and not after["raised"] and is_askable(splits[-1]):
+            askable.append((statement, splits[-1]))
+    if not askable:
+        return None
+    statement, split = draw.choice(askable)
+    right, options = _options(split, splits, draw)
+    number = place_of(bench.intake, module, statement.node.lineno)[1]
+    asked = f"What is line {number} of your `{name}` for? Suppose it was not there: what would be seen?"
+    answer = f"{LETTERS[options.index(right)]}: {right.text}"
+    shown = (excerpt_of(bench, statement),)
+    return Question("purpose", component, (asked,), answer, shown, None, tuple(options), options.index(right))
 
 
-def _split(
-    symptoms: Sequence[Symptom], before: Mapping[str, Any], after: Mapping[str, Any] | None
-) -> tuple[list[Symptom], list[Symptom]]:
+def is_askable(split: Split) -> bool:
+    """Whether there is a symptom to be seen, and enough that are not."""
+    return bool(split[0]) and len(split[1]) >= N_OPTIONS - 1
+
+
+def _options(split: Split, splits: Sequence[Split], draw: random.Random) -> tuple[Option, list[Option]]:
+    """A symptom that is seen, and four to choose from.
+
+    What other changes of this code show often is rarely the right one here, and often a wrong one: whoever knows what
+    faulty code usually does must not know the answer.
+    """
+    often = Counter(one.text for shown, _ in splits for one in shown)
+    right = min(split[0], key=lambda one: (often[one.text] + 1) * draw.random())
+    likely = sorted(split[1], key=lambda one: draw.random() / (often[one.text] + 0.2))[:MOST_LIKELY]
+    option = Option(right.text)
+    return option, with_wrong(option, [Option(one.text) for one in likely], draw)
+
+
+def _split(symptoms: Sequence[Symptom], before: Mapping[str, Any], after: Mapping[str, Any] | None) -> Split:
     """The symptoms that are seen after a change, and those that certainly are not."""
     shown: list[Symptom] = []
     absent: list[Symptom] = []
@@ -130,11 +146,9 @@ def _recognise(bench: Bench, component: str, tried: Tried, diagnostician: Diagno
 
 
 def _question(
-    bench: Bench, component: str, tried: Tried, match: Match, options: list[Symptom], draw: random.Random
+    bench: Bench, component: str, tried: Tried, match: Match, seen: Option, options: list[Option]
 ) -> Question:
-    right_one = options[0]
-    draw.shuffle(options)
-    right = options.index(right_one)
+    right = options.index(seen)
     name = component.partition(".")[2]
     text = (f"Somebody changes one line of your `{name}`. Only one of these can then be observed. Which one, and why?",)
     others = f", or like code that {match.others[0].when}" if match.others else ""
@@ -146,8 +160,8 @@ def _question(
         "symptom",
         component,
         text,
-        f"{LETTERS[right]}: {right_one.text}",
-        options=tuple(Option(one.text) for one in options),
+        f"{LETTERS[right]}: {seen.text}",
+        options=tuple(options),
         change=tried.option(bench),
         right=right,
         why=why,

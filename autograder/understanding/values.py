@@ -15,14 +15,13 @@ from torch import Tensor
 
 from ..testing.case import Case
 from .own_code import Statement, changes_of, own_statements, with_code
-from .question import LETTERS, Option, Question, place_of
+from .question import LETTERS, N_OPTIONS, Option, Question, place_of, with_wrong
 from .shapes import excerpt_of
 
 if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding
     from .bench import Bench
 
-N_OPTIONS = 4
 MOST_NUMBERS, MOST_TRIED = 4, 12
 """Of a value that is asked for; versions in which it is looked for."""
 
@@ -50,9 +49,8 @@ def value_question(bench: Bench, component: str, understanding: Understanding, d
             wrong += filter(None, [_look(bench, scene, statement, target, change.text)])
         fitting = [one for one in dict.fromkeys(wrong) if one != right and one.count(",") == right.count(",")]
         if len(fitting) >= N_OPTIONS - 1 and right not in scene.told:
-            options = [right, *draw.sample(fitting, N_OPTIONS - 1)]
-            draw.shuffle(options)
-            index = options.index(right)
+            options = with_wrong(Option(right), [Option(one) for one in fitting], draw)
+            index = options.index(Option(right))
             number = place_of(bench.intake, module, statement.node.lineno)[1]
             return Question(
                 "value",
@@ -60,7 +58,7 @@ def value_question(bench: Bench, component: str, understanding: Understanding, d
                 (f"The call is {scene.told}", f"Which numbers does `{target}` hold once line {number} has run?"),
                 f"{LETTERS[index]}: {right}",
                 (excerpt_of(bench, statement),),
-                options=tuple(map(Option, options)),
+                options=tuple(options),
                 right=index,
             )
     return None

@@ -17,15 +17,14 @@ from torch import Tensor
 
 from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
-from .bench import Bench, Tried, try_changes
+from .bench import Bench, try_changes
 from .own_code import Statement, expressions_in, own_statements, with_code, with_expression
-from .question import LETTERS, Option, Question, excerpt, place_of
+from .question import LETTERS, N_OPTIONS, Option, Question, excerpt, place_of, with_wrong
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
 
-N_OPTIONS = 4
-MOST_REWRITTEN, MOST_PAIRS = 4, 10
+MOST_REWRITTEN, MOST_PAIRS = 6, 10
 """Versions that are tried."""
 EQUAL, CLEARLY = 1e-9, 1e-3
 """Differences, relative to 1 + the size of a result: below the first nobody sees one, above the second everybody."""
@@ -49,6 +48,13 @@ class Versions:
             return None
         verdicts = {told: _differ(self.usual[told], found.get(told)) for told in self.usual}
         return None if None in verdicts.values() else {told for told, differs in verdicts.items() if differs}
+
+    def option(self, line: int, text: str) -> Option:
+        """A change of one line as an answer."""
+        before, after = (code_line(lines.split("\n")[line - 1].strip()) for lines in (self.text, text))
+        return Option(
+            place=f"{place_of(self.bench.intake, self.module, line)[0]}, {self.line(line)}", before=before, after=after
+        )
 
     def line(self, number: int) -> str:
         """Where the student finds a line: "line 12", of a file that is named elsewhere."""
@@ -113,22 +119,26 @@ def branch_question(bench: Bench, component: str, understanding: Understanding, 
 
 
 def equal_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
-    """The only one of four changed lines that leaves all results equal."""
+    """The only one of four rewritten lines that leaves all results equal.
+
+    In the others a slip stands beside what is said in another way, where there is something to say in another way.
+    """
     versions = Versions(bench, component, understanding)
-    changed = [one for one in try_changes(bench, component, draw) if versions.differing(one.change.text)]
-    if len(changed) < N_OPTIONS - 1:
-        return None
-    rewritten = list(_rewritten(versions.text, own_statements(bench.intake, component)))
+    own = own_statements(bench.intake, component)
+    wrong = []
+    for tried in try_changes(bench, component, draw):
+        line = tried.change.line
+        again = [text for statement, text in _rewritten(tried.change.text, own) if statement.node.lineno == line]
+        text = draw.choice(again) if again else tried.change.text
+        if versions.differing(text):
+            wrong.append(versions.option(line, text))
+    rewritten = list(_rewritten(versions.text, own))
     for statement, text in draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
-        if versions.differing(text) == set():
-            line = statement.node.lineno
-            before, after = (code_line(lines.split("\n")[line - 1].strip()) for lines in (versions.text, text))
-            file, number = place_of(bench.intake, versions.module, line)
-            right = Option(place=f"{file}, line {number}", before=before, after=after)
-            options = [right, *(one.option(bench) for one in _of_many_lines(changed, draw))]
+        if len(wrong) >= N_OPTIONS - 1 and versions.differing(text) == set():
+            right = versions.option(statement.node.lineno, text)
             asked = "Only one of these changes leaves all of its results as they are. Which one?"
-            text_ = (f"Here are four changes of your `{component.partition('.')[2]}`, each made by itself. {asked}",)
-            return _question("equal", component, text_, right, options, draw=draw)
+            told = (f"Here are four changes of your `{component.partition('.')[2]}`, each made by itself. {asked}",)
+            return _question("equal", component, told, right, with_wrong(right, wrong, draw))
     return None
 
 
@@ -160,18 +170,9 @@ def _pick(differing: set[str] | None, usual: Results, draw: random.Random) -> tu
     same = [told for told in usual if told not in differing]
     for odd, others, is_odd in ((sorted(differing), same, True), (same, sorted(differing), False)):
         if len(odd) >= 1 and len(others) >= N_OPTIONS - 1 and (len(odd) == 1 or is_odd):
-            options = [Option(told) for told in (draw.choice(odd), *draw.sample(others, N_OPTIONS - 1))]
-            right = options[0]
-            draw.shuffle(options)
-            return right, options, is_odd
+            right = Option(draw.choice(odd))
+            return right, with_wrong(right, [Option(told) for told in others], draw), is_odd
     return None
-
-
-def _of_many_lines(changed: Sequence[Tried], draw: random.Random) -> list[Tried]:
-    """Three changes, of as many lines as there are."""
-    left = draw.sample(list(changed), len(changed))
-    left.sort(key=lambda one: sum(other.change.line == one.change.line for other in left))
-    return left[: N_OPTIONS - 1]
 
 
 def _is_conditional(statement: Statement) -> bool:
@@ -213,11 +214,18 @@ METHODS = {"exp", "masked_fill", "matmul", "mean", "relu", "softmax", "sqrt", "s
 
 
 def _rewritten(text: str, own: Sequence[Statement]) -> Iterator[tuple[Statement, str]]:
-    """Versions in which a line says the same in another way, as far as one can tell; they are run before they count."""
+    """Versions in which a line says the same in another way, as far as one can tell; they are run before they count.
+
+    The text may be that of the statements, or one in which lines of theirs are changed.
+    """
+    there = {(node.lineno, node.col_offset): node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)}
     for statement in own:
-        for node in expressions_in(statement.node) if len(statement.lines) == 1 else ():
-            for other in _said_otherwise(node):
-                changed = with_expression(text, statement.node, node, other)
+        node = there.get((statement.node.lineno, statement.node.col_offset))
+        if node is None or len(statement.lines) > 1:
+            continue
+        for part in expressions_in(node):
+            for other in _said_otherwise(part):
+                changed = with_expression(text, node, part, other)
                 if changed is not None and changed != text:
                     yield statement, changed
 
