@@ -284,7 +284,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
     tests_of = tuple(read_texts(table.get("tests_of", []), f"{where}: tests_of"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
-    by_hand = table.get("by_hand", False)
+    by_hand = _switch(table.get("by_hand", False), f"{where}: by_hand")
     if [bool(components), threshold is not None, by_hand].count(True) != 1:
         raise AssignmentError(f"{where}: expected one of `components`, `threshold` and `by_hand = true`")
     if tests_of and len(tests_of) != len(components):

@@ -65,7 +65,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
     parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
-    name = "of a class: a sitting of that name, such as its date; its pages go into sitting-NAME in the folder"
+    name = "of a class: a sitting of that name, such as its date; its pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
     parser.add_argument("--scan", type=Path, metavar="CSV", help="of a sitting: what was answered, to be marked")
     task = "with --scan: the task that gets the points, in proportion to the right answers"

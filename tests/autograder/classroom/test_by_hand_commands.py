@@ -8,6 +8,7 @@ import re
 import pytest
 
 from autograder.__main__ import main
+from autograder.understanding.sitting import Seat, write_key
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
@@ -98,6 +99,24 @@ def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
     text = page(output)
     assert text.index("Come and see me.") < text.index("Tasks") < text.index("Neat!")
     assert decide("comment", "anna", "--task", "1.4") == 0 and grade()["comments"] == "Come and see me."
+
+
+def test_a_sitting_gives_points(grade, output, assignment, tmp_path, capsys):
+    assert grade()["score"] == 100
+    seats = [Seat(1, "anna", "Anna", "ABCD", ("shape",) * 4), Seat(2, "bob", "Bob", "ABCD", ("shape",) * 4)]
+    (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
+    write_key(seats, tmp_path / "oral" / "sitting-noon")
+    (tmp_path / "answers.csv").write_text("seat,name,answers\n1,Anna,ABCA\n2,Bob,A---\n")
+    arguments = ["--sitting", "noon", "--scan", str(tmp_path / "answers.csv"), "--output", str(tmp_path / "oral")]
+    of_class = ["--marks", str(output), "--assignment", str(assignment)]
+    assert main(["ask", *arguments, "--task", "1.3", *of_class]) == 0
+    printed = capsys.readouterr().out
+    assert "1  Anna  3 of 4\n" in printed and "2  Bob   1 of 4; talk to this student" in printed
+    assert "points of task 1.3 for 2 students" in printed
+    row = grade()
+    assert (row["score"], row["1.3"]) == (96.5, 10.5) and grade("bob")["1.3"] == 3.5
+    assert main(["ask", *arguments, "--task", "1.33", *of_class]) == 2
+    assert "no such task; did you mean 1.3?" in capsys.readouterr().err
 
 
 @pytest.mark.slow
