@@ -123,7 +123,7 @@ def add_questions(commands: Commands) -> None:
 
 def run_questions(options: argparse.Namespace) -> int:
     """The exit status."""
-    from .questions.prove import prove_questions
+    from .questions import prove_questions
 
     return prove_questions(options)
 

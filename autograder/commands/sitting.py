@@ -9,7 +9,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import counted, printable
 
-from ..classroom.store import ByHand
+from ..classroom.store import decide, find_student
 from ..understanding.sitting import Seat, analyse, n_right, read_answers, read_key, write_results
 from .arguments import open_store
 from .by_hand import THEN, task_of, who_decides
@@ -48,9 +48,10 @@ def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapp
     """Enters points by hand, as `override` does; none at all where a student is not found."""
     task = task_of(options.task, assignment)
     with open_store(options.store, options.marks, assignment) as database:
-        by_hand, who = ByHand(database), who_decides(None)
-        keys = {one: by_hand.find_student(one.student) for one in right}
+        who = who_decides(None)
+        keys = {one: find_student(database, one.student) for one in right}
         for one, n in right.items():
             points = round(task.points * n / len(one.right), 2)
-            by_hand.give_points(keys[one], task.number, points, f"sitting: {n} of {len(one.right)} answers", who)
+            why = f"sitting: {n} of {len(one.right)} answers"
+            decide(database, keys[one], "points", points, why, who, task.number)
     print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

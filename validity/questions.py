@@ -21,10 +21,10 @@ from autograder.understanding.question import N_OPTIONS, Question
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
-from ..markdown import table
-from ..proof.reading_variants import read_variants
-from .running import Reader
-from .texts import by_experience, by_features, text_of
+from .markdown import table
+from .question_runs import Reader
+from .question_texts import by_experience, by_features, text_of
+from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
 SECRET, SITTING = b"questions are proven", "a proof"
