@@ -10,8 +10,8 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     pairs.py       a second mistake never raises a mark
     survivors.py   small changes that nobody thought of cost points too: mutants.py makes them
     diagnosis.py   misconceptions are recognised in other layouts
-    questions.py   a question about a student's code has one right choice (question_runs.py), which its text does not tell
-                   (question_texts.py)
+    questions.py   a question about a student's code has one right choice (question_runs.py),
+                   which its text does not tell (question_texts.py)
     hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code

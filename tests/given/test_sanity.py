@@ -19,7 +19,9 @@ def ask(tmp_path, capsys):
     return run
 
 
-@pytest.mark.parametrize("flags", [[], ["--norm-first"]], ids=["post-norm", "pre-norm"])
+@pytest.mark.parametrize(
+    "flags", [[], pytest.param(["--norm-first"], marks=pytest.mark.slow)], ids=["post-norm", "pre-norm"]
+)
 def test_the_reference_passes_and_is_drawn(ask, tmp_path, flags):
     assert ask(*flags) == (["ok"] * 5, 0)
     assert (tmp_path / "sanity.png").stat().st_size > 10_000
@@ -52,6 +54,7 @@ def undrawn(monkeypatch):
     monkeypatch.setattr("given.pictures.save_figure", lambda figure, path: None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_noticed_by_its_question(ask, monkeypatch, fault):

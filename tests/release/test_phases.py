@@ -32,12 +32,14 @@ def names(kit) -> set[str]:
     return {path.rpartition("/")[2] for path in kit}
 
 
+@pytest.mark.slow
 def test_the_first_phase_holds_them_back_and_the_second_has_all(phases):
     assert HELD.isdisjoint(names(phases[1]))
     assert names(phases[2]) >= HELD and phases[2] == phases[None]
     assert "test_e_4_own_tests.py" in names(phases[1])
 
 
+@pytest.mark.slow
 def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
     write_all({path.partition("/")[2]: content for path, content in phases[1].items()}, tmp_path)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "task_1_2"]
@@ -45,6 +47,7 @@ def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
     assert "1.2 Scaled dot-product attention: its tests are handed out later" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", ["autograder/assignment/tests/test_more.py", "guide.html"])
 def test_the_gate_finds_a_test_in_any_file(phases, tmp_path, leak):
     project = Project(ROOT, ROOT / "reference", tmp_path)

@@ -178,6 +178,7 @@ def test_right_code_needs_a_reader(states, component):
     assert states[f"right {component}"] == State.NEEDS_READER
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("component", TASKS)
 def test_wrong_code_fails_in_the_same_layout(states, component):
     assert states[f"wrong {component}"] == State.FAILED
