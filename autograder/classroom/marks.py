@@ -104,15 +104,9 @@ def mark_of(
     is_late: bool | None = None,
     unread_time: str = "",
 ) -> Mark:
-    """A student's mark.
+    """A student's mark: the result that counts, with decisions by hand and what lateness costs, if anything does.
 
-    Args:
-        judgement: the result that counts.
-        decisions: by hand; None = none.
-        policy: on late submissions; None = lateness costs nothing.
-        submitted: when; None = unknown.
-        is_late: what the platform says; None where it does not say.
-        unread_time: why the time cannot be read; "" where it can, or the platform does not say.
+    What the platform says of the time is as in `Member`.
     """
     decisions = decisions or Decisions()
     parts = tuple(
@@ -140,12 +134,7 @@ def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: 
 
 
 def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
-    """The judgement with the points, thresholds and titles of the assignment.
-
-    Args:
-        judgement: whose tasks and components are those of the assignment: of its `grader_version`.
-        assignment: as it is now.
-    """
+    """A judgement of the present grader version, with the points, thresholds and titles of the present assignment."""
     known = {part.number: part for part in judgement.parts}
     parts = [_part(known[task.number], task, judgement.bleu, assignment) for task in assignment.tasks]
     return with_parts(judgement, parts).changed(
@@ -215,14 +204,7 @@ def results_of(
     decisions: Mapping[str, Decisions] | None = None,
     policy: LatePolicy | None = None,
 ) -> list[Result]:
-    """A result for each student, in the roll's order.
-
-    Args:
-        roll: of the class.
-        records: by the key of the submission.
-        decisions: by hand, by the student's id; None = none.
-        policy: on late submissions; None = lateness costs nothing.
-    """
+    """A result for each student, in the roll's order; records by key of the submission, decisions by student's id."""
     found = []
     for member in roll.members:
         record, decided = records.get(member.key), (decisions or {}).get(stored_name(member.id))

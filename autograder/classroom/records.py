@@ -1,17 +1,8 @@
 """The folder that a class's results go to, and the records in it: `records/NAME.json` for each submission.
 
 A record there is a copy of the store's result that counts, for people and other programs. It is written after each run
-where it differs, and nothing is ever read from it.
-
-What else is found out about each submission is kept as soon as it is known: a run that is stopped goes on.
-
-    kept = KeptAnswers(output / "sheets", Sheet, made_with, seeds)
-    found = kept.up_to_date(entries, contents)
-    for entry, answer in kept.find_out(left, work, seconds, n_children):
-        ...
-
-There is a file for each submission, written whole or not at all and sealed with the term's secret. An answer holds as
-long as the submission's files and all else that it was made with stay the same.
+where it differs, and nothing is ever read from it. What else is found out about each submission is kept in a folder of
+answers as soon as it is known, so that a run that is stopped goes on.
 """
 
 from __future__ import annotations
@@ -34,7 +25,7 @@ from tqdm import tqdm
 
 from foundation.child_processes import Ended, run_forked
 from foundation.command_line import UserError
-from foundation.texts import printable
+from foundation.texts import first_of, printable
 from foundation.whole_files import make_folder
 
 from ..grading.record import Model, NotWrittenError, Record, as_text, write_json, write_record
@@ -81,11 +72,9 @@ UNFINISHED = ".unfinished-*"
 
 @contextlib.contextmanager
 def hold(output: Path, *inner: str) -> Iterator[None]:
-    """Keeps a folder of results for this process, until the block ends; files that a killed process has begun go.
+    """Keeps a folder of results, with folders in it, for this process; files that a killed process has begun go.
 
-    Args:
-        output: the folder; made where it is missing.
-        inner: folders in it with a file for each submission; likewise.
+    All are made where they are missing.
 
     Raises:
         UserError: where another process holds it.
@@ -106,20 +95,15 @@ def hold(output: Path, *inner: str) -> Iterator[None]:
         except OSError:  # a file system without locks
             pass
         else:
-            for place in places:
-                for path in place.glob(UNFINISHED):
-                    path.unlink(missing_ok=True)
+            for path in (path for place in places for path in place.glob(UNFINISHED)):
+                path.unlink(missing_ok=True)
         yield
     finally:
         os.close(descriptor)
 
 
 def export(path: Path, record: Record) -> None:
-    """Writes a record unless the file has it already.
-
-    Raises:
-        NotWrittenError: where that fails, also where the folder is not there any more.
-    """
+    """Writes a record unless the file has it already. Raises: NotWrittenError where that fails."""
     check_still_there(path.parent)
     try:
         is_there = path.read_text(encoding="utf-8") == as_text(record)
@@ -130,11 +114,7 @@ def export(path: Path, record: Record) -> None:
 
 
 def check_still_there(folder: Path) -> None:
-    """Sees that a folder of results is not made anew: it may have been on a disk that is not there at present.
-
-    Raises:
-        NotWrittenError: where it is gone.
-    """
+    """Raises NotWrittenError where a folder of results is gone: it may have been on a disk that is not there now."""
     if not folder.is_dir():
         raise NotWrittenError(folder, FileNotFoundError("it was there at the beginning, and is gone"))
 
@@ -145,7 +125,7 @@ class Kept(Model):
     key: str  # of the submission
     content: str  # a hash of its files
     made_with: str  # tells everything else that the answer depends on
-    answer: JsonValue  # as JSON
+    answer: JsonValue
     seal: str = ""  # over all of the others
 
     def sealed(self, seeds: Seeds) -> str:
@@ -155,41 +135,38 @@ class Kept(Model):
 
 
 class KeptAnswers(Generic[Answer]):
-    """A folder of answers about the submissions of a class."""
+    """A folder of answers, dataclasses or models, about the submissions of a class: a file each, whole and sealed.
+
+    An answer holds as long as the submission's files and `made_with`, all else that it depends on, stay the same.
+    """
 
     def __init__(self, folder: Path, kind: type[Answer], made_with: str, seeds: Seeds) -> None:
-        """Opens it.
-
-        Args:
-            folder: an existing one; see `records.hold`.
-            kind: of the answers: a dataclass, or a model.
-            made_with: tells everything that they depend on but the submission.
-            seeds: of the term, whose secret seals.
-        """
+        """Opens an existing folder; see `hold`."""
         self._folder, self._made_with, self._seeds = folder, made_with, seeds
         self._adapter = TypeAdapter(kind)
 
     def up_to_date(self, entries: Sequence[Entry], contents: Mapping[Entry, str]) -> dict[str, Answer]:
         """The answers of earlier runs that still hold, by the submission's key; says how many there are.
 
-        Args:
-            entries: the submissions.
-            contents: hashes of the files of those that can be read.
+        `contents` are hashes of the files of those that can be read.
         """
         found: dict[str, Answer] = {}
         forged = []
         for entry in entries:
-            text = self._text_of(entry)
-            if text is None:
+            path = self._folder / f"{entry.key}.json"
+            if not path.exists():
                 continue
-            kept = self._read(entry, text)
-            if kept is None:
+            try:
+                kept = Kept.model_validate_json(path.read_bytes())
+                is_ours = hmac.compare_digest(kept.seal.encode(), kept.sealed(self._seeds).encode())
+            except (OSError, ValidationError):
+                is_ours = False
+            if not is_ours or kept.key != entry.key:
                 forged.append(printable(entry.entry, 40))
             elif (kept.content, kept.made_with) == (contents.get(entry), self._made_with):
                 found[entry.key] = self._adapter.validate_python(kept.answer)
         if forged:
-            more = ", …" * (len(forged) > MOST_NAMES)
-            what = f"this term's grader has not sealed what was kept of {', '.join(forged[:MOST_NAMES])}{more}"
+            what = f"this term's grader has not sealed what was kept of {first_of(forged, MOST_NAMES)}"
             print(f"note: {what}: done again", file=sys.stderr)
         if found:
             print(f"note: kept from an earlier run: {len(found)} of {len(entries)} submissions", file=sys.stderr)
@@ -236,25 +213,5 @@ class KeptAnswers(Generic[Answer]):
         whole = self._adapter.dump_python(answer, mode="json")
         kept = Kept(key=entry.key, content=content, made_with=self._made_with, answer=whole)
         check_still_there(self._folder)
-        write_json(self._path(entry), kept.changed(seal=kept.sealed(self._seeds)).model_dump(mode="json"))
-
-    def _text_of(self, entry: Entry) -> bytes | None:
-        """What is in an entry's file; None where there is none."""
-        try:
-            return self._path(entry).read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError:
-            return b""
-
-    def _read(self, entry: Entry, text: bytes) -> Kept | None:
-        """What was kept of an entry; None where it is not as this term's grader wrote it."""
-        try:
-            kept = Kept.model_validate_json(text)
-        except ValidationError:
-            return None
-        seal = kept.sealed(self._seeds)
-        return kept if kept.key == entry.key and hmac.compare_digest(kept.seal.encode(), seal.encode()) else None
-
-    def _path(self, entry: Entry) -> Path:
-        return self._folder / f"{entry.key}.json"
+        kept = kept.changed(seal=kept.sealed(self._seeds))
+        write_json(self._folder / f"{entry.key}.json", kept.model_dump(mode="json"))

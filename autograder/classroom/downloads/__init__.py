@@ -5,7 +5,7 @@
 
     recognition.py  from a folder to its submissions       roster.py    students, from the platform's CSV
     platforms.py    how each platform lays them out        matching.py  who handed in what; who is missing
-    handed_in.py    a submission, a person, a stray file   times.py     when, however it is written
+    handed_in.py    a submission, a person, a stray file, a time
 
 Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
 """

@@ -1,12 +1,15 @@
-"""What a download holds: submissions with the people whom the LMS names, and files that are not submissions."""
+"""What a download holds: submissions with the people whom the platform names, files that are none, and times."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+
+from dateutil import parser
 
 from foundation.command_line import UserError
 
@@ -21,69 +24,56 @@ UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")
 class Person:
     """A student or a group, as far as the download tells.
 
-    Attributes:
-        name: as the LMS writes it; "" where it gives none.
-        ids: kind ("canvas", "moodle", "number", "login", "github", "email") -> value.
-        is_plain: whether the LMS has left spaces, punctuation and capitals out of the name; others may then share it.
+    `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email". Where `is_plain`, the platform has left
+    spaces, punctuation and capitals out of the name; others may then share it.
     """
 
-    name: str
+    name: str  # as the platform writes it; "" where it gives none
     ids: Mapping[str, str] = field(default_factory=dict)
     is_plain: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class HandedIn:
-    """One submission.
+    """One submission."""
 
-    Attributes:
-        entry: its name in the download, for people to find it; unique.
-        owner: what the download calls those who handed it in; it stays when they hand in again.
-        source: what intake reads: a folder, an archive, a notebook, or loose files that belong together.
-        people: who handed it in; several for a group.
-        is_late: what the LMS says; None where it does not say.
-        submitted: when; None where the LMS does not say, or it cannot be read.
-        unread_time: why the time cannot be read; "" where it can, or the LMS does not say.
-        notes: what a person should know.
-    """
-
-    entry: str
-    source: Path | LooseFiles
-    people: tuple[Person, ...]
-    owner: str
-    is_late: bool | None = None
-    submitted: datetime | None = None
-    unread_time: str = ""
-    notes: tuple[str, ...] = ()
+    entry: str  # its name in the download, for people to find it; unique
+    source: Path | LooseFiles  # what intake reads: a folder, an archive, a notebook, loose files of one student
+    people: tuple[Person, ...]  # who handed it in; several for a group
+    owner: str  # what the download calls those who handed it in; it stays when they hand in again
+    is_late: bool | None = None  # what the platform says; None where it does not say
+    submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
+    unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
+    notes: tuple[str, ...] = ()  # what a person should know
 
 
 @dataclass(frozen=True)
 class Stray:
     """An entry of the download that is no submission: it is listed, never graded and never a zero."""
 
-    entry: str  # its name in the download
-    reason: str  # why it is none
-    people: tuple[Person, ...] = ()  # whose it is, where the download tells: what a student has typed into the platform
+    entry: str
+    reason: str
+    people: tuple[Person, ...] = ()  # whose it is, where the download tells: what a student has typed
 
 
 @dataclass(frozen=True)
 class Download:
-    """A class's download."""
+    """A class's download, with its entries in order."""
 
-    layout: str  # the name of its layout, one of `recognition.LAYOUTS`
+    layout: str  # one of `platforms.LAYOUTS`
     folder: Path  # that holds the submissions; below the named one where an extra folder lies between
-    submissions: tuple[HandedIn, ...]  # in order of their entries
-    strays: tuple[Stray, ...]  # likewise
+    submissions: tuple[HandedIn, ...]
+    strays: tuple[Stray, ...]
 
 
 @dataclass(frozen=True)
 class Listing:
     """A folder's entries, in order of names, without what systems and tools leave behind."""
 
-    path: Path  # of the folder
-    folders: tuple[str, ...]  # names
-    files: tuple[str, ...]  # names
-    others: tuple[Stray, ...]  # links, pipes and devices, and entries whose names begin with a dot or two underscores
+    path: Path
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    others: tuple[Stray, ...] = ()  # links, pipes, devices, and names that begin with a dot or two underscores
 
 
 def list_folder(path: Path) -> Listing:
@@ -117,9 +107,38 @@ def peek(path: Path) -> Listing:
     try:
         return list_folder(path)
     except UserError:
-        return Listing(path, (), (), ())
+        return Listing(path)
 
 
 def holds_a_submission(name: str) -> bool:
     """Whether a file by its name holds somebody's work: an archive or a notebook."""
     return name.lower().endswith((*ARCHIVES, *UNREAD_ARCHIVES, ".ipynb"))
+
+
+LONGEST_TIME = 100
+AMBIGUOUS = re.compile(r"(UT|UTC|GMT)\s*[+-]", re.IGNORECASE)
+"""UTC+1 is east of Greenwich for some, and west for others."""
+HOURS = {"PST": -8, "MST": -7, "PDT": -7, "CST": -6, "MDT": -6, "EST": -5, "CDT": -5, "EDT": -4}
+HOURS |= dict.fromkeys(("Z", "UT", "UTC", "GMT", "WET"), 0)
+HOURS |= {"WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
+"""East of UTC, by the abbreviation of a zone; the American ones as in e-mail (RFC 5322)."""
+
+
+def read_time(text: str) -> datetime | None:
+    """A time, in UTC; without a zone it is UTC, as in nbgrader. None where no date, or a zone that nobody knows."""
+    if len(text) > LONGEST_TIME or AMBIGUOUS.search(text):
+        return None
+    defaults = datetime(2001, 1, 1), datetime(2002, 2, 2)  # noqa: DTZ001  the zone comes below
+    try:
+        first, second = (parser.parse(text.strip(), default=default, tzinfos=offset_of) for default in defaults)
+        if first != second:  # a part of the date is missing
+            return None
+        time: datetime = first.replace(tzinfo=first.tzinfo or UTC)
+        return time.astimezone(UTC)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # it is a stranger's text
+        return None
+
+
+def offset_of(zone: str | None, seconds: int | None) -> int | None:
+    """Seconds east of UTC of a zone such as `CET`, or of an offset such as `+0100`; None where there is none."""
+    return 3600 * HOURS[zone] if zone else seconds

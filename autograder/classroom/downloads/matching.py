@@ -22,27 +22,16 @@ PLATFORM_NUMBERS = ("canvas", "moodle")
 
 @dataclass(frozen=True)
 class Matched:
-    """A roster and a download, side by side.
-
-    Attributes:
-        roster: all students.
-        students: of each submission; several for a group, none where nobody fits.
-        counting: of each student with a submission: the one whose marks count, the last where times are known.
-        missing: students without any submission.
-        unmatched: submissions that fit nobody for sure.
-        namesakes: of these: the students whom the name or the id could mean.
-        undecided: students with several submissions of which nothing tells which one counts.
-        perhaps: of students without any submission: entries that may be theirs, such as a text typed into the platform.
-    """
+    """A roster and a download, side by side."""
 
     roster: tuple[Student, ...]
-    students: Mapping[HandedIn, tuple[Student, ...]]
-    counting: Mapping[Student, HandedIn]
-    missing: tuple[Student, ...]
-    unmatched: tuple[HandedIn, ...]
-    namesakes: Mapping[HandedIn, tuple[Student, ...]]
-    undecided: Mapping[Student, tuple[HandedIn, ...]]
-    perhaps: Mapping[Student, tuple[str, ...]]
+    students: Mapping[HandedIn, tuple[Student, ...]]  # several for a group, none where nobody fits
+    counting: Mapping[Student, HandedIn]  # the submission whose marks count, the last where times are known
+    missing: tuple[Student, ...]  # without any submission
+    unmatched: tuple[HandedIn, ...]  # that fit nobody for sure
+    namesakes: Mapping[HandedIn, tuple[Student, ...]]  # of these: the students whom the name or the id could mean
+    undecided: Mapping[Student, tuple[HandedIn, ...]]  # several, of which nothing tells which one counts
+    perhaps: Mapping[Student, tuple[str, ...]]  # entries that may be a missing student's, such as a text typed in
 
 
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:

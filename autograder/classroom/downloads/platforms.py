@@ -19,8 +19,7 @@ from foundation.texts import printable
 from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
 from ...intake.tree import read_file
 from ...sources import IntakeError, RefusedError
-from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek
-from .times import read_time
+from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek, read_time
 
 Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
 """The submissions of a download, and the strays."""
@@ -82,15 +81,10 @@ def read_canvas(listing: Listing) -> Read:
 
 
 def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> tuple[Path | LooseFiles, tuple[str, ...]]:
-    """Makes a submission of the loose files of one student; intake gives their names back to numbered ones.
+    """A submission of the loose files of one student, or the single archive; and notes on files that do not count.
 
-    Args:
-        name: of the submission, for reports.
-        folder: that holds the files.
-        files: what the student called each, a number that is higher for later uploads, and its name in the download.
-
-    Returns:
-        The submission, which is a single archive or notebook itself, and notes on files that do not count.
+    Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
+    Intake gives their names back to numbered ones.
     """
     chosen: dict[str, tuple[int, str]] = {}
     notes: dict[str, None] = {}

@@ -18,12 +18,9 @@ NO_TIME = "none, although others have one"
 
 
 def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
-    """Finds the submissions of a class.
+    """Finds the submissions in an unpacked download; one more folder may lie around them.
 
-    Args:
-        folder: the unpacked download; one more folder may lie around the submissions.
-        assignment: names the files that it asks for, and the folder in which it was handed out.
-        layout: one of LAYOUTS; None = the first that recognises the folder.
+    The layout is one of LAYOUTS; None = the first that recognises the folder.
 
     Raises:
         UserError: where there is no submission in it, or it is a submission itself.

@@ -46,11 +46,6 @@ class Student:
     group: str = ""  # whose marks the student shares; "" = none
     row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading
 
-    @property
-    def email(self) -> str:
-        """The e-mail address; "" where the roster has none."""
-        return self.ids.get("email", "")
-
 
 def read_roster(path: Path) -> tuple[Student, ...]:
     """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
@@ -87,11 +82,7 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def read_points(path: Path) -> dict[str, str]:
-    """What each assignment is worth, by its column, in an export of Canvas's gradebook; empty in other rosters.
-
-    Raises:
-        UserError: as `read_roster`.
-    """
+    """What each assignment is worth, by its column, in an export of Canvas's gradebook; empty in other rosters."""
     (_, heading), *rows = rows_of(path) or [(1, [])]
     found = (row for _, row in rows if row and row[0].strip() == POINTS)
     return dict(zip(heading, next(found, []), strict=False))
@@ -143,11 +134,7 @@ def columns_of(heading: list[str]) -> dict[str, list[int]]:
 
 
 def cells_of(row: list[str], heading: list[str], columns: Mapping[str, list[int]]) -> dict[str, str]:
-    """What a line holds, by kind.
-
-    Raises:
-        ValueError: where two columns mean the same, and hold different things.
-    """
+    """What a line holds, by kind. Raises: ValueError where two columns mean the same, and hold different things."""
     cells = {}
     for kind, places in columns.items():
         values = {row[at].strip() for at in places if at < len(row)} - {""}
@@ -164,11 +151,7 @@ def is_rounded(cell: str) -> bool:
 
 
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
-    """The student of a line; None for an empty line and for lines that are not about students, but staff or points.
-
-    Args:
-        cells: by kind, as in COLUMNS.
-        row: the same line by heading.
+    """The student of a line, from its cells by kind; None for an empty line, and for staff or points.
 
     Raises:
         ValueError: where the id is rounded by which the course knows the student.

@@ -7,7 +7,6 @@ the submission's code decodes. This process sends bytes and gets lines back.
 from __future__ import annotations
 
 import random
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,16 +14,18 @@ from pathlib import Path
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError
+from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ...assignment_parts import source_of
 from ...intake import TRANSLATIONS, Intake
-from ...intake.tree import CHECKPOINT
+from ...intake.tree import CHECKPOINT, read_file
 from ...sandbox.containment.zygote import Zygote
 from ...sandbox.errors import SubmissionError
 from ...sandbox.proxy.submission import Sandbox
-from ...scoring import ScoringError, parse_translations, read_references, undo_bpe
+from ...scoring import parse_translations, read_references, undo_bpe
 from ...scoring.reading import SEPARATOR, read_bounded_text
+from ...sources import RefusedError
 from ...testing.results import CollectionError
 
 MODULE = "translating_again"
@@ -44,10 +45,6 @@ class DifferingLine:
     number: int
     submitted: str
     again: str
-
-
-class CheckpointUnreadableError(ScoringError):
-    """A checkpoint, or what it belongs to, that cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +72,15 @@ class Sample:
 
 
 def draw_sample(references: Path, n_lines: int, seed: int) -> Sample:
-    """Draws the lines to translate.
-
-    Args:
-        references: of the test split, `source|||target` lines.
-        n_lines: size of the sample.
-        seed: of the sample.
+    """Draws so many lines to translate of the test split's `source|||target` lines.
 
     Raises:
-        ScoringError: where the references cannot be read, or have no sources.
+        UserError: where the references cannot be read, or have no sources.
     """
     total = len(read_references(references))
     text = read_bounded_text(references, str(references)).split("\n")[:total]
     if any(SEPARATOR not in line for line in text):
-        raise CheckpointUnreadableError(f"{references}: has no sources; expected lines of the form source|||target")
+        raise UserError(f"{references}: has no sources; expected lines of the form source|||target")
     sources = [line.partition(SEPARATOR)[0].strip() for line in text]
     numbers = sorted(random.Random(seed).sample(range(total), min(n_lines, total)))  # noqa: S311
     return Sample(tuple(numbers), tuple(sources[number] for number in numbers), total)
@@ -107,13 +99,13 @@ def translate_again(
         zygote: that the sandbox's workers are forked from.
 
     Raises:
-        ScoringError: where checkpoint or translations are missing, or cannot be read.
+        UserError: where checkpoint or translations are missing, or cannot be read.
         SandboxUnavailableError: where the sandbox fails.
     """
     submitted = submitted_lines(intake, sample.total)
     saved = intake.checkpoint if checkpoint is None else checkpoint
     if not saved:
-        raise CheckpointUnreadableError(f"{intake.name}: no {CHECKPOINT} in it; name the file with --checkpoint")
+        raise UserError(f"{intake.name}: no {CHECKPOINT} in it; name the file with --checkpoint")
     content = torch.frombuffer(bytearray(saved), dtype=torch.uint8)
     code = source_of(assignment, MODULE)
     if code is None:
@@ -155,21 +147,13 @@ def compared(numbers: Sequence[int], submitted: list[str], answer: object, beam_
 def submitted_lines(intake: Intake, expected: int) -> list[str]:
     """The submission's translations, one for each line of the test split."""
     if intake.translations is None:
-        raise CheckpointUnreadableError(f"{intake.name}: {intake.translations_problem or f'no {TRANSLATIONS} in it'}")
+        raise UserError(f"{intake.name}: {intake.translations_problem or f'no {TRANSLATIONS} in it'}")
     return parse_translations(intake.translations, f"{intake.name}: {TRANSLATIONS}", expected=expected)
 
 
 def bytes_of(checkpoint: Path) -> bytes:
     """The content of an untrusted file; no link is followed."""
     try:
-        status = checkpoint.lstat()
-        if not stat.S_ISREG(status.st_mode):
-            raise CheckpointUnreadableError(f"{checkpoint}: expected an ordinary file that `train` saved")
-        if not 0 < status.st_size <= MOST_BYTES:
-            size = f"{status.st_size / 1e6:.1f} MB"
-            raise CheckpointUnreadableError(
-                f"{checkpoint}: {size}; expected a checkpoint of at most {MOST_BYTES / 1e6:g} MB"
-            )
-        return checkpoint.read_bytes()
-    except OSError as error:
-        raise CheckpointUnreadableError(f"{checkpoint}: {error.strerror}") from None
+        return read_file(checkpoint, MOST_BYTES)
+    except RefusedError as error:
+        raise UserError(f"{checkpoint}: {error}; expected a checkpoint that `train` saved") from None
