@@ -1,62 +1,70 @@
-"""A class, by the command: who is graded, and what is written."""
+"""A class, by the command: who is graded, what is written, and what nobody else has to suffer for."""
 
 import csv
 import json
+import os
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import take_class
+from autograder.classroom.entries import Member, Roll, take_class
 from autograder.classroom.marks import results_of
+from autograder.classroom.records import file_name
 from autograder.commands import export_marks
 from autograder.grading.recording import Noted, TasksJudged
-from autograder.reports.class_summary import as_class_table, harmless, rows_of, tasks_of, write_summary
+from autograder.grading.seeds import Seeds
+from autograder.reports.class_summary import as_class_table, harmless, tasks_of
 from autograder.testing.results import State, TaskResult
-from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE
 
-from .conftest import ASSIGNMENT, SEEDS, StubGrader, run, states_of
+from .conftest import ASSIGNMENT, SEEDS, StubGrader, kept, put, run, states_of
 
 
-def test_every_submission_gets_a_record_and_a_stray_none(folder, output, log):
-    (folder / "notes.txt").write_text("not a submission")
-    (folder / "-=2+3\n\x1b[2J.zip").write_bytes(b"no archive")
-    (folder / ".hidden").write_text("")
-    (folder / "dan").mkdir()
-    records = run(folder, output)
-    assert len(records) == 5 and log() == ["anna", "bob", "carl"]
-    for name in ("-=2+3\n\x1b[2J.zip", "dan"):
-        assert states_of(records[name]) == {"not graded"} and records[name].is_finished
-
-
-def test_hidden_entries_are_named(folder, output):
-    for name in (".DS_Store", "._anna"):
-        (folder / name).touch()
-    assert not take_class(folder, output, ASSIGNMENT)[0].left_out
-    for name in (".dan", "__eve__"):
+def test_odd_entries_stop_only_themselves(folder, output, log):
+    """Each submission gets a record, a stray none; what systems leave behind is not even named."""
+    no_archive = "-=2+3\n\x1b[2J.zip"
+    for name in (".DS_Store", "._anna", "notes.txt", "layers.py"):
+        (folder / name).write_text("# an entry named like a module, perhaps\n")
+    (folder / no_archive).write_bytes(b"no archive")
+    for name in (".dan", "__eve__", "empty", "attention.py"):
         (folder / name).mkdir()
-    roll, entries = take_class(folder, output, ASSIGNMENT)
-    assert [entry.entry for entry in entries] == ["anna", "bob", "carl"]
-    assert {one.entry: one.reason.split(":")[0] for one in roll.left_out} == {".dan": "hidden", "__eve__": "hidden"}
+    (folder / "unreadable").mkdir(mode=0)
+    (folder / "loop").symlink_to("loop")
+    (folder / "to itself").symlink_to(folder)
+    os.mkfifo(folder / "pipe.zip")
+    found = run(folder, output, n_children=2)
+    assert sorted(log()) == ["anna", "bob", "carl"]
+    assert found.keys() == {"anna", "bob", "carl", no_archive, "empty", "attention.py", "unreadable"}
+    for name in (no_archive, "empty", "attention.py"):
+        assert states_of(found[name]) == {"not graded"} and found[name].is_finished
+    assert len(found["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
+    reasons = {one.entry: one.reason for one in take_class(folder, output, ASSIGNMENT)[0].left_out}
+    strays = {".dan": "hidden", "__eve__": "hidden", "loop": "a link", "to itself": "a link"}
+    strays |= dict.fromkeys(("notes.txt", "layers.py"), "neither a folder, an archive") | {"pipe.zip": "neither a file"}
+    assert reasons.keys() == strays.keys() and all(reasons[one].startswith(why) for one, why in strays.items())
 
 
-def test_a_name_with_line_ends_stays_in_one_row(folder, output, log):
+def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
     (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
-    assert main(["grade-class", str(folder), "--output", str(output)]) == 1
-    assert len((output / "summary.csv").read_text().splitlines()) == 5
-
-
-@pytest.mark.parametrize("entry, words", [(None, "expected one folder"), ("layers.py", "grade it with `grade ")])
-def test_what_is_not_a_class_is_said(tmp_path, entry, words, capsys):
-    (tmp_path / "class").mkdir()
-    if entry:
-        (tmp_path / "class" / entry).touch()
-    assert main(["grade-class", str(tmp_path / "class"), "--output", str(tmp_path / "marks")]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and words in printed
-    with pytest.raises(UserError, match="No such file"):
-        take_class(tmp_path / "nowhere", tmp_path, ASSIGNMENT)
+    arguments = ["grade-class", str(folder), "--output", str(output)]
+    assert main(arguments) == 1
+    table = capsys.readouterr().out
+    assert "4 submissions, mean 100.0" in table and "Layer normalisation" in table
+    files = {"class.db", "class.html", "class.json", "records", "students", "summary.csv", "summary.json"}
+    assert {path.name for path in output.iterdir()} == files
+    heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert heading.startswith("id,name,submission,late,status,reason,score,max_score,bleu,1.1,") and len(rows) == 4
+    assert log() == ["anna", "bob", "carl"]
+    path = output / "records" / "anna.json"
+    text = path.read_text()
+    path.write_text(text.replace("passed", "failed"))
+    assert main([*arguments, "--json"]) == 1 and log() == []
+    assert path.read_text() == text, "what somebody has changed in its file is written anew"
+    assert [row["submission"] for row in json.loads(capsys.readouterr().out)][:3] == ["anna", "bob", "carl"]
+    assert main([*arguments, "--again", "--jobs", "2"]) == 1 and log() == ["anna", "bob", "carl"]
+    assert main([*arguments, "--scheduler", ""]) == 2 and log() == []
+    assert "--scheduler: it is empty; expected an address" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -107,58 +115,24 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, t
     assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
 
 
-def test_an_empty_scheduler_is_not_this_machine(folder, output, log, capsys):
-    assert main(["grade-class", str(folder), "--output", str(output), "--scheduler", ""]) == 2
-    assert "--scheduler: it is empty; expected an address" in capsys.readouterr().err and log() == []
-
-
-def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
-    arguments = ["grade-class", str(folder), "--output", str(output)]
-    assert main(arguments) == 0
-    table = capsys.readouterr().out
-    assert "3 submissions, mean 100.0" in table and "Layer normalisation" in table
-    assert sorted(path.name for path in output.iterdir()) == [
-        "class.db",
-        "class.html",
-        "class.json",
-        "records",
-        "students",
-        "summary.csv",
-        "summary.json",
-    ]
-    log()
-    assert main([*arguments, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["submission"] for row in rows] == ["anna", "bob", "carl"] and log() == []
-    heading = "id,name,submission,late,status,reason,score,max_score,bleu,1.1,"
-    assert (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()[0].startswith(heading)
-    assert main([*arguments, "--again", "--jobs", "2"]) == 0 and log() == ["anna", "bob", "carl"]
-
-
 def test_the_summary_tells_all_kinds_apart(folder, output, use):
     class Mixed(StubGrader):
         def parts(self, intake):
             yield from super().parts(intake)
-            state = {"anna": State.TIMEOUT, "bob": State.FAILED}.get(intake.name)
-            if state:
-                yield TasksJudged((TaskResult(read_assignment().tasks[3], state, 0.0, "why"),))
-            if state == State.FAILED:
+            if state := {"anna": State.TIMEOUT, "bob": State.FAILED}.get(intake.name):
+                yield TasksJudged((TaskResult(ASSIGNMENT.tasks[3], state, 0.0, "why"),))
+            if intake.name == "bob":
                 yield Noted("task 1.4: the diagnosis broke", is_about_run=True)
 
     use(Mixed)
     (folder / "dan.zip").write_bytes(b"no archive")
     found = run(folder, output)
     roll, entries = take_class(folder, output, ASSIGNMENT)
-    records = {entry.key: found[entry.entry] for entry in entries}
-    results = results_of(roll, records)
-    table = as_class_table(roll, results)
-    assert f"{len(records)} submissions" in table and "timeout: anna" in table and "not graded: dan\n" in table
+    table = as_class_table(roll, results_of(roll, {entry.key: found[entry.entry] for entry in entries}))
+    assert "4 submissions" in table and "timeout: anna" in table and "not graded: dan\n" in table
     assert "1 with notes on the grading itself: bob" in table
     assert len(table.splitlines()) < 40 and max(map(len, table.splitlines())) <= 120
-    for task in tasks_of(records.values()):
-        assert sum(task.states.values()) == len(records)
-    write_summary(roll, results, output)
-    assert {row["id"]: row["1.4 state"] for row in rows_of(results)}["bob"] == "failed"
+    assert all(sum(task.states.values()) == 4 for task in tasks_of(found.values()))
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])
@@ -169,3 +143,53 @@ def test_a_name_is_not_a_formula(text):
         cell = harmless(f"anna{separator}{text}")
         assert cell == f"anna{separator}'{text}", "whatever a spreadsheet takes for the end of a cell"
     assert harmless("jean-luc o'neill a=b, c-d") == "jean-luc o'neill a=b, c-d" and harmless(1.5) == 1.5
+
+
+@pytest.mark.parametrize("place", ["class/marks", "class", "class/anna", "link/marks"])
+def test_records_among_the_submissions_are_refused(folder, log, place, capsys):
+    (folder.parent / "link").symlink_to(folder)
+    assert main(["grade-class", str(folder), "--output", str(folder.parent / place)]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "forged" in printed and log() == []
+    assert not (folder / "marks").exists()
+
+
+def test_submissions_among_the_records_are_refused(folder, output, log):
+    run(folder, output)
+    with pytest.raises(UserError, match="holds the records"):
+        take_class(output / "records", output, ASSIGNMENT)
+
+
+def test_a_record_that_is_not_sealed_is_graded_again_with_a_note(folder, output, log, capsys):
+    before = run(folder, output)
+    assert log() == ["anna", "bob", "carl"] and all(SEEDS.has_sealed(record) for record in before.values())
+    put(output, "anna", before["anna"].changed(judgement=before["anna"].judgement.changed(notes=("hello",))))
+    forged = before["bob"].changed(judgement=before["bob"].judgement.changed(score=99.0))
+    put(output, "bob", Seeds(b"guessed").seal(forged))
+    capsys.readouterr()
+    after = run(folder, output)
+    assert log() == ["anna", "bob"]
+    printed = capsys.readouterr().err
+    assert "note: anna: graded again" in printed and "note: bob: graded again" in printed and "carl" not in printed
+    for name in ("anna", "bob"):
+        assert after[name].judgement == before[name].judgement
+        assert "has not sealed" in after[name].run.notes[0]
+    assert run(folder, output) == after and log() == []
+
+
+def test_no_entrys_record_is_that_of_another(folder, output, log):
+    victim = "Jörg Müller"
+    for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
+        (folder / name).mkdir()
+        (folder / name / "layers.py").write_text(f"# by {name}\n")
+    keys = {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
+    assert len({key.casefold() for key in keys.values()}) == len(keys) == 10 and keys["bob"] == "bob"
+    assert len(run(folder, output)) == len(kept(folder, output)) == 10
+    assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
+
+
+def test_two_students_of_one_name_are_told_apart_by_their_ids():
+    twins = [Member(id=id_, name="Anna Smith", key=id_) for id_ in ("7", "8")]
+    members = (*twins, Member(id="9", name="Bob", key="8"))
+    roll = Roll(layout="plain", folder="class", has_roster=True, members=members, left_out=())
+    assert roll.names() == {"7": "Anna Smith (7)", "8": "Anna Smith (8), Bob"}

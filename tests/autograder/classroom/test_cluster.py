@@ -1,6 +1,5 @@
 """Parcels through an executor: each job comes back once, whatever becomes of the machines; and a true cluster."""
 
-import contextlib
 import json
 import os
 import pickle
@@ -8,13 +7,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Self
 
 import psutil
 import pytest
@@ -199,81 +197,45 @@ START_SECONDS = 60.0
 END_SECONDS = 10.0
 
 
-class LoopbackCluster:
-    """Used in a with-block, after which none of its processes is left.
+@contextmanager
+def loopback_cluster(folder: Path, n_workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler's address and the processes of its workers; none of them is left after the block."""
+    from distributed import Client  # here: only these tests need it
 
-    Attributes:
-        address: of the scheduler.
-        workers: their processes, in the order in which they were started.
-    """
-
-    def __init__(self, n_workers: int) -> None:
-        """Starts the scheduler and the workers; returns as soon as all have joined."""
-        from distributed import Client  # here: only these tests need it
-
-        self._folder = tempfile.TemporaryDirectory(prefix="cluster-")
-        file = Path(self._folder.name, "scheduler.json")
-        options = ("--host", "127.0.0.1", "--port", 0, "--no-show", "--no-dashboard", "--scheduler-file", file)
-        self.scheduler = start("-m", "dask", "scheduler", *options)
-        self.address = address_in(file)
-        self.workers: list[subprocess.Popen[bytes]] = []
-        for _ in range(n_workers):
-            self.add_worker()
-        with Client(self.address, set_as_default=False) as client:
+    file, here, quiet = folder / "scheduler.json", ("--host", "127.0.0.1"), ("--no-dashboard",)
+    processes = [start("-m", "dask", "scheduler", *here, "--port", 0, "--no-show", *quiet, "--scheduler-file", file)]
+    try:
+        address = address_in(file)
+        options = ("--no-nanny", "--nthreads", 1, *quiet, "--local-directory", folder)
+        processes += [start("-m", "dask", "worker", address, *here, *options) for _ in range(n_workers)]
+        with Client(address, set_as_default=False) as client:
             client.wait_for_workers(n_workers, timeout=START_SECONDS)
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Ends all."""
-        processes = (*self.workers, self.scheduler)
-        for process in processes:
+        yield address, processes[1:]
+    finally:
+        for process in reversed(processes):
             process.terminate()
         for process in processes:
             if not has_ended(process, END_SECONDS):
                 process.kill()
                 process.wait()
-        self._folder.cleanup()
-
-    def add_worker(self) -> None:
-        """Starts one more, which joins when it is ready."""
-        options = ("--no-nanny", "--nthreads", 1, "--no-dashboard", "--local-directory", self._folder.name)
-        self.workers.append(start("-m", "dask", "worker", self.address, "--host", "127.0.0.1", *options))
 
 
 def address_in(file: Path) -> str:
     """The address that a scheduler writes into its file as soon as it has one."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):
             return str(json.loads(file.read_text())["address"])
         time.sleep(0.05)
     raise RuntimeError("no Dask scheduler has started")
 
 
-def grade_class(folder, output, *options) -> "subprocess.Popen[str]":
-    """Starts the command; any warning is an error in it."""
-    command = [sys.executable, "-W", "error", "-m", "autograder", "grade-class", str(folder), "--output", str(output)]
-    return subprocess.Popen([*command, "--seed", "3", *options], cwd=ROOT, text=True, stderr=subprocess.PIPE)
-
-
-def count(output, table: str) -> int:
-    """Rows of a table; 0 where there is none yet."""
-    if not (output / "class.db").exists():
-        return 0
-    with closing(sqlite3.connect(f"file:{output / 'class.db'}?mode=ro", uri=True)) as connection:
-        try:
-            return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-        except sqlite3.OperationalError:
-            return 0
-
-
-def wait_for_a_result(command: subprocess.Popen, output) -> None:
-    while not count(output, "results"):
-        assert command.poll() is None, command.stderr.read()
-        time.sleep(0.05)
+def n_results(output: Path) -> int:
+    """Results in the database; 0 where there is none yet."""
+    file = f"file:{output / 'class.db'}?mode=ro"
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(file, uri=True)) as connection:
+        return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+    return 0
 
 
 def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
@@ -282,26 +244,30 @@ def are_alive(processes: list[psutil.Process]) -> list[psutil.Process]:
 
 @pytest.mark.slow
 def test_a_worker_is_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
+    """Any warning is an error in the command."""
+    marks = tmp_path / "marks"
     write_small_class(tmp_path / "class", N)
     terms = terms_of(Conditions(ASSIGNMENT, SKELETON, tmp_path / "references", VERSION, SEEDS))
-    with LoopbackCluster(2) as cluster:
-        terms.facts["torch"] = "1.0"
-        wanted = r"^worker tcp://127.0.0.1:\d+: torch is \S+ there and 1.0 here"
-        with pytest.raises(ClusterError, match=wanted), connected(cluster.address, terms):
+    terms.facts["torch"] = "1.0"
+    wanted = r"^worker tcp://127.0.0.1:\d+: torch is \S+ there and 1.0 here"
+    with loopback_cluster(tmp_path, 2) as (address, workers):
+        with pytest.raises(ClusterError, match=wanted), connected(address, terms):
             pass
-        command = grade_class(tmp_path / "class", tmp_path / "marks", "--scheduler", cluster.address)
-        wait_for_a_result(command, tmp_path / "marks")
-        below = family(cluster.workers[0].pid)[1:]
+        words = ["-m", "autograder", "grade-class", tmp_path / "class", "--output", marks, "--seed", "3"]
+        words = [sys.executable, "-W", "error", *map(str, words), "--scheduler", address]
+        command = subprocess.Popen(words, cwd=ROOT, text=True, stderr=subprocess.PIPE)
+        while not n_results(marks):
+            assert command.poll() is None, command.stderr.read()
+            time.sleep(0.05)
+        below = family(workers[0].pid)[1:]
         assert any("classroom.cluster" in " ".join(process.cmdline()) for process in below)
-        os.kill(cluster.workers[0].pid, signal.SIGKILL)
+        os.kill(workers[0].pid, signal.SIGKILL)
         deadline = time.monotonic() + GONE_SECONDS
         while are_alive(below) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not are_alive(below)
         printed = command.communicate(timeout=SECONDS)[1]
         assert command.returncode == 0 and not printed, printed
-        left = family(cluster.workers[1].pid)[1:]
-        assert not are_alive(left), "graders end with the class, workers stay"
-    records = [read_record(path) for path in (tmp_path / "marks" / "records").iterdir()]
-    assert len(records) == N and all(record.is_finished for record in records)
-    assert count(tmp_path / "marks", "results") == N
+        assert not are_alive(family(workers[1].pid)[1:]), "graders end with the class, workers stay"
+    records = [read_record(path) for path in (marks / "records").iterdir()]
+    assert len(records) == n_results(marks) == N and all(record.is_finished for record in records)

@@ -1,18 +1,99 @@
-"""After a change of tests, points or references: what is run, what is shown, and what counts."""
+"""What is run again, what a regrade shows, what counts, and that a grader that fails takes no points."""
 
 import json
+import os
+import signal
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom import grading as class_grading
+from autograder.classroom.jobs import MOST_TRIES
+from autograder.classroom.marks import weighed
+from autograder.classroom.regrading import change_of
 from autograder.commands import grade_class as command
-from autograder.grading.recording import TasksJudged
+from autograder.diagnosis.catalogue import CatalogueError
+from autograder.grading import judging
+from autograder.grading.judging import Grader
+from autograder.grading.recording import Recorder, TasksJudged
+from autograder.grading.submission import refusal
+from autograder.intake import IntakeRefusedError
+from autograder.sandbox.containment.layers import layers_of, satisfies
+from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
-from .conftest import ASSIGNMENT, StubGrader, run
+from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run
+
+EVERYONE = ["anna", "bob", "carl"]
+OTHER = "f" * 16
+
+
+@pytest.fixture
+def who(folder, output, log):
+    """Grades the class; who was run."""
+
+    def who(**options) -> list[str]:
+        run(folder, output, **options)
+        return log()
+
+    return who
+
+
+@pytest.mark.slow
+def test_finished_records_are_kept_until_something_that_decides_marks_changes(folder, output, who):
+    assert who() == EVERYONE and who() == []
+    (folder / "bob" / "layers.py").write_text("# changed\n")
+    assert who() == ["bob"]
+    records = kept(folder, output)
+    carl = records["carl"]
+    put(output, "carl", SEEDS.seal(carl.changed(run=carl.run.changed(finished=None))))
+    put(output, "anna", records["anna"].changed(seal=""))
+    assert who() == ["anna", "carl"]
+    assert who(again=True) == who(version=OTHER) == EVERYONE
+    assert who(level="require-uid") == who(level="unsafe") == []
+    for layers, level in ((("uid", "landlock"), "auto"), (("seccomp", "uid"), "require-namespaces")):
+        record = kept(folder, output)["anna"]
+        put(output, "anna", SEEDS.seal(record.changed(run=record.run.changed(layers=layers))))
+        assert "anna" in who(level=level)
+    assert who(seed=7) == who(seed=8) == EVERYONE
+    assert who() == who(seed=7) == [], "what was found out once is not run again"
+
+
+@pytest.mark.parametrize(
+    "level, described, is_enough",
+    [
+        ("auto", "seccomp", True),
+        ("auto", "rlimits only (unsafe)", False),
+        ("auto", "namespaces+uid (unsafe)", False),
+        ("unsafe", "rlimits only (unsafe)", True),
+        ("require-namespaces", "seccomp+namespaces+uid+landlock", True),
+        ("require-namespaces", "seccomp+uid+landlock", False),
+        ("require-landlock", "uid+landlock (unsafe)", False),
+        ("require-uid", "seccomp+uid", True),
+        ("require-uid", None, True),
+    ],
+)
+def test_which_containment_is_enough(level, described, is_enough):
+    assert satisfies(level, None if described is None else layers_of(described)) == is_enough
+
+
+def test_what_is_refused_or_breaks_intake_is_looked_at_again(folder, output, who, monkeypatch, capfd):
+    (folder / "dan.zip").write_bytes(b"no archive")
+    assert who() == EVERYONE and kept(folder, output)["dan.zip"].judgement.score is None
+    recorder = Recorder("dan", ASSIGNMENT, VERSION)
+    put(output, "dan.zip", SEEDS.seal(recorder.add_all(refusal(IntakeRefusedError("dan", "because")))))
+    assert who() == [] and "because" not in kept(folder, output)["dan.zip"].judgement.parts[0].message
+
+    def broken(*arguments):
+        raise KeyError("a bug in intake")
+
+    monkeypatch.setattr("autograder.classroom.regrading.take_in", broken)
+    assert who() == EVERYONE and "a bug in intake" in capfd.readouterr().err
 
 
 class WithTests(StubGrader):
@@ -39,9 +120,8 @@ class WithTests(StubGrader):
 def grade(folder, output, use, monkeypatch):
     """Runs the command; its status, and who has run."""
     stub = use(WithTests)
-    stub.log.touch()
 
-    def grade(*arguments: object, version: str = "0" * 16) -> tuple[int, list[str]]:
+    def grade(*arguments: object, version: str = VERSION) -> tuple[int, list[str]]:
         monkeypatch.setattr(command, "version_of", lambda options, assignment: version)
         status = main(["grade-class", str(folder), "--output", str(output), *map(str, arguments)])
         return status, stub.names()
@@ -67,12 +147,11 @@ def changed(tmp_path, old: str, new: str) -> Path:
     return tmp_path / "assignment.toml"
 
 
-EVERYONE = ["anna", "bob", "carl"]
-
-
-@pytest.mark.slow
-def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
+def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
     assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 99, "carl": 100}
+    assert grade(version=OTHER) == (0, EVERYONE) and not (output / "regrade.json").exists()
+    versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
+    assert versions == {OTHER}, "where no mark changes, it is kept at once"
     second()
     capsys.readouterr()
     assert grade(version="1" * 16) == (1, EVERYONE)
@@ -86,16 +165,7 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, output, capsys):
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
     assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 98
     assert "1 mark changed:\n  bob: 99 → 98" in capsys.readouterr().out
-    record = json.loads((output / "records" / "bob.json").read_text())
-    assert record["judgement"]["grader_version"] == "1" * 16
     assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
-
-
-def test_a_regrade_that_changes_no_mark_is_kept_at_once(grade, output):
-    grade()
-    assert grade(version="1" * 16) == (0, EVERYONE)
-    versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
-    assert versions == {"1" * 16} and not (output / "regrade.json").exists()
 
 
 def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
@@ -106,24 +176,40 @@ def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
 
 
 @pytest.mark.slow
+def test_another_run_of_the_same_shows_what_it_would_change(grade, output, second, capsys):
+    """With the same tests and the same files, as code that is not deterministic can."""
+    grade()
+    before = scores(output)
+    second()
+    capsys.readouterr()
+    assert grade("--again") == (1, EVERYONE)
+    printed = capsys.readouterr().out
+    assert "1 mark would change, and stay as they are until you add --keep" in printed
+    assert "layer_norm_1: passed → failed" in printed and scores(output) == before
+    assert grade() == (0, []) and scores(output) == before, "nothing of it is left"
+    assert grade("--again", "--keep") == (0, EVERYONE) and "1 mark changed" in capsys.readouterr().out
+    after = scores(output)
+    assert after != before and after["anna"] == before["anna"]
+    assert grade("--again") == (0, EVERYONE) and scores(output) == after
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "old, new, bob, lines",
+    "old, new, bob, line",
     [
-        ("points = 14", "points = 28", 112, ["1.2 Scaled dot-product attention: 13 → 26 (worth 14 points before, 28"]),
-        ('credit = "items"', 'credit = "all"', 86, ["1.2 Scaled dot-product attention: 13 → 0"]),
+        ("points = 14", "points = 28", 112, "1.2 Scaled dot-product attention: 13 → 26 (worth 14 points before, 28"),
+        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 13 → 0"),
     ],
 )
-def test_new_points_and_credit_run_nothing(grade, folder, tmp_path, output, capsys, monkeypatch, old, new, bob, lines):
+def test_new_points_and_credit_run_nothing(grade, folder, tmp_path, output, capsys, monkeypatch, old, new, bob, line):
     grade()
     path = changed(tmp_path, old, new)
     capsys.readouterr()
     assert grade("--assignment", path) == (1, []) and scores(output)["bob"] == 99
-    shown = capsys.readouterr().out
-    for line in lines:
-        assert line in shown
+    assert line in capsys.readouterr().out
     assert grade("--assignment", path, "--keep") == (0, []) and scores(output)["bob"] == bob
     monkeypatch.setattr(WithTests, "assignment", read_assignment(path))
-    fresh = run(folder, tmp_path / "fresh", assignment=read_assignment(path), version="0" * 16)
+    fresh = run(folder, tmp_path / "fresh", assignment=read_assignment(path))
     weighed = json.loads((output / "records" / "bob.json").read_text())["judgement"]
     assert json.loads(fresh["bob"].judgement.model_dump_json()) == weighed, "as if it had been graded so"
 
@@ -147,26 +233,153 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
     use(Failing)
     capsys.readouterr()
     for options in ((), ("--keep",)):
-        assert grade(*options, version="1" * 16)[0] == 1 and scores(output)["anna"] == 100
+        assert grade(*options, version=OTHER)[0] == 1 and scores(output)["anna"] == 100
         shown = capsys.readouterr().out
         assert "anna: 100 → no mark" in shown and "the grader failed over 1 of them this time" in shown
 
 
-@pytest.mark.slow
-def test_another_run_of_the_same_shows_what_it_would_change(grade, output, second, capsys):
-    """With the same tests and the same files, as code that is not deterministic can."""
-    assert grade() == (0, ["anna", "bob", "carl"])
-    before = scores(output)
-    second()
-    capsys.readouterr()
-    assert grade("--again") == (1, ["anna", "bob", "carl"])
-    printed = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep" in printed
-    assert "layer_norm_1: passed → failed" in printed and scores(output) == before
-    assert json.loads((output / "regrade.json").read_text())[0]["kept"] is False
-    assert grade() == (0, []) and scores(output) == before, "nothing of it is left"
-    assert grade("--again", "--keep") == (0, ["anna", "bob", "carl"])
-    assert "1 mark changed" in capsys.readouterr().out
-    after = scores(output)
-    assert after != before and after["anna"] == before["anna"]
-    assert grade("--again") == (0, ["anna", "bob", "carl"]) and scores(output) == after
+def with_task(number: str, **changes: object) -> Assignment:
+    tasks = tuple(replace(task, **changes) if task.number == number else task for task in ASSIGNMENT.tasks)
+    return replace(ASSIGNMENT, tasks=tasks)
+
+
+def test_what_changes_is_named_with_the_test_that_decides():
+    old = graded("1.2").judgement
+    said = old.changed(parts=tuple(part.changed(message="said otherwise") for part in old.parts))
+    assert change_of(old, said) is change_of(old, graded("1.2", version=OTHER).judgement) is None
+    change = change_of(old, graded("1.3", version=OTHER).judgement)
+    assert change.before == change.after < 100, "the sum alone would hide it"
+    first, second = change.parts
+    assert first.number == "1.2" and first.before < first.after == 14
+    assert first.reasons == ("attention_1: failed → passed",)
+    assert second.reasons == ("multi_head_1: passed → failed",)
+    failed = change_of(old, graded("1.2", state=State.GRADER_ERROR).judgement)
+    assert failed.after is None and failed.parts[0].after is None, "no zero"
+    assert failed.parts[0].reasons == ("attention_1: failed → grader error",)
+    part = old.parts[1].changed(tests=old.parts[1].tests[:1], score=14.0)
+    fewer = old.changed(parts=(old.parts[0], part, *old.parts[2:]))
+    assert change_of(old, fewer).parts[0].reasons == ("attention_1: failed → no test any more",)
+    assert change_of(fewer, old).parts[0].reasons == ("attention_1: new, failed",)
+
+
+def test_new_points_and_weights_of_items_are_named():
+    old = graded("1.2").judgement
+    [part] = change_of(old, weighed(old, with_task("1.2", points=20.0))).parts
+    assert part.after == round(part.before * 20 / 14, 2) and part.reasons == ("worth 14 points before, 20 now",)
+    [first, *others] = next(task.items for task in ASSIGNMENT.tasks if task.number == "1.2")
+    [part] = change_of(old, weighed(old, with_task("1.2", items=(replace(first, weight=18.0), *others)))).parts
+    assert part.before != part.after and part.reasons[0] == f"{first.name}: worth 4 points before, 9 now"
+
+
+class FatalGrader(StubGrader):
+    """Ends its process over anna, and raises over bob; both after the first part."""
+
+    def parts(self, intake):
+        yield TasksJudged((TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, ""),))
+        if intake.name == "anna":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if intake.name == "bob":
+            raise RuntimeError("a bug of ours")
+        yield from super().parts(intake)
+
+
+def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(folder, output, use, capfd):
+    use(FatalGrader)
+    records = run(folder, output, n_children=2)
+    assert records["carl"].judgement.score == 100
+    for name, reason in (("anna", "ended by signal 9"), ("bob", "RuntimeError: a bug of ours")):
+        first, *others = records[name].judgement.parts
+        assert (first.state, first.score) == ("passed", 4), "what was judged before stays"
+        assert {part.state for part in others} == {"grader error"}
+        assert all(reason in part.message for part in others) and reason in records[name].run.error
+        assert not records[name].is_finished
+    printed = capfd.readouterr().err
+    assert "Traceback" in printed and "a bug of ours" in printed
+
+
+def test_no_record_goes_before_its_successor_exists(folder, output, log, use, monkeypatch, capsys):
+    """Neither where grading cannot start, nor where it is interrupted or fails."""
+    before = run(folder, output)
+
+    class Interrupted(StubGrader):
+        def renew(self) -> None:
+            if "anna" in self.log.read_text():
+                raise KeyboardInterrupt
+
+    use(Interrupted).names()
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, output, again=True)
+    assert kept(folder, output) == before
+    use(FatalGrader)
+    after = run(folder, output, again=True)
+    assert after["anna"] == before["anna"] and after["bob"] == before["bob"]
+    assert "note: anna: the grader failed this time, so that the earlier result stays" in capsys.readouterr().err
+
+    @contextmanager
+    def unavailable(*arguments):
+        raise SandboxUnavailableError("no namespaces")
+        yield
+
+    monkeypatch.setattr(class_grading, "open_grader", unavailable)
+    with pytest.raises(SandboxUnavailableError):
+        run(folder, output, again=True)
+    assert kept(folder, output) == after
+
+
+def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
+    class Zygote:
+        """The first one ends as soon as it is used."""
+
+        made: list["Zygote"] = []
+        is_ours = True
+
+        def __init__(self, assignment: object, level: str) -> None:
+            self.made.append(self)
+            self.number = len(self.made)
+
+        def is_alive(self) -> bool:
+            return self.number != 1 or not (tmp_path / "log").exists()
+
+        def kill(self) -> None:
+            pass
+
+    class Breaking(Grader):
+        def judge(self, intake, seed, **options):
+            yield from StubGrader(tmp_path / "log").judge(intake, seed)
+            if self.zygote.number == 1:
+                raise SandboxUnavailableError("the zygote did not start a worker")
+
+    @contextmanager
+    def open_breaking(assignment, references, level):
+        yield Breaking(assignment, references, None, Zygote(assignment, level), level)
+
+    monkeypatch.setattr("autograder.sandbox.containment.zygote.Zygote", Zygote)
+    monkeypatch.setattr(class_grading, "open_grader", open_breaking)
+    records = run(folder, output)
+    assert [zygote.number for zygote in Zygote.made] == [1, 2]
+    assert all(record.is_finished and record.judgement.score == 100 for record in records.values())
+
+
+def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
+    class Unavailable(StubGrader):
+        def parts(self, intake):
+            raise SandboxUnavailableError("no processes left")
+            yield
+
+    stub = use(Unavailable)
+    records = run(folder, output)
+    assert stub.names() == sorted(EVERYONE * MOST_TRIES)
+    assert all("no processes left" in record.run.error for record in records.values())
+
+
+def test_a_misconception_that_does_not_fit_stops_no_class(monkeypatch):
+    """A word of a solution was renamed: what knows it is told of in the diagnosis, and no marks depend on that."""
+
+    class Broken:
+        def prepare(self, components, task):
+            raise CatalogueError(f"task {task}: `find` occurs 0 times")
+
+    monkeypatch.setattr(judging, "make_diagnostician", lambda *arguments: Broken())
+    grader = Grader(ASSIGNMENT, None, None, None)
+    grader.prepare()
+    assert isinstance(grader.diagnostician, Broken)

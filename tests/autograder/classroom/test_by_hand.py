@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+import shutil
 
 import pytest
 
@@ -57,7 +58,6 @@ def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, capsy
     (folder / "dan.zip").write_bytes(b"no archive")
     row = grade("dan")
     assert (row["score"], row["status"]) == (None, "needs review")
-    assert decide("override", "dan", "--task", "all", "--points", "4", "--why", "?") == 2, "no task has less"
     assert decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else in time") == 0
     assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in capsys.readouterr().out
     row = grade("dan")
@@ -70,9 +70,7 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     grade()
     log()
     assert decide("override", "Anna", "--task", "1.3", "--points", "4.5", "--why", "a <b>slip</b>") == 0
-    assert (
-        "anna: 1.3 Multi-headed attention: 4.5 of 14 points by hand; run grade-class again" in capsys.readouterr().out
-    )
+    assert "anna: 1.3 Multi-headed attention: 4.5 of 14 points by hand; run grade-class" in capsys.readouterr().out
     row = grade()
     assert (row["score"], row["1.3"], row["1.3 state"]) == (90.5, 4.5, "passed") and log() == []
     assert re.fullmatch(r"1\.3: 4\.5 points by tina, \d{4}-\d\d-\d\d: a <b>slip</b>", row["by_hand"])
@@ -80,11 +78,7 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     assert "90.5 of 100 points" in text and "4.5 points by hand: a <b>slip</b>" in text
     assert "90.5" in (output / "class.html").read_text() and "4.5*" in (output / "class.html").read_text()
     with (output / "summary.csv").open(encoding="utf-8-sig") as file:
-        assert {line["id"]: line["score"] for line in csv.DictReader(file)} == {
-            "anna": "90.5",
-            "bob": "100.0",
-            "carl": "100.0",
-        }
+        assert [line["score"] for line in csv.DictReader(file)] == ["90.5", "100.0", "100.0"]
     record = json.loads((output / "records" / "anna.json").read_text())
     assert record["judgement"]["score"] == 100, "the record has what was graded"
     assert decide("override", "anna", "--task", "1.3", "--withdraw", "--why", "no slip") == 0
@@ -134,28 +128,26 @@ def test_late_days_cost_and_are_waived(grade, decide, output):
 
 
 MISTAKES = (
-    (("override", "ana", "--task", "1.3", "--points", "4"), "ana: no student who handed in is called so; did you mean"),
-    (("override", "anna", "--task", "1.33", "--points", "4"), "--task 1.33: no such task; did you mean 1.3?"),
-    (("override", "anna", "--task", "1.3", "--points", "40"), "--points 40: expected 0 to 14"),
-    (("override", "anna", "--task", "1.3", "--points", "nan"), "--points nan: expected 0 to 14"),
-    (("override", "anna", "--task", "1.3", "--points", "-1"), "--points -1: expected 0 to 14"),
-    (("late", "anna", "--days", "-1"), "--days -1: expected 0 to 1000"),
-    (("late", "anna", "--days", f"1{20 * '0'}"), "expected 0 to 1000"),
-    (("waive", "anna", "--days", f"1{20 * '0'}"), "expected 0 to 1000"),
+    ("override ana --task 1.3 --points 4", "ana: no student who handed in is called so; did you mean"),
+    ("override anna --task 1.33 --points 4", "--task 1.33: no such task; did you mean 1.3?"),
+    ("override anna --task 1.3 --points 40", "--points 40: expected 0 to 14"),
+    ("override anna --task 1.3 --points nan", "--points nan: expected 0 to 14"),
+    ("override anna --task 1.3 --points -1", "--points -1: expected 0 to 14"),
+    ("override anna --task all --points 4", "expected 0 to"),
+    ("override anna --task all --item values", "--item is of one task: name it with --task"),
+    ("late anna --days -1", "--days -1: expected 0 to 1000"),
+    ("waive anna --days 100000000000000000000", "expected 0 to 1000"),
 )
 
 
-def test_mistakes_are_one_line_and_change_nothing(grade, decide, capsys):
+def test_mistakes_are_one_line_and_change_nothing(grade, decide, tmp_path, capsys):
     before = grade()
-    for arguments, message in MISTAKES:
+    for words, message in MISTAKES:
         capsys.readouterr()
-        assert decide(*arguments, "--why", "because") == 2
+        assert decide(*words.split(), "--why", "because") == 2
         printed = capsys.readouterr().err
         assert printed.count("\n") == 1 and message in printed
     assert grade() == before
-
-
-def test_a_mistyped_folder_is_not_made(tmp_path, capsys):
     assert main(["comment", "anna", "hello", "--output", str(tmp_path / "mraks")]) == 2
     assert "mraks/class.db: no such file; expected the folder that `grade-class --output`" in capsys.readouterr().err
     assert not (tmp_path / "mraks").exists()
@@ -164,8 +156,6 @@ def test_a_mistyped_folder_is_not_made(tmp_path, capsys):
 def test_decisions_for_somebody_who_is_gone_are_noted(grade, decide, folder, capsys):
     grade()
     decide("comment", "bob", "hello")
-    (folder / "bob" / "layers.py").unlink()
-    (folder / "bob").rmdir()
-    capsys.readouterr()
+    shutil.rmtree(folder / "bob")
     grade()
     assert "note: decisions by hand for students who are not in this class: bob" in capsys.readouterr().err

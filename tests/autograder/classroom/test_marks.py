@@ -1,0 +1,191 @@
+"""Marks: the grader's, people's, and what lateness costs; weighing anew gives what grading would give."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from autograder.classroom.marks import mark_of, weighed
+from autograder.classroom.store import WHOLE, Decision, Decisions
+from autograder.grading.record import Judgement
+from autograder.grading.recording import Event, Finished, GivenUp, Recorder, TakenIn, TasksJudged, TranslationsScored
+from autograder.scoring import Score, explain, judge
+from autograder.testing.results import Outcome, State, TaskResult, judge_task
+from foundation.assignment_file import Assignment
+from foundation.assignment_tables import LatePolicy
+
+from .conftest import ASSIGNMENT, VERSION
+
+DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
+POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
+
+
+def by_hand(value: float | None, text: str = "because") -> Decision:
+    return Decision(value, text, "tina", DUE)
+
+
+def judgement(**states: str) -> Judgement:
+    """Every part passed but those named by their task."""
+    results = []
+    for task in ASSIGNMENT.tasks:
+        state = State(states.get(task.name, "passed"))
+        results.append(TaskResult(task, state, task.points if state is State.PASSED else 0.0, ""))
+    events = [TakenIn({}), TasksJudged(tuple(results)), Finished()]
+    return Recorder("anna", ASSIGNMENT, VERSION).add_all(events).judgement
+
+
+def test_points_by_hand_take_the_place_of_the_graders():
+    mark = mark_of(judgement(attention="failed"))
+    assert (mark.score, mark.earned, mark.max_score, mark.needs_review) == (86, 86, 100, ())
+    mark = mark_of(judgement(), Decisions({"1.2": by_hand(4.0), "E.1": by_hand(2.5), "9.9": by_hand(50.0)}))
+    assert mark.score == 100 - 10 + 2.5
+    assert {one.part.number: one.part.score for one in mark.parts}["1.2"] == 14, "what was graded stays"
+    mark = mark_of(judgement(), Decisions({"1.2": by_hand(14.0), "1.4": by_hand(12.5)}))
+    assert mark.score == 102.5
+    assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
+
+
+def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
+    failed = judgement(attention="grader error", diagonal_mask="grader error")
+    mark = mark_of(failed)
+    assert mark.score is None and mark.earned is None and failed.score is None
+    assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
+    assert mark.needs_review == ("1.2, E.1: grader error",)
+    decided = mark_of(failed, Decisions({"1.2": by_hand(0.0)}))
+    assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
+    assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
+
+
+@pytest.mark.parametrize(
+    "late, days, percent",
+    [
+        (-timedelta(days=3), 0, 0),
+        (timedelta(hours=1), 0, 0),
+        (timedelta(hours=1, seconds=1), 1, 10),
+        (timedelta(days=1), 1, 10),
+        (timedelta(days=1, seconds=1), 2, 20),
+        (timedelta(days=2, hours=12), 3, 25),
+        (timedelta(days=400), 400, 25),
+    ],
+)
+def test_what_lateness_costs(late, days, percent):
+    mark = mark_of(judgement(attention="failed"), None, POLICY, DUE + late)
+    assert (mark.lateness.days, mark.lateness.percent) == (days, percent)
+    assert mark.earned == 86 and mark.score == pytest.approx(86 * (1 - percent / 100))
+
+
+@pytest.mark.parametrize("waived, percent", [(None, 0), (0, 20), (1, 10), (2, 0), (9, 0)])
+def test_waived_days_cost_nothing(waived, percent):
+    mark = mark_of(judgement(), Decisions(waiver=by_hand(waived)), POLICY, DUE + timedelta(days=2))
+    assert mark.lateness.days == 2 and mark.lateness.percent == percent
+
+
+def test_lateness_counts_after_points_by_hand():
+    decisions = Decisions({"1.2": by_hand(4.0)}, comments={WHOLE: by_hand(None, "see me")})
+    mark = mark_of(judgement(), decisions, POLICY, DUE + timedelta(days=1))
+    assert mark.score == 81 and mark.comment.text == "see me"
+
+
+UNREAD = {"unread_time": "'yesterday' in timestamp.txt"}
+
+
+@pytest.mark.parametrize(
+    "decisions, policy, when, score",
+    [
+        ({}, None, {"submitted": DUE + timedelta(days=9), "is_late": True}, 100),
+        ({}, POLICY, {"is_late": True}, "late, but nobody knows by how much: enter late days"),
+        ({"late_days": by_hand(2)}, POLICY, {"is_late": True}, 80),
+        ({"late_days": by_hand(0)}, POLICY, {"submitted": DUE + timedelta(days=9)}, 100),
+        ({"waiver": by_hand(None)}, POLICY, {"is_late": True}, 100),
+        ({}, POLICY, {}, 100),
+        ({}, POLICY, UNREAD, "the time of submission cannot be read ('yesterday' in timestamp.txt): "),
+        ({"late_days": by_hand(2)}, POLICY, UNREAD, 80),
+        ({}, None, UNREAD, 100),
+    ],
+)
+def test_an_unknown_time_is_never_in_time_where_lateness_costs(decisions, policy, when, score):
+    mark = mark_of(judgement(), Decisions(**decisions), policy, **when)
+    assert mark.earned == 100
+    if isinstance(score, str):
+        assert mark.score is None and mark.needs_review[0].startswith(score)
+    else:
+        assert mark.score == score and not mark.needs_review
+
+
+def test_a_time_without_a_zone_is_in_that_of_the_due_date():
+    policy = replace(POLICY, due=datetime.fromisoformat("2026-12-18T23:59:00+05:00"), grace_hours=0)
+    assert policy.days_late(datetime(2026, 12, 18, 23, 59)) == 0
+    assert policy.days_late(datetime(2026, 12, 19, 0, 0)) == 1
+    assert policy.days_late(datetime(2026, 12, 18, 18, 59, tzinfo=UTC)) == 0
+
+
+def score(bleu: float) -> Score:
+    numbers = {"n": 900, "chrf": 0.6, "samples": 1000, "seed": 1, "precisions": (0.7, 0.5, 0.4, 0.3)}
+    numbers |= {"brevity_penalty": 1.0, "hypothesis_length": 5000, "reference_length": 5000}
+    texts = {"signature": "tok:none", "chrf_signature": "nc:6", "tokenize": "none"}
+    return Score(bleu=bleu, low=bleu - 0.02, high=bleu + 0.02, **numbers, **texts)
+
+
+def outcomes(states: str) -> list[Outcome]:
+    """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital: the first item."""
+    kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
+    return [
+        Outcome(f"test {n}", kinds[one.lower()], "why", item="" if one.isupper() else "no side effects")
+        for n, one in enumerate(states)
+    ]
+
+
+def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: Event) -> Judgement:
+    """What grading gives: outcomes of tests by the task's number, and BLEU."""
+    results = []
+    for task in assignment.tasks:
+        if task.components:
+            results.append(judge_task(task, outcomes(states.get(task.number, "Pp")), assignment.credit))
+        elif bleu is None:
+            results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
+        else:
+            [verdict] = judge(score(bleu), {task.threshold: assignment.thresholds[task.threshold]})
+            state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
+            results.append(TaskResult(task, state, points, explain(verdict, score(bleu))))
+    scored = [] if bleu is None else [TranslationsScored(score(bleu))]
+    events = [TakenIn({}), *scored, TasksJudged(tuple(results)), *more, Finished()]
+    return Recorder("anna", assignment, VERSION).add_all(events).judgement
+
+
+def with_tasks(**changes: object) -> Assignment:
+    return replace(ASSIGNMENT, tasks=tuple(replace(task, **changes) for task in ASSIGNMENT.tasks))
+
+
+def heavier(number: str, points: float) -> Assignment:
+    tasks = (replace(task, points=points) if task.number == number else task for task in ASSIGNMENT.tasks)
+    return replace(ASSIGNMENT, tasks=tuple(tasks))
+
+
+MIXED = {"1.1": "PppF", "1.2": "Pppf", "1.3": "Pptn", "1.4": "Gpp", "1.5": "Pf", "2.1": "nnn", "2.2": "PPpn"}
+AFTERWARDS = {
+    "points": heavier("1.2", 20.0),
+    "a bonus": heavier("E.1", 3.0),
+    "all or nothing": replace(ASSIGNMENT, credit="all"),
+    "a lower threshold": replace(ASSIGNMENT, thresholds={"beginner": 0.2, "advanced": 0.3}),
+    "a higher threshold": replace(ASSIGNMENT, thresholds={"beginner": 0.4, "advanced": 0.5}),
+    "a title": replace(with_tasks(title="X"), title="Other"),
+    "visibility": with_tasks(visibility="hidden"),
+}
+
+
+@pytest.mark.parametrize("after", AFTERWARDS.values(), ids=AFTERWARDS)
+@pytest.mark.parametrize("bleu", [None, 0.3, 0.3499999999, 0.45, 0.1])
+def test_weighing_gives_what_grading_would_give(after, bleu):
+    old, new = (graded(assignment, MIXED, bleu) for assignment in (ASSIGNMENT, after))
+    assert old != new, "otherwise nothing is compared"
+    assert weighed(old, after) == new and weighed(new, ASSIGNMENT) == old
+
+
+def test_weighing_gives_no_mark_and_no_points_where_there_were_none():
+    task = ASSIGNMENT.tasks[1]
+    given_up = Recorder("anna", ASSIGNMENT, VERSION).add(GivenUp("a bug of ours")).judgement
+    pending = graded(ASSIGNMENT, {}, None, TasksJudged((TaskResult(task, State.PENDING, 0.0, "later"),)))
+    refused = replace(judge_task(task, outcomes("Pp"), "items"), state=State.REFUSED, score=0.0)
+    refused = graded(ASSIGNMENT, {}, None, TasksJudged((refused,)))
+    after = [weighed(one, heavier("1.2", 20.0)).parts[1] for one in (given_up, pending, refused)]
+    assert [part.score for part in after] == [None, None, 0]
