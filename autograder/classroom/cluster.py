@@ -38,7 +38,7 @@ from ..grading.submission import open_grader
 from ..intake import Intake
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.results import CollectionError
-from .jobs import MOST_TRIES, Job, grade_here
+from .grading import MOST_TRIES, Job, grade_here
 from .regrading import INTAKE_SECONDS, Conditions
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Parcel:
     tries: int = 0
 
 
-def grade_on_cluster(jobs: Sequence[Job], conditions: Conditions, scheduler: str) -> Iterator[tuple[Job, Record]]:
+def grade_on_cluster(scheduler: str, jobs: Sequence[Job], conditions: Conditions) -> Iterator[tuple[Job, Record]]:
     """Grades jobs on the workers of a Dask scheduler.
 
     Yields:

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -15,6 +16,7 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
+from ..classroom.cluster import grade_on_cluster
 from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
@@ -63,7 +65,12 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
-    books = open_books(options.to_nbgrader, roll, assignment) if options.to_nbgrader is not None else {}
+    books: dict[str, Gradebook] = {}  # by the students' ids here
+    if options.to_nbgrader is not None:
+        students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
+        books = Gradebook.open_all(
+            options.to_nbgrader, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr)
+        )
     conditions = Conditions(
         assignment,
         options.release,
@@ -74,13 +81,14 @@ def run(options: argparse.Namespace) -> int:
         n_children=options.jobs or usable_cores(),
         show_progress=sys.stderr.isatty(),
     )
+    elsewhere = partial(grade_on_cluster, options.scheduler) if options.scheduler else None
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
         for book in books.values():
             book.reset()  # so that the marks of an earlier run no longer count
         store = Store(database, conditions.seeds)
         store.enrol(entries)
-        held = grade_class(entries, conditions, store, options.again, options.scheduler, options.keep)
+        held = grade_class(entries, conditions, store, options.again, options.keep, elsewhere)
         records = store.records(entry.key for entry in entries)
         decisions = decisions_in(database)
         for entry in entries:
@@ -111,12 +119,6 @@ def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
     if strangers:
         shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
-
-
-def open_books(course: str, roll: Roll, assignment: Assignment) -> dict[str, Gradebook]:
-    """The gradebooks of students, by their ids here."""
-    students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
-    return Gradebook.open_all(course, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr))
 
 
 def write_books(

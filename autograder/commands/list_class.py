@@ -63,7 +63,10 @@ def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     width = max(len(printable(one.entry, 60)) for one in submissions)
     lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
     undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]
-    unmatched = [f"{one.entry}{who_fits(one, matched)}" for one in matched.unmatched]
+    unmatched = []
+    for one in matched.unmatched:
+        fitting = [f"{student.name} ({student.id})" for student in matched.namesakes.get(one, ())[:5]]
+        unmatched.append(f"{one.entry}: {' or '.join(fitting)}?" if fitting else one.entry)
     sections = {
         "more than one submission, and nothing tells which one counts": undecided,
         "no student in the roster, or more than one": unmatched if n_students else [],
@@ -88,12 +91,6 @@ def details(one: HandedIn, matched: Matched) -> str:
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
-
-
-def who_fits(one: HandedIn, matched: Matched) -> str:
-    """Who could have handed in what fits more than one, as the end of a line."""
-    students = [f"{student.name} ({student.id})" for student in matched.namesakes.get(one, ())[:5]]
-    return f": {' or '.join(students)}?" if students else ""
 
 
 def described(student: Student, matched: Matched) -> str:

@@ -7,7 +7,6 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import usable_cores
@@ -19,18 +18,10 @@ from ..classroom.entries import Roll, take_class
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..intake import take_in
-from ..reports.pages.similar_pages import (
-    in_words,
-    share_in_words,
-    similar_json,
-    write_similar_page,
-)
+from ..reports.pages.similar_pages import in_words, share_in_words, similar_json, write_similar_page
 from ..sandbox.containment.zygote import Zygote
 from ..scoring import read_references
 from .arguments import CLASS, FOLDER, Commands, add_parser, check_references
-
-if TYPE_CHECKING:  # needs PyTorch
-    pass
 
 SHOWN = 10
 """Pairs, groups or lines on the terminal."""

@@ -37,11 +37,6 @@ class Mark:
     row: Mapping[str, str]
 
     @property
-    def name(self) -> str:
-        """For people."""
-        return self.result.member.name
-
-    @property
     def name_and_id(self) -> str:
         """For the person who exports: two students may have one name."""
         member = self.result.member
@@ -152,8 +147,8 @@ def canvas_table(marks: Sequence[Mark], about: About) -> Table:
         cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in CANVAS_IDS.items()}
         if not any(cells.values()):
             unknown.append(mark.name_and_id)
-        about_student = {"Student": mark.row.get("Student") or mark.name, "Section": mark.row.get("Section", "")}
-        rows.append({**about_student, **cells, column: as_score(mark.result.score)})
+        cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
+        rows.append({**cells, column: as_score(mark.result.score)})
     return Table((*CANVAS_STUDENT, column), rows, unknown, about.other_points([about.points.get(column, "")]), doubt)
 
 
@@ -200,7 +195,7 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
             continue
         row = {
             "Identifier": f"Participant {number}",
-            "Full name": mark.name,
+            "Full name": mark.result.member.name,
             "Email address": mark.ids.get("email", ""),
             "Maximum Grade": as_score(about.max_score),
             "Grade can be changed": "Yes",
@@ -218,7 +213,7 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
 def moodle_feedback(mark: Mark) -> str | None:
     """A name that Moodle splits at underscores; None where the student's number is unknown."""
     number = mark.ids.get("moodle", "")
-    name = re.sub(r"[\W_]+", " ", mark.name).strip() or "student"
+    name = re.sub(r"[\W_]+", " ", mark.result.member.name).strip() or "student"
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
@@ -227,20 +222,11 @@ def plain_table(marks: Sequence[Mark], about: About) -> Table:
     rows = []
     for mark in marks:
         result, member = mark.result, mark.result.member
-        rows.append(
-            {
-                "id": member.id,
-                "name": member.name,
-                "email": mark.ids.get("email", ""),
-                "group": member.group,
-                "score": as_score(result.score),
-                "max_score": as_score(about.max_score),
-                "late": "unknown" if member.unread_time else "late" if member.is_late else "",
-                "status": result.status.value,
-                "reason": result.reason,
-                "comment": mark.comment,
-            }
-        )
+        row = {"id": member.id, "name": member.name, "email": mark.ids.get("email", ""), "group": member.group}
+        row |= {"score": as_score(result.score), "max_score": as_score(about.max_score)}
+        row |= {"late": "unknown" if member.unread_time else "late" if member.is_late else ""}
+        row |= {"status": result.status.value, "reason": result.reason, "comment": mark.comment}
+        rows.append(row)
     return Table([*rows[0]], rows)
 
 

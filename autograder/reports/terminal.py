@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from foundation.texts import counted, printable
 
-from ..grading.record import MAX_TEXT, Part, Record, Run, Training
+from ..grading.record import MAX_TEXT, Part, Record, Run
 from ..testing.results import State
 
 
@@ -56,7 +56,11 @@ def as_table(record: Record) -> str:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
     if judgement.training:
-        lines.append(f"  short training run (no points): {as_line(judgement.training)}")
+        training = judgement.training
+        message = " ".join(training.message.split())
+        if training.accuracy is not None and not message:
+            message = f"{training.accuracy:.0%} of new sequences right"
+        lines.append(f"  short training run (no points): {printable(f'{training.state}: {message}', MAX_TEXT)}")
     told: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:
         if text := text_of(part):
@@ -77,14 +81,6 @@ def as_table(record: Record) -> str:
 def as_points(score: float | None) -> str:
     """A score in six columns; a stroke where there is none."""
     return f"{'–' if score is None else format(score, '.2f'):>6}"
-
-
-def as_line(training: Training) -> str:
-    """The verdict of the short training run."""
-    message = " ".join(training.message.split())
-    if training.accuracy is not None and not message:
-        message = f"{training.accuracy:.0%} of new sequences right"
-    return printable(f"{training.state}: {message}", MAX_TEXT)
 
 
 def notes_of(record: Record) -> list[str]:

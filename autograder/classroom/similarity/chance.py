@@ -38,19 +38,12 @@ Hashes = Mapping[str, AbstractSet[int]]
 
 @dataclass(frozen=True)
 class Chances:
-    """All pairs of a class; the arrays have a row and a column for each submission.
+    """All pairs of a class; the arrays have a row and a column for each submission, the mappings are by component."""
 
-    Attributes:
-        expected: pairs that chance would bring in this class with as much in common.
-        surprise: by component; -ln of the share of pairs with as much in common there, 0 where nothing is.
-        holders: how many submissions have a fingerprint, by component.
-        common: fingerprints that are common knowledge, likewise.
-    """
-
-    expected: Floats
-    surprise: Mapping[str, Floats]
-    holders: Mapping[str, Counter[int]]
-    common: Mapping[str, frozenset[int]]
+    expected: Floats  # pairs that chance would bring in this class with as much in common
+    surprise: Mapping[str, Floats]  # -ln of the share of pairs with as much in common there, 0 where nothing is
+    holders: Mapping[str, Counter[int]]  # how many submissions have a fingerprint
+    common: Mapping[str, frozenset[int]]  # fingerprints that are common knowledge
 
 
 def chances_of(submissions: Sequence[Hashes]) -> Chances:
@@ -119,11 +112,9 @@ def tail_of(totals: Floats, surprise: Sequence[Floats], answered: Sequence[NDArr
 
 
 def beyond(values: Floats, least_scale: float = 1e-3) -> Floats:
-    """The share of all values that chance brings as high as each, if the tail falls exponentially.
+    """The share of all pairs' values that chance brings as high as each, if the tail falls exponentially.
 
-    Args:
-        values: of all pairs.
-        least_scale: of the tail, where the values hardly differ.
+    Where the values hardly differ, the tail has the least scale.
     """
     low, high = np.quantile(values, TAIL)
     above = np.minimum(values[values > low], high) - low

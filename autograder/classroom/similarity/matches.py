@@ -26,21 +26,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Match:
-    """What two submissions share in a component.
+    """What two submissions share in a component."""
 
-    Attributes:
-        component: of the contract, or "layers: other code".
-        left: the places in the first submission, by module.
-        right: in the second one.
-        one_in: in how many of the class's pairs one shares as much there.
-        others: how many other submissions have what is shared, the least and the most frequent piece of it.
-    """
-
-    component: str
-    left: tuple[Place, ...]
-    right: tuple[Place, ...]
-    one_in: float
-    others: tuple[int, int]
+    component: str  # of the contract, or "layers: other code"
+    left: tuple[Place, ...]  # the places in the first submission, by module
+    right: tuple[Place, ...]  # in the second one
+    one_in: float  # in how many of the class's pairs one shares as much there
+    others: tuple[int, int]  # how many other submissions have the least, and the most frequent piece of it
 
 
 @dataclass(frozen=True)
@@ -67,12 +59,9 @@ class Findings:
 def find_matches(
     written: Mapping[str, Written], by_chance: float = BY_CHANCE, highest_bleu: float = HIGHEST_BLEU
 ) -> Findings:
-    """Compares all submissions of a class.
+    """Compares what the students of a class wrote, by the submission's key.
 
-    Args:
-        written: what each student wrote, by the submission's key.
-        by_chance: pairs are listed as long as chance would name at most this share of the students.
-        highest_bleu: what no model of the assignment reaches.
+    Pairs are listed as long as chance would name at most `by_chance` of the students; no model reaches `highest_bleu`.
     """
     keys = [key for key, one in written.items() if not one.problem]
     hashes = [{name: {one.hash for one in prints} for name, prints in written[key].prints.items()} for key in keys]
@@ -80,21 +69,15 @@ def find_matches(
     most = by_chance * len(keys) / 2  # a pair names two
     rows, columns = np.nonzero(np.triu(chances.expected <= most, 1))
     order = np.argsort(chances.expected[rows, columns], kind="stable")[:MOST_PAIRS]
-    places = [(int(rows[n]), int(columns[n])) for n in order]
-    pairs = tuple(
-        Pair(
-            keys[i],
-            keys[j],
-            float(chances.expected[i, j]),
-            matches_of(written[keys[i]], written[keys[j]], chances, (i, j)),
-        )
-        for i, j in places
-    )
+    pairs = []
+    for i, j in ((int(rows[n]), int(columns[n])) for n in order):
+        matches = matches_of(written[keys[i]], written[keys[j]], chances, (i, j))
+        pairs.append(Pair(keys[i], keys[j], float(chances.expected[i, j]), matches))
     unread = {key: one.problem for key, one in written.items() if one.problem}
     files = {key: one.translations for key, one in written.items() if one.translations}
     translations = compare_translations(files, by_chance, highest_bleu)
     groups = tuple(group for group in connected((pair.left, pair.right) for pair in pairs) if len(group) > 2)
-    return Findings(tuple(keys), pairs, groups, unread, translations)
+    return Findings(tuple(keys), tuple(pairs), groups, unread, translations)
 
 
 def matches_of(left: Written, right: Written, chances: Chances, place: tuple[int, int]) -> tuple[Match, ...]:

@@ -40,40 +40,32 @@ Given = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote in one function, or outside all functions."""
+    """What a student wrote in one function, or outside all functions, without what was handed out."""
 
     component: str  # "layers.LayerNorm", or "layers: other code"
     module: str  # that contains it
-    body: list[ast.stmt]  # the statements; those that were handed out are not among them
-    names: frozenset[str]  # that the function binds, its parameters first
+    body: list[ast.stmt]
+    reader: Reader  # knows the names of the module and of the function
 
 
 @dataclass(frozen=True)
 class Print:
-    """A fingerprint where it was found."""
+    """A fingerprint, the module where it was found, and the lines on which its tokens stand."""
 
-    hash: int  # of a few tokens
-    module: str  # that it comes from
-    lines: tuple[int, ...]  # on which these tokens stand
+    hash: int
+    module: str
+    lines: tuple[int, ...]
 
 
 @dataclass
 class Written:
-    """What a student wrote.
-
-    Attributes:
-        prints: the fingerprints, by component.
-        texts: the lines of each module that the submission brings.
-        places: the student's place of each line that does not stand in a file of its own, by module.
-        problem: why nothing can be compared, or "".
-        translations: against the references; None where there are none, or they cannot be read.
-    """
+    """What a student wrote, by component or by module."""
 
     prints: dict[str, list[Print]] = field(default_factory=dict)
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    places: dict[str, list[str]] = field(default_factory=dict)
-    problem: str = ""
-    translations: Translated | None = None
+    texts: dict[str, list[str]] = field(default_factory=dict)  # the lines of each module that the submission brings
+    places: dict[str, list[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
+    problem: str = ""  # why nothing can be compared, or ""
+    translations: Translated | None = None  # None where there are none, or they cannot be read
 
 
 @dataclass(frozen=True)
@@ -96,9 +88,8 @@ def written_in(intake: Intake, contract: Contract, given: HandedOut) -> Written:
     """The fingerprints of a submission's answers."""
     written = Written()
     count = 0
-    for answer, names in answers_of(intake, contract, given.statements):
-        reader = Reader(names, answer.names)
-        tokens, lines = reader.read(in_one_form(answer.body, reader.nameless))
+    for answer in answers_of(intake, contract, given.statements):
+        tokens, lines = answer.reader.read(in_one_form(answer.body, answer.reader.nameless))
         for start, found in fingerprints(tokens):
             if found in given.hashes:
                 continue
@@ -123,18 +114,21 @@ def read_class(
 ) -> Mapping[Entry, Written]:
     """What each student wrote, read in children: whatever is wrong with a submission stops no other.
 
-    Args:
-        entries: the submissions.
-        release: the skeleton that was handed out.
-        assignment: its contract.
-        references: of the test split; without them translations are not compared.
-        n_children: how many are read at a time.
-        show_progress: shows a progress bar.
+    Without references of the test split, translations are not compared.
     """
     given = handed_out(release, assignment.contract)
 
     def read(entry: Entry) -> Written:
-        return read_entry(entry, release, assignment, given, references)
+        try:
+            intake = take_in(entry.source, release, assignment)
+        except IntakeError as error:
+            return Written(problem=error.reason)
+        try:
+            written = written_in(intake, assignment.contract, given)
+        except RecursionError:
+            written = Written(problem=NESTED)
+        written.translations = translated(intake.translations, references)
+        return written
 
     found: dict[Entry, Written] = {}
     with tqdm(desc="reading", unit="submission", total=len(entries), disable=not show_progress) as bar:
@@ -146,28 +140,12 @@ def read_class(
     return found
 
 
-def read_entry(
-    entry: Entry, release: Path, assignment: Assignment, given: HandedOut, references: Sequence[str]
-) -> Written:
-    """What a student wrote; where that cannot be read, why."""
-    try:
-        intake = take_in(entry.source, release, assignment)
-    except IntakeError as error:
-        return Written(problem=error.reason)
-    try:
-        written = written_in(intake, assignment.contract, given)
-    except RecursionError:
-        written = Written(problem=NESTED)
-    written.translations = translated(intake.translations, references)
-    return written
-
-
 def given_in(release: Sources, contract: Contract) -> Given:
     """What was handed out of the contract's modules."""
     return {module: statements_of(release[module][1]) for module in contract.modules if module in release}
 
 
-def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[tuple[Answer, ModuleNames]]:
+def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[Answer]:
     """The answers in each module that a submission brings; modules that are not Python have none."""
     fixed = METHODS | frozenset(contract.methods)
     for module in sorted(intake.submitted):
@@ -181,7 +159,7 @@ def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[tup
             if left:
                 top = place.partition(".")[0]
                 component = f"{module}.{top}" if top in components else f"{module}: {OTHER}"
-                yield Answer(component, module, left, own), names
+                yield Answer(component, module, left, Reader(names, own))
 
 
 def blocks_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt], frozenset[str]]]:

@@ -89,14 +89,7 @@ def draw_sample(references: Path, n_lines: int, seed: int) -> Sample:
 def translate_again(
     intake: Intake, checkpoint: bytes | None, sample: Sample, assignment: Assignment, zygote: Zygote
 ) -> Agreement:
-    """Translates a sample of lines again.
-
-    Args:
-        intake: the submission, with its translations.
-        checkpoint: the content of a file; None = of the one in the submission.
-        sample: which lines.
-        assignment: its code that translates, and its limits.
-        zygote: that the sandbox's workers are forked from.
+    """Translates a sample of lines again, with the content of a checkpoint; None = of the one in the submission.
 
     Raises:
         UserError: where checkpoint or translations are missing, or cannot be read.

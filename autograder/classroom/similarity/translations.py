@@ -128,13 +128,7 @@ def halves_of(lines: Sequence[str]) -> list[int]:
 def compare_translations(
     files: Mapping[str, Translated], by_chance: float, highest_bleu: float = HIGHEST_BLEU
 ) -> TranslationFindings:
-    """Compares the files of a class.
-
-    Args:
-        files: by the submission's key; all of equal length.
-        by_chance: pairs are listed as long as chance would name at most this share of the students.
-        highest_bleu: what no model reaches.
-    """
+    """Compares the files of a class, by the submission's key and all of equal length; see `find_matches`."""
     close: dict[str, str] = {}
     rare, expected = rare_equals(list(files.values()))
     for (key, one), count, usual in zip(files.items(), rare, expected, strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 
@@ -13,9 +12,6 @@ from ...classroom.similarity import Findings, Pair, Place, Written
 from ...classroom.similarity.translations import SameGroup
 from ..html import CodeLine, Excerpt, code_line
 from .writing import SIMILAR, others_in, pages_of, write_page
-
-if TYPE_CHECKING:  # needs PyTorch
-    pass
 
 CONTEXT = 2
 """Lines shown around those that are shared."""

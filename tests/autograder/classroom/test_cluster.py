@@ -31,7 +31,7 @@ from autograder.classroom.cluster import (
     terms_of,
 )
 from autograder.classroom.entries import take_class
-from autograder.classroom.jobs import MOST_TRIES, Job, job_of
+from autograder.classroom.grading import MOST_TRIES, Job, job_of
 from autograder.classroom.regrading import Conditions
 from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
-from autograder.classroom.jobs import MOST_TRIES
+from autograder.classroom.grading import MOST_TRIES
 from autograder.classroom.marks import weighed
 from autograder.classroom.regrading import change_of
 from autograder.commands import grade_class as command

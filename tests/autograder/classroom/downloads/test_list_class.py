@@ -21,7 +21,7 @@ def class_(tmp_path):
     return folder, tmp_path / "roster.csv"
 
 
-def test_text(class_, capsys):
+def test_text_and_json(class_, capsys):
     folder, roster = class_
     assert main(["list-class", str(folder), "--roster", str(roster)]) == 1
     assert capsys.readouterr().out.split("\n\n") == [
@@ -32,10 +32,6 @@ def test_text(class_, capsys):
         "not submissions:\n  clarkcarl_3_text.html: a text entry, which only a person can read\n"
         "  grades.csv: not named as Canvas names submissions\n",
     ]
-
-
-def test_json(class_, capsys):
-    folder, roster = class_
     assert main(["list-class", str(folder), "--roster", str(roster), "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["layout"] == "canvas" and found["missing"] == ["u2", "u3"] and found["unmatched"] == ["dora_9"]
@@ -44,6 +40,8 @@ def test_json(class_, capsys):
     assert dora["late"] is True and dora["submitted"] is None
     assert [stray["entry"] for stray in found["strays"]] == ["clarkcarl_3_text.html", "grades.csv"]
     assert found["perhaps"] == {"u3": ["clarkcarl_3_text.html"]}
+    assert main(["list-class", str(folder)]) == 0, "without a roster nobody is missing"
+    assert "2 submissions\n" in capsys.readouterr().out
 
 
 def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
@@ -67,11 +65,6 @@ def test_two_students_of_one_name_are_named(tmp_path, capsys):
     assert "  Anna Smith (1), but see Anna Smith\n" in printed
     assert main([*arguments, "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["namesakes"] == {"Anna Smith": ["1", "2"]}
-
-
-def test_without_a_roster_nobody_is_missing(class_, capsys):
-    assert main(["list-class", str(class_[0])]) == 0
-    assert "2 submissions\n" in capsys.readouterr().out
 
 
 def test_mistakes_are_one_line(class_, tmp_path, capsys):

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from autograder.classroom.similarity.one_form import LENGTH, OWN, WINDOW, Reader, fingerprints, in_one_form
+from autograder.classroom.similarity.one_form import LENGTH, OWN, WINDOW, fingerprints, in_one_form
 from autograder.classroom.similarity.reading import answers_of, given_in
 from autograder.intake import Intake
 from foundation.assignment_file import read_assignment
@@ -21,10 +21,9 @@ def tokens_of(text, release=""):
     """The tokens of each answer, own names by the order in which they come."""
     intake = intake_of(text, release)
     found = {}
-    for answer, names in answers_of(intake, CONTRACT, given_in(intake.release, CONTRACT)):
-        reader = Reader(names, answer.names)
+    for answer in answers_of(intake, CONTRACT, given_in(intake.release, CONTRACT)):
         order = {}
-        tokens = reader.read(in_one_form(answer.body, reader.nameless))[0]
+        tokens = answer.reader.read(in_one_form(answer.body, answer.reader.nameless))[0]
         found.setdefault(answer.component, []).append(
             [order.setdefault(one, len(order)) if one.startswith(OWN) else one for one in tokens]
         )
