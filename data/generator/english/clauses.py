@@ -80,7 +80,7 @@ class EnglishClauses:
             return [*first, *to, *main, *tail]
         if name == "imperative" and subject is not None and english_agreement(subject).person == 1:
             start = words("let s", node, "auxiliary", (node, "verb"))
-        return [*start, *to, *self._middle(node), *rest, *self._only(node, bool(main)), *main, *tail]
+        return [*start, *to, *self._middle(node), *rest, *self._only(node), *main, *tail]
 
     @staticmethod
     def _agreement(node: Clause, subject: Nominal | None) -> Agreement:
@@ -105,7 +105,7 @@ class EnglishClauses:
         return result
 
     @staticmethod
-    def _only(node: Clause, has_main: bool) -> list[Word]:
+    def _only(node: Clause) -> list[Word]:
         return [word("only", node, "only", (node, "negation"))] if node.negation == "que" else []
 
     def _tail(self, node: Clause, particles: list[str]) -> list[Word]:

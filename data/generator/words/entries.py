@@ -102,7 +102,6 @@ class Adjective:
     prep: tuple[str, str] = ("", "")
     complement: Selection | None = None
     infinitive: str = ""
-    has_content: bool = False
     takes_a_little: bool = False  # goes with *un peu*
     determiner: str = ""  # definite or possessive: the only determiner it stands with
 

@@ -16,7 +16,7 @@ LEXICON_FOLDER = Path(__file__).resolve().parent.parent / "lexicon"
 
 ADJECTIVE_COLUMNS = ("french", "english", "applies_to", "position", "use", "comparison", "options")
 ADJECTIVE_OPTIONS = (
-    "feminine", "vowel", "invariable", "comparative", "prep", "complement", "infinitive", "content", "definite",
+    "feminine", "vowel", "invariable", "comparative", "prep", "complement", "infinitive", "definite",
     "possessive", "a_little",
 )  # fmt: skip
 ADVERB_COLUMNS = ("kind", "french", "english", "french_position", "english_position")
@@ -87,7 +87,6 @@ def read_adjectives(folder: Path, reader: SelectionReader) -> tuple[Adjective, .
             prep=(prep[0], prep[1]),
             complement=reader.read(row, options["complement"]) if "complement" in options else None,
             infinitive=options.get("infinitive", ""),
-            has_content="content" in options,
             takes_a_little="a_little" in options,
             determiner="definite" if "definite" in options else "possessive" if "possessive" in options else "",
         )
