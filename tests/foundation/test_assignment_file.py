@@ -19,6 +19,13 @@ def test_the_default_assignment_adds_up():
 @pytest.mark.parametrize(
     "old, new, message",
     [
+        ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
+        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
+        ('name = "layer_norm"', "name = [4]", "task 1.4: name = [4]: expected text in quotes"),
+        ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
+        ('due = ""', "due = 18", "due = 18: expected text in quotes, or a date"),
+        ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
+        ("vocab = []", '"vocab.py" = []', "[contract.components] 'vocab.py': expected the name of a module"),
         ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: expected every limit; missing: output_kb"),

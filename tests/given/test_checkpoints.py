@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from given.building import build_model
 from given.experiment import Experiment
 from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
@@ -43,6 +44,13 @@ def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content,
     with pytest.raises(CheckpointError, match=f"c.pt: .*{message}"):
         Checkpoint.load(path)
     assert "ran code" not in capsys.readouterr().out
+
+
+def test_a_model_of_other_layout_is_refused():
+    run = Experiment(SMALL, PAIRS, DEV)
+    other = build_model(replace(SMALL, n_layers=2), len(run.src_vocab), len(run.tgt_vocab))
+    with pytest.raises(CheckpointError, match="c.pt: does not fit this model: .*layers.1"):
+        run.checkpoint().load_weights(other, "c.pt")
 
 
 @pytest.fixture(scope="module")

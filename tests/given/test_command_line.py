@@ -152,6 +152,8 @@ def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
         (["attention", "--through-time", "{folder}/run"], "recorded no attention; `train --attention-through-time"),
         (["attention", "--sentence", "je", "--matrices", "--layer", "all"], "--layer all: with --matrices, name one"),
         (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
+        (["attention", "--sentence", "je dors .", "--layer", "first"], "--layer first: expected"),
+        (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
         (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
