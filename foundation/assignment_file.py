@@ -77,6 +77,7 @@ class Task:
         tests_of: where the components are classes of the student's own tests: what each of them tests.
         threshold: the name of the BLEU that is asked for; None where components are judged.
         by_hand: whether people mark it, and nothing else: an oral check, a sitting, a report.
+        written: whether it is one that students answer in writing: in ANSWERS, or in a cell of text.
         items: the rubric; without one, the task is earned where all its tests pass.
     """
 
@@ -88,6 +89,7 @@ class Task:
     tests_of: tuple[str, ...] = ()
     threshold: str | None = None
     by_hand: bool = False
+    written: bool = False
     extension: bool = False
     visibility: str = "visible"
     items: tuple[Item, ...] = ()
@@ -141,6 +143,11 @@ class Assignment:
         """The tasks whose component tests students do not get in this phase."""
         tested = {name for task in self.tasks for name in task.tests_of if self.phase == 1}
         return tuple(task for task in self.tasks if not task.tests_of and not tested.isdisjoint(task.components))
+
+    @property
+    def written(self) -> tuple[Task, ...]:
+        """The tasks that students answer in writing."""
+        return tuple(task for task in self.tasks if task.written)
 
     @property
     def judges_translations(self) -> bool:
@@ -287,6 +294,8 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     by_hand = _switch(table.get("by_hand", False), f"{where}: by_hand")
     if [bool(components), threshold is not None, by_hand].count(True) != 1:
         raise AssignmentError(f"{where}: expected one of `components`, `threshold` and `by_hand = true`")
+    if _switch(table.get("written", False), f"{where}: written") and not by_hand:
+        raise AssignmentError(f"{where}: written: people read it; expected `by_hand = true`, too")
     if tests_of and len(tests_of) != len(components):
         raise AssignmentError(f"{where}: tests_of: expected what each of the components tests, in their order")
     for component in (*components, *tests_of):

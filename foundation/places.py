@@ -13,6 +13,9 @@ ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"
 
+ANSWERS = "answers.md"
+"""What students write for people to read, beside their modules."""
+
 REFERENCES = Path("data/private/fren.test.bpe")
 """Reference translations of the test split, which students do not get, from the root of wherever the kit lies."""
 TEST_REFERENCES = ROOT / REFERENCES

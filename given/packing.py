@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from foundation.places import ANSWERS
 from foundation.whole_files import in_one_piece
 
 from . import package
@@ -20,7 +21,7 @@ from .config import ConfigError
 from .translating import SOURCES
 
 TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
-MOST_BYTES = {".py": 100_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
+MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
 LEFT = re.compile(r"raise NotImplementedError\(.TODO (?P<task>[\w.]+)")
 
 
@@ -72,6 +73,8 @@ def collect(folder: Path, checkpoint: Path | None) -> dict[str, Path]:
         name = path.relative_to(folder)
         if not any(part[0] in "._" for part in name.parts[:-1]):  # such as .ipynb_checkpoints
             files[name.as_posix()] = path
+    if (folder / ANSWERS).is_file():
+        files[ANSWERS] = folder / ANSWERS
     beside = (path for path in (folder / TRANSLATIONS, folder.parent / TRANSLATIONS) if path.is_file())
     if translations := next(beside, None):
         files[TRANSLATIONS] = translations

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment, Task
+from foundation.places import ANSWERS
 from foundation.texts import as_threshold, line_of
 
 from .packing import Requirements
@@ -156,7 +157,7 @@ def make_handout(
         "credit": CREDITS[assignment.credit],
         "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
-        "extensions": _extensions([task for task in assignment.tasks if task.extension], efforts),
+        "extensions": _extensions([task for task in assignment.tasks if task.extension], assignment.package, efforts),
     }
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
@@ -196,7 +197,7 @@ def _bleu(assignment: Assignment) -> str:
     return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is reported but earns no points."
 
 
-def _extensions(tasks: Sequence[Task], efforts: Mapping[str, TaskHead]) -> str:
+def _extensions(tasks: Sequence[Task], package: str, efforts: Mapping[str, TaskHead]) -> str:
     if not tasks:
         return ""
     named = []
@@ -205,9 +206,11 @@ def _extensions(tasks: Sequence[Task], efforts: Mapping[str, TaskHead]) -> str:
         details += [f"{efforts[task.number].minutes} minutes"] if task.number in efforts else []
         named.append(f"{task.number} {task.title.lower()}" + (f" ({', '.join(details)})" if details else ""))
     worth = "" if any(task.points for task in tasks) else "They earn no points. "
-    test = f"`-m {tasks[0].marker}`"
     text = f"- Extensions, for those who want more: {', '.join(named)}. {worth}"
-    text += f"Each has its own TODOs and tests ({test}, …)."
+    if coded := [task for task in tasks if task.components]:
+        text += f"Each with code has its own TODOs and tests (`-m {coded[0].marker}`, …). "
+    if written := [task.number for task in tasks if task.written]:
+        text += f"{' and '.join(written)} you answer in `{package}/{ANSWERS}`, for a person to read."
     return textwrap.fill(text, 118, subsequent_indent="  ") + "\n"
 
 

@@ -9,7 +9,7 @@ import logging
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -178,7 +178,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
                 what = f"{form % part.number} is already in {earlier}"
                 problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
             places.setdefault(part.number, f"{path}:{part.line}")
-        for number in (task.number for task in assignment.tasks if not task.by_hand):
+        for number in (task.number for task in assignment.tasks if not task.by_hand or task.written):
             if number not in places:
                 what = f"{form % number} is in none of the notebooks' prose"
                 problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
@@ -229,6 +229,9 @@ def make_notebook(
                 imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
                 lines = HELPERS + [line for line in imports if line not in HELPERS]
                 cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
+            case Answer(number=number) if tasks[number].by_hand:
+                points = tasks[number].points
+                cells.append(_graded(f"test_{_flat(number)}", "", solution=True, points=points, make=new_markdown_cell))
             case Answer(number=number):
                 for one in definitions.get(number, ()):
                     cells.append(_graded(f"task_{_flat(number)}_{one.name}", one.solved, solution=True))
@@ -247,7 +250,13 @@ def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
 
 
 def _graded(
-    name: str, text: str, *, solution: bool = False, locked: bool = False, points: float | None = None
+    name: str,
+    text: str,
+    *,
+    solution: bool = False,
+    locked: bool = False,
+    points: float | None = None,
+    make: Callable[..., NotebookNode] = new_code_cell,
 ) -> NotebookNode:
     """A cell that nbgrader knows; its id is its name, so that it stays the same from release to release."""
     marks: dict[str, object] = {
@@ -260,8 +269,7 @@ def _graded(
     }
     if points is not None:
         marks["points"] = int(points) if float(points).is_integer() else points
-    cell: NotebookNode = new_code_cell(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
-    return cell
+    return make(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
 
 
 def _flat(number: str) -> str:

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
+from foundation.places import ANSWERS
 from foundation.texts import label_of
 
 from .problems import Problem, ReleaseError
@@ -86,9 +87,12 @@ def make_skeleton(
     sources: dict[str, Source] = {}
     regions: dict[str, list[Region]] = {}
     tasks = coded_tasks(assignment)
+    if assignment.written and ANSWERS not in reference:
+        what = f"task {assignment.written[0].number} is answered in writing, but there is no {ANSWERS}"
+        problems.append(Problem(f"{shown}/{ANSWERS}", 0, what, "write there what students find in it"))
     for path, content in sorted(reference.items()):
-        if path == TRANSLATIONS:
-            continue  # of the instructor's own model: the gates count BLEU where they are
+        if path == TRANSLATIONS or (path == ANSWERS and assignment.written):
+            continue  # of the instructor's own model: the gates count BLEU where they are; a form goes out as it is
         if not path.endswith(".py"):
             what = "only Python files are made into the skeleton"
             problems.append(Problem(f"{shown}/{path}", 0, what, "move it out of the package"))
@@ -107,6 +111,7 @@ def make_skeleton(
     if problems:
         raise ReleaseError(problems)
     files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
+    files |= {ANSWERS: reference[ANSWERS]} if assignment.written else {}
     beside = {path: read_source(path, text) for path, text in (given or {}).items() if path.endswith(".py")}
     return Skeleton(files, sources, regions, beside)
 

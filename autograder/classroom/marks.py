@@ -80,7 +80,7 @@ class Mark:
         """Why a person has to decide something; empty where nobody has to."""
         undecided: dict[str, list[str]] = {}
         for one in self.parts:
-            if one.score is None:
+            if one.score is None and (one.part.points or one.part.state is not State.NEEDS_READER):
                 why = f"{one.part.state}: {one.part.message}" if one.part.state is State.NOT_GRADED else one.part.state
                 undecided.setdefault(why, []).append(one.part.number)
         reasons = [

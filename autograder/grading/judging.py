@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, Task
+from foundation.places import ANSWERS
 from foundation.watchdog import CPU, check_main_thread, time_limit
 
 from ..diagnosis.catalogue import CatalogueError, Misconception
@@ -196,9 +197,9 @@ def judge(
         untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
         if untested:
             yield TasksJudged(tuple(untested))
-        by_hand = [task for task in assignment.tasks if task.by_hand]
+        by_hand = tuple(left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand)
         if by_hand:
-            yield TasksJudged(tuple(TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND) for task in by_hand))
+            yield TasksJudged(by_hand)
         for task in assignment.tasks:
             if task.tests_of:
                 yield TasksJudged((judge_own_tests(submission, task, assignment, grader.zygote, seed),))
@@ -215,6 +216,14 @@ def judge(
                 yield ModelShown(learned)
                 yield from contained(sandbox)
     yield Finished()
+
+
+def left_to_people(task: Task, answers: str) -> TaskResult:
+    """A task that people mark, with what a student has written for them; the same text with each such task."""
+    if task.written:
+        state = State.NEEDS_READER if answers else State.NOT_ATTEMPTED
+        return TaskResult(task, state, 0.0, answers or f"nothing is written in {ANSWERS}")
+    return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
 
 
 def find_hints(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from autograder.sources import Sources, file_of
 from foundation.assignment_file import Assignment
+from foundation.places import ANSWERS
+from foundation.texts import clean
 from foundation.watchdog import time_limit
 
 from ..sources import IntakeError, IntakeRefusedError, RefusedError, quote
@@ -32,6 +34,7 @@ from .notebooks.cells import Cell, read_notebook
 from .notebooks.distribution import Distribution
 from .tree import (
     CHECKPOINT,
+    MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,
     MAX_NOTEBOOK_BYTES,
     MAX_NOTEBOOKS,
@@ -50,6 +53,8 @@ KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
 OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 SUFFIXES = (*ARCHIVES, ".ipynb")
+EMPTY_CELL = "YOUR ANSWER HERE"
+"""What nbgrader puts into cells of text that students write."""
 
 
 @dataclass
@@ -62,6 +67,7 @@ class Intake:
         submitted: names of the modules that the submission brings.
         translations: the content of translations.txt, or None.
         checkpoint: the content of the trained model's file, or None.
+        answers: what the student has written for people to read; "" = nothing.
         translations_problem: why translations.txt cannot be read, or "".
         hashes: file name -> sha256 of every file that was read.
         notes: what a person should know.
@@ -75,6 +81,7 @@ class Intake:
     translations: bytes | None = None
     translations_problem: str = ""
     checkpoint: bytes | None = field(default=None, repr=False)
+    answers: str = ""
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     origins: dict[str, list[str]] = field(default_factory=dict)
@@ -105,10 +112,17 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     struck: list[float] = []
     try:
         with time_limit(MAX_SECONDS) as struck:
-            return replace(_take_in(path, skeleton, assignment, hashes), release=skeleton)
+            intake = _take_in(path, skeleton, assignment, hashes)
+            return replace(intake, answers=written(intake.answers, release / ANSWERS), release=skeleton)
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, hashes) from None
+
+
+def written(answers: str, form: Path) -> str:
+    """What a student has written; "" where it is the form that was handed out."""
+    is_form = form.is_file() and answers.split() == form.read_text(encoding="utf-8").split()
+    return "" if is_form else answers.strip()
 
 
 def name_of(path: Path | LooseFiles) -> str:
@@ -149,7 +163,7 @@ def open_archive(content: bytes) -> Tree:
 def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
     """Takes in the files of a folder or an archive that count."""
     package = assignment.package
-    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT))
+    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT, ANSWERS))
     place = find_place(tree.sizes, assignment)
     if place is None:
         refuse_odd_package(tree, package)
@@ -192,6 +206,14 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
             intake.hashes[CHECKPOINT] = hash_of(intake.checkpoint)
     except RefusedError as error:  # no points depend on it
         intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
+    try:
+        answers = find_beside(tree.sizes, place, package, ANSWERS) if assignment.written else None
+        if answers is not None:
+            content = tree.read(answers)
+            intake.hashes[ANSWERS] = hash_of(content)
+            intake.answers = clean(content.decode("utf-8", "replace"), MAX_ANSWERS_BYTES)
+    except RefusedError as error:
+        intake.notes.append(f"{ANSWERS} is not shown: {error}")
     intake.notes += notes_on_names(tree, package)
     return intake
 
@@ -200,14 +222,18 @@ def take_notebooks(
     name: str, cells: list[Cell], path: str, release: Sources, assignment: Assignment, hashes: dict[str, str]
 ) -> Intake:
     """Takes in the modules that cells define, completed by the release's."""
-    distribution = Distribution(cells, release, assignment)
+    texts = [cell for cell in cells if cell.is_text]
+    distribution = Distribution([cell for cell in cells if not cell.is_text], release, assignment)
     selection = Selection.begin(release)
     selection.notes = distribution.notes
     origins = distribution.fill(selection, path)
     if not selection.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
     selection.complete(release, assignment.contract)
-    return finish(name, selection, hashes, origins)
+    intake = finish(name, selection, hashes, origins)
+    answers = "\n\n".join(cell.text.strip() for cell in texts if cell.text.strip() != EMPTY_CELL)
+    intake.answers = clean(answers, MAX_ANSWERS_BYTES) if assignment.written else ""
+    return intake
 
 
 def finish(

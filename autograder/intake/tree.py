@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from foundation.places import ANSWERS
 from foundation.whole_files import opening_flags
 
 from ..sources import IntakeError, RefusedError, quote
@@ -30,6 +31,7 @@ MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_TRANSLATIONS_BYTES = 10_000_000
+MAX_ANSWERS_BYTES = 20_000
 MAX_CHECKPOINT_BYTES = 30_000_000
 CHECKPOINT_DEPTH = 2  # folders around it
 MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
@@ -338,4 +340,4 @@ def limit_of(name: str) -> int:
     folder, _, file = name.rpartition("/")
     if file == CHECKPOINT:  # folders of runs, further down, may hold many
         return MAX_CHECKPOINT_BYTES if folder.count("/") < CHECKPOINT_DEPTH else 0
-    return MAX_TRANSLATIONS_BYTES if file == TRANSLATIONS else 0
+    return {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, ANSWERS: MAX_ANSWERS_BYTES}.get(file, 0)

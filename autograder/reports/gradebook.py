@@ -63,11 +63,12 @@ class Target:
 
 @dataclass(frozen=True)
 class GradedCell:
-    """A cell of which nbgrader keeps a record: a test cell with points, or an answer cell, which has None."""
+    """A cell of which nbgrader keeps a record: one with points, or an answer cell without, which has None."""
 
     notebook: str
     name: str
     points: float | None
+    kind: str
 
 
 class Gradebook:
@@ -79,7 +80,7 @@ class Gradebook:
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
-        for task in assignment.tasks:
+        for task in (task for task in assignment.tasks if not task.by_hand or task.written):
             if points.get(test_cell(task.number)) != task.points:
                 other = points.get(test_cell(task.number))
                 what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
@@ -159,7 +160,7 @@ class Gradebook:
             made = Path(name) / "new"
             made.mkdir()
             for stem, notebook in self.notebooks.items():
-                cells = [_filled(cell, answers, parts) for cell in notebook["cells"]]
+                cells = [_filled(cell, answers, parts, intake.answers if intake else "") for cell in notebook["cells"]]
                 text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
                 (made / f"{stem}.ipynb").write_text(text, encoding="utf-8")
             if folder.exists():
@@ -200,7 +201,7 @@ class Gradebook:
             if cell.points is None:
                 book.update_or_create_solution_cell(cell.name, cell.notebook, self.name)
             else:
-                more = {"max_score": cell.points, "cell_type": "code"}
+                more = {"max_score": cell.points, "cell_type": cell.kind}
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(self.student)
         book.update_or_create_submission(self.name, self.student)
@@ -249,7 +250,7 @@ def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
             marks = cell["metadata"].get("nbgrader", {})
             if marks.get("grade") or marks.get("solution"):
                 points = float(marks["points"]) if marks["grade"] else None
-                found.append(GradedCell(name, marks["grade_id"], points))
+                found.append(GradedCell(name, marks["grade_id"], points, cell["cell_type"]))
     return found
 
 
@@ -272,9 +273,11 @@ def answers_of(intake: Intake) -> dict[str, str]:
     return answers
 
 
-def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part]) -> Json:
+def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written: str) -> Json:
     marks = cell["metadata"].get("nbgrader", {})
     name = marks.get("grade_id", "")
+    if marks.get("solution") and cell["cell_type"] == "markdown":
+        return {**cell, "source": written or "Nothing is written here."}
     if marks.get("solution"):
         wanted = next((line for line in "".join(cell["source"]).split("\n") if line.startswith(("class ", "def "))), "")
         defined = wanted.replace("(", " ").replace(":", " ").split()[1] if wanted else name

@@ -12,7 +12,7 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 def test_the_default_assignment_adds_up():
     assignment = read_assignment()
     assert (assignment.name, assignment.max_score) == ("transformer", 100)
-    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5, 0, 0, 0, 0]
+    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5, 0, 0, 0, 0, 0]
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
 
 
@@ -42,6 +42,7 @@ def test_the_default_assignment_adds_up():
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
         ('= ["layers.LayerNorm"]', "= []", "expected one of `components`, `threshold` and `by_hand"),
         ("extension = true", "by_hand = true", "task E.1: expected one of `components`, `threshold` and `by_hand"),
+        ("extension = true", "written = true", "task E.1: written: people read it; expected `by_hand"),
         ("extension = true", "by_hand = 1", "task E.1: by_hand = 1: expected true or false"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
         ('assistants = "tutor"', "assistants = 'no'", "assistants = 'no': expected 'none' or 'tutor' or 'free'"),

@@ -44,6 +44,7 @@ def pack(tmp_path, monkeypatch, capsys):
 
 def test_helpers_translations_and_a_model_are_packed_and_checkpoints_of_jupyter_are_not(pack):
     files = {"more/mine.py": "x = 1\n", "translations.txt": "i am here .\n" * N_LINES + "\n", "best.pt": "weights"}
+    files["answers.md"] = "BLEU fell.\n"
     status, out, err, names = pack(files | {".ipynb_checkpoints/layers.py": "", "notes.md": ""})
     assert (status, err) == (0, "") and "note" not in out
     wanted = {path.name for path in REFERENCE.glob("*.py")} | files.keys()
@@ -78,5 +79,5 @@ def test_a_wrong_flag_is_one_line(pack, capsys, flags):
 
 
 def test_what_is_too_large_is_what_a_grader_does_not_read():
-    names = {".py": "layers.py", ".txt": packing.TRANSLATIONS, ".pt": packing.CHECKPOINT}
+    names = {".py": "layers.py", ".md": packing.ANSWERS, ".txt": packing.TRANSLATIONS, ".pt": packing.CHECKPOINT}
     assert {ending: limit_of(name) for ending, name in names.items()} == packing.MOST_BYTES

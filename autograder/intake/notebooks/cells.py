@@ -1,4 +1,4 @@
-"""From a notebook's JSON to its code cells. No schema is trusted.
+"""From a notebook's JSON to the cells that count. No schema is trusted.
 
 What cells have printed and drawn is cut out before the JSON is parsed: it is most of a large notebook, and nothing in
 it is graded. Strings are skipped in one step each, so pictures of many megabytes cost next to nothing.
@@ -38,7 +38,7 @@ TIMED = re.compile(r"\.run_line_magic\('time', (.+)\)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One code cell.
+    """A code cell, or a cell of text that is an answer.
 
     Attributes:
         notebook: file name.
@@ -48,6 +48,7 @@ class Cell:
         is_answer: students write in it (nbgrader's `solution`).
         is_locked: students should not write in it.
         is_test: nbgrader takes points from it.
+        is_text: it holds no code.
     """
 
     notebook: str
@@ -57,6 +58,7 @@ class Cell:
     is_answer: bool = False
     is_locked: bool = False
     is_test: bool = False
+    is_text: bool = False
 
     def __str__(self) -> str:
         name = f" ({self.grade_id})" if self.grade_id else ""
@@ -64,7 +66,7 @@ class Cell:
 
 
 def read_notebook(content: bytes, name: str) -> list[Cell]:
-    """The code cells in their order.
+    """The code cells, and those with written answers, in their order.
 
     Raises:
         RefusedError: where it is not a notebook, or too large; the reason does not name the file.
@@ -97,8 +99,8 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
 
 
 def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
-    """One code cell; None for text, an empty cell, and anything that is not a cell."""
-    if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+    """One cell; None for text that is no answer, an empty cell, and anything that is not a cell."""
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
         return None
     source = cell.get("source")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
@@ -110,6 +112,9 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
     marks = marks if isinstance(marks, dict) else {}
     grade_id = marks.get("grade_id")
     is_answer = marks.get("solution") is True
+    is_text = cell["cell_type"] == "markdown"
+    if is_text and not is_answer:
+        return None
     return Cell(
         notebook,
         number,
@@ -118,6 +123,7 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
         is_answer,
         is_locked=marks.get("locked") is True and not is_answer,
         is_test=marks.get("grade") is True and not is_answer,
+        is_text=is_text,
     )
 
 

@@ -181,7 +181,7 @@ def saved_cells(folder: Path) -> list[Cell]:
     cells: list[Cell] = []
     for path in sorted(folder.glob("*.ipynb")):
         try:
-            cells += read_notebook(path.read_bytes(), path.name)
+            cells += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
         except RefusedError as error:
             raise UnreadableNotebookError(f"{path.name}: {error}") from None
     return cells
