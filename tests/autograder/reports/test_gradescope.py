@@ -9,17 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TakenIn, TasksJudged, TranslationsScored
-from autograder.reports.gradescope import (
-    as_markdown,
-    as_results,
-    in_full,
-    main,
-)
+from autograder.reports.gradescope import as_markdown, in_full, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
+
+ASSIGNMENT = read_assignment()
+LINES = ["the cat sleeps on the mat ."]
 
 
 @given(st.text(st.sampled_from("`x\n<*") | st.characters(codec="utf-8"), max_size=60).filter(str.strip))
@@ -30,34 +27,21 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
     assert max((len(run) for run in re.findall("`+", message)), default=0) < len(closing)
 
 
-def record_of(state: str, number: str = "1.1") -> Record:
-    assignment = read_assignment()
-    results = tuple(
-        TaskResult(task, State(state), 0.0, "why")
-        if task.number == number
-        else TaskResult(task, State.PASSED, task.points, "")
-        for task in assignment.tasks
-    )
-    return Recorder("anna", assignment, "0" * 16).add(TasksJudged(results))
-
-
-@pytest.mark.parametrize("state", ["grader error", "pending"])
-def test_what_was_not_judged_has_no_marks_and_no_total(state) -> None:
-    results = in_full(record_of(state))
-    first, second = results["tests"][:2]
-    assert "score" not in results and not {"score", "status"} & first.keys()
-    assert first["extra_data"] == {"state": state}
-    assert second["score"] == 14
-    plain = as_results(record_of(state))
-    assert "score" not in plain and not {"score", "status"} & plain["tests"][0].keys()
-
-
 def test_results_are_complete() -> None:
-    results = in_full(record_of("failed"))
+    """What was not judged has no mark, and then there is no total."""
+    states = {"1.1": State.FAILED, "1.2": State.GRADER_ERROR}
+    tasks = [(task, states.get(task.number, State.PASSED)) for task in ASSIGNMENT.tasks]
+    judged = [TaskResult(task, state, task.points * (state is State.PASSED), "why") for task, state in tasks]
+    recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
+    results = in_full(recorder.add(TasksJudged(tuple(judged))))
+    failed, broken, passed = results["tests"][:3]
+    assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
+    assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
+    assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
+    assert "score" not in results
+    judged[1] = replace(judged[2], task=ASSIGNMENT.tasks[1], score=14.0)
+    results = in_full(recorder.add(TasksJudged(tuple(judged))))
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
-    for test in results["tests"]:
-        assert {test["output_format"], test["visibility"]} == {"md", "visible"}
-    assert results["tests"][0]["output"] == "**failed**\n\n```text\nwhy\n```"
 
 
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,16 +51,12 @@ def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Traceback" in capsys.readouterr().err
 
 
-LINES = ["the cat sleeps on the mat ."]
-
-
 @pytest.mark.parametrize("hidden, tells_bleu", [("1.4", True), ("4.1", False), ("", True)])
 def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
     """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
-    assignment = read_assignment()
-    tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in assignment.tasks]
+    tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
     results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks)
-    recorder = Recorder("anna", assignment, "0" * 16)
+    recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
     record = recorder.add_all([TakenIn({}), TranslationsScored(score(LINES, LINES)), TasksJudged(results), Finished()])
     told = in_full(record)
     assert bool(told["leaderboard"]) == tells_bleu

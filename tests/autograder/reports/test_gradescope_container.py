@@ -13,10 +13,9 @@ import subprocess
 import sysconfig
 import tarfile
 import tempfile
-import threading
+import time
 import venv
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -99,68 +98,45 @@ CAPABILITIES = (
 )
 """That Docker leaves to root."""
 NEW_NAMESPACE = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+OWN = ("proc", "dev", "sys", "tmp", "autograder")
 SECONDS = 540
 
 
-@dataclass
-class Run:
-    """What a command in the container came to: exit status, output, and the most memory of all its processes."""
+def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
+    """Runs a command as root where `/autograder` is a folder of ours, and all else this machine's, read-only.
 
-    status: int
-    output: str
-    peak_mb: float
+    Returns:
+        Exit status, output, and the greatest sum, in MB, of what all its processes had in memory; shared pages once.
+    """
+    wrapped = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--cap-drop", "ALL"]
+    wrapped += [option for name in CAPABILITIES for option in ("--cap-add", f"CAP_{name}")]
+    for path in sorted({*Path("/").iterdir()} - {Path("/", name) for name in OWN}):
+        link = path.is_symlink()
+        wrapped += ["--symlink", str(path.readlink()), str(path)] if link else ["--ro-bind", str(path), str(path)]
+    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", str(folder), "/autograder"]
+    peak, deadline = 0.0, time.monotonic() + SECONDS
+    with tempfile.TemporaryFile() as rules, tempfile.TemporaryFile() as output:
+        rules.write(without_namespaces())
+        rules.seek(0)
+        wrapped += ["--seccomp", str(rules.fileno()), *command]
+        with subprocess.Popen(wrapped, stdout=output, stderr=output, pass_fds=[rules.fileno()]) as process:
+            while process.poll() is None and time.monotonic() < deadline:
+                peak = max(peak, memory_mb(process.pid))
+                time.sleep(0.05)
+            process.kill()
+        output.seek(0)
+        return process.returncode, output.read().decode("utf-8", "replace"), peak
 
 
-class Container:
-    """`/autograder` is a folder of ours, all else is this machine's, read-only."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def run(self, *command: str) -> Run:
-        """Runs a command as root; measures memory all the while."""
-        with tempfile.TemporaryFile() as rules, tempfile.TemporaryFile() as output:
-            rules.write(without_namespaces())
-            rules.seek(0)
-            wrapped = [*self._bubblewrap(), "--seccomp", str(rules.fileno()), *command]
-            with subprocess.Popen(wrapped, stdout=output, stderr=output, pass_fds=[rules.fileno()]) as process:
-                peak = [0.0]
-                done = threading.Event()
-                meter = threading.Thread(target=measure, args=(process.pid, peak, done))
-                meter.start()
-                try:
-                    status = process.wait(SECONDS)
-                finally:
-                    process.kill()
-                    done.set()
-                    meter.join()
-            output.seek(0)
-            return Run(status, output.read().decode("utf-8", "replace"), peak[0])
-
-    def grade(self, files: dict[str, str]) -> tuple[dict, Run]:
-        """Hands in files and runs `run_autograder` as Gradescope does; the results and how it went."""
-        submission = self.folder / "submission"
-        for old in submission.iterdir():
-            old.unlink()
-        for name, text in files.items():
-            (submission / name).write_text(text)
-        results = self.folder / "results" / "results.json"
-        results.unlink(missing_ok=True)
-        run = self.run("/autograder/run_autograder")
-        assert results.is_file(), run.output
-        return json.loads(results.read_text()), run
-
-    def _bubblewrap(self) -> list[str]:
-        options = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--cap-drop", "ALL"]
-        options += [option for name in CAPABILITIES for option in ("--cap-add", f"CAP_{name}")]
-        for path in sorted(Path("/").iterdir()):
-            if path.name in ("proc", "dev", "sys", "tmp", "autograder"):
-                continue
-            if path.is_symlink():
-                options += ["--symlink", str(path.readlink()), str(path)]
-            else:
-                options += ["--ro-bind", str(path), str(path)]
-        return [*options, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", self.folder, "/autograder"]
+def memory_mb(pid: int) -> float:
+    """What a process and its descendants have in memory."""
+    total = 0.0
+    with contextlib.suppress(psutil.Error):
+        parent = psutil.Process(pid)
+        for process in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):  # it is gone
+                total += process.memory_full_info().pss / 1e6
+    return total
 
 
 def without_namespaces() -> bytes:
@@ -177,20 +153,8 @@ def without_namespaces() -> bytes:
         return file.read()
 
 
-def measure(pid: int, peak: list[float], done: threading.Event) -> None:
-    """Keeps the greatest sum, in MB, of what a process and its descendants have in memory; shared pages once."""
-    while not done.wait(0.05):
-        total = 0.0
-        with contextlib.suppress(psutil.Error):
-            parent = psutil.Process(pid)
-            for process in (parent, *parent.children(recursive=True)):
-                with contextlib.suppress(psutil.Error):  # it is gone
-                    total += process.memory_full_info().pss / 1e6
-        peak[0] = max(peak[0], total)
-
-
 @pytest.fixture
-def container(tmp_path: Path) -> Container:
+def folder(tmp_path: Path) -> Path:
     """An image of the release's own archive, as `setup.sh` makes it, but with the packages of this Python."""
     source = tmp_path / "source"
     release = make_release(Project(ROOT, ROOT / "reference", ROOT, os.environ.get("TORCH_INDEX", "")))
@@ -208,19 +172,21 @@ def container(tmp_path: Path) -> Container:
     program = tmp_path / "run_autograder"  # Gradescope puts it there, and makes it executable
     program.write_bytes((source / "run_autograder").read_bytes())
     program.chmod(0o755)
-    return Container(tmp_path)
+    return tmp_path
 
 
-def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_marks(container) -> None:
+def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_marks(folder) -> None:
     files = {f"{name}.py": (ROOT / "reference" / f"{name}.py").read_text() for name in MODULES}
-    private = container.folder / "source" / "data" / "private"
+    private = folder / "source" / "data" / "private"
     references = (private / "fren.test.bpe").read_text().splitlines()
     translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
-    results, run = container.grade({**files, "layers.py": ATTACK, "translations.txt": translations})
-    text = json.dumps(results)
-    assert run.status == 0, run.output
+    for name, text in {**files, "layers.py": ATTACK, "translations.txt": translations}.items():
+        (folder / "submission" / name).write_text(text)
+    status, output, peak_mb = in_container(folder, "/autograder/run_autograder")
+    assert status == 0 and peak_mb < MEMORY_MB, output
+    text = (folder / "results" / "results.json").read_text()
+    results = json.loads(text)
     validate(results, SCHEMA)
-    assert run.peak_mb < MEMORY_MB
     assert results["extra_data"]["sandbox"] == LEVEL and results["execution_time"] < 120
 
     states = {test["number"]: test["extra_data"]["state"] for test in results["tests"]}
@@ -230,5 +196,4 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
     assert "LOOT" in text and not any(secret in text for secret in secrets)
     assert len(text) < 200_000
-
     assert results["leaderboard"] == [{"name": "BLEU", "value": 1.0, "order": "desc"}]
