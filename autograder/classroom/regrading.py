@@ -25,7 +25,6 @@ from ..grading.record import Judgement, Part, Record
 from ..grading.seeds import Seeds, content_hash
 from ..intake import IntakeError, take_in
 from ..sandbox.containment.layers import satisfies
-from ..testing.results import State
 from .entries import Entry
 from .marks import weighed
 from .store import Results
@@ -33,6 +32,8 @@ from .store import Results
 MOST_TESTS = 3
 """How many tests are named for a part."""
 INTAKE_SECONDS = 60.0
+KEY = ("grader_version", "seed_id", "weighting")
+"""Of a judgement: what gives another result of the same files a place of its own in the store."""
 FAILED_THIS_TIME = "the grader failed this time, so that the earlier result stays"
 
 
@@ -132,30 +133,22 @@ def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) 
     Returns:
         The change, kept or not; None where there is none.
     """
-    old = results.kept(entry)
-    if old is not None and not (old.record.is_finished and _files_of(old.record) == _files_of(record)):
+    kept = results.kept(entry)
+    old, judgement = kept.record.judgement if kept and kept.record.is_finished else None, record.judgement
+    if old is not None and old.content_hash != judgement.content_hash:
         old = None
-    change = change_of(old.record.judgement, record.judgement) if old else None
-    if old and change and record.is_finished and not keeps_changes and _key(old.record) == _key(record):
+    is_same = old is not None and all(getattr(old, name) == getattr(judgement, name) for name in KEY)
+    if old and is_same and record.is_finished and not keeps_changes and (change := change_of(old, judgement)):
         return Held(entry, change)
     new = results.add(entry, record)
     if new.record.is_finished and not record.is_finished:
         print(f"note: {printable(entry.entry)}: {FAILED_THIS_TIME}", file=sys.stderr)
-    change = change_of(old.record.judgement, new.record.judgement) if old else None
+    change = change_of(old, new.record.judgement) if old else None
     has_failed = not new.record.is_finished
     is_kept = change is None or (keeps_changes and not has_failed)
     if is_kept:
         results.keep(entry, new.id)
     return Held(entry, change, is_kept, has_failed) if change else None
-
-
-def _files_of(record: Record) -> str:
-    return record.judgement.content_hash
-
-
-def _key(record: Record) -> tuple[str, ...]:
-    judgement = record.judgement
-    return (judgement.grader_version, judgement.seed_id, judgement.weighting)
 
 
 def change_of(old: Judgement, new: Judgement) -> Change | None:
@@ -191,8 +184,7 @@ def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgeme
     for item in is_now.items if was.points == is_now.points else ():
         if item.points != worth.get(item.name, item.points):
             yield f"{item.name}: worth {worth[item.name]:g} points before, {item.points:g} now"
-    states = [{test.nodeid: (test.name, test.state) for test in part.tests} for part in (was, is_now)]
-    tests = list(_test_changes(*states))
+    tests = list(_test_changes(was, is_now))
     yield from tests[:MOST_TESTS]
     if len(tests) > MOST_TESTS:
         yield f"and {len(tests) - MOST_TESTS} more tests"
@@ -205,12 +197,11 @@ def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgeme
         yield f"{was.state} → {is_now.state}"
 
 
-def _test_changes(before: dict[str, tuple[str, State]], after: dict[str, tuple[str, State]]) -> Iterator[str]:
-    for test in dict.fromkeys((*before, *after)):
-        was, is_now = before.get(test), after.get(test)
-        if was is None and is_now is not None:
-            yield f"{is_now[0]}: new, {is_now[1]}"
-        elif was is not None and is_now is None:
-            yield f"{was[0]}: {was[1]} → no test any more"
-        elif was is not None and is_now is not None and was[1] != is_now[1]:
-            yield f"{is_now[0]}: {was[1]} → {is_now[1]}"
+def _test_changes(was: Part, is_now: Part) -> Iterator[str]:
+    before, after = ({test.nodeid: test for test in part.tests} for part in (was, is_now))
+    for nodeid, test in {**before, **after}.items():
+        old, new = (tests[nodeid].state if nodeid in tests else None for tests in (before, after))
+        if old is None:
+            yield f"{test.name}: new, {new}"
+        elif old != new:
+            yield f"{test.name}: {old} → {new or 'no test any more'}"
