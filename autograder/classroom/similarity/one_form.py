@@ -219,7 +219,7 @@ def must_precede(first: Effects, second: Effects) -> bool:
     return bool(first[1] & (second[0] | second[1]) or first[0] & second[1])
 
 
-class Reader(ast.NodeVisitor):
+class Reader:
     """Reads statements of one function."""
 
     def __init__(self, names: ModuleNames, own: frozenset[str]) -> None:
@@ -248,16 +248,41 @@ class Reader(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         """Reads a node; its line counts until that of another one."""
         before, self.line = self.line, getattr(node, "lineno", self.line)
-        super().visit(node)
+        match node:
+            case ast.Assign():  # the value first: what it is called matters less
+                self.put("=")
+                for part in (node.value, *node.targets):
+                    self.visit(part)
+            case ast.Name(name):
+                is_own = name in self.own or name in self.names.own or name.startswith("<")
+                self.put(OWN + name if is_own else self.names.imported.get(name, name))
+            case ast.Attribute():
+                self.visit_attribute(node)
+            case ast.Call():  # what is called, then the arguments; those with keywords by their keywords
+                self.visit(node.func)
+                self.put(f"call {len(node.args) + len(node.keywords)}")
+                for argument in node.args:
+                    self.visit(argument)
+                for keyword in sorted(node.keywords, key=lambda one: one.arg or ""):
+                    self.put(f"{keyword.arg}=")
+                    self.visit(keyword.value)
+            case ast.BinOp(left, operator, right):
+                self.put(type(operator).__name__)
+                self.visit(left)
+                self.visit(right)
+            case ast.Constant(bool() | None | int() | float() as value):
+                self.put(repr(value))
+            case ast.Constant(value):
+                self.put(type(value).__name__)
+            case ast.JoinedStr():  # a text, whatever stands in it
+                self.put("str")
+            case _:
+                if not isinstance(node, (ast.Expr, ast.expr_context, ast.keyword, ast.Index, ast.arguments)):
+                    self.put(type(node).__name__)
+                self.visit_parts(node)
         self.line = before
 
-    def generic_visit(self, node: ast.AST) -> None:
-        """The kind of the node, then its parts."""
-        if not isinstance(node, (ast.Expr, ast.expr_context, ast.keyword, ast.Index, ast.arguments)):
-            self.put(type(node).__name__)
-        self.parts(node)
-
-    def parts(self, node: ast.AST) -> None:
+    def visit_parts(self, node: ast.AST) -> None:
         """The parts of a node; what follows a block is told from what is in it."""
         for field, value in ast.iter_fields(node):
             if field in SKIPPED:
@@ -271,66 +296,18 @@ class Reader(ast.NodeVisitor):
             elif isinstance(value, ast.AST):
                 self.visit(value)
 
-    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802  ast's names, here and below
-        """The value first: what it is called matters less."""
-        self.put("=")
-        self.visit(node.value)
-        for target in node.targets:
-            self.visit(target)
-
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
-        """A name that somebody else chose, or a mark for one's own."""
-        is_own = node.id in self.own or node.id in self.names.own or node.id.startswith("<")
-        self.put(OWN + node.id if is_own else self.names.imported.get(node.id, node.id))
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
-        """An attribute of an object, or something of a module."""
-        root = root_of(node)
-        if root in self.names.imported and root not in self.own:
+    def visit_attribute(self, node: ast.Attribute) -> None:
+        """An attribute of an object, or something of a module such as `torch.nn.functional.softmax`."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self.names.imported and root.id not in self.own:
             self.put(node.attr)
         elif isinstance(node.value, ast.Name) and node.value.id == "self":
             self.put(f"{OWN}self.{node.attr}")
         else:
             self.put(f"{OWN if node.attr in self.names.own else ''}.{node.attr}")
             self.visit(node.value)
-
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
-        """What is called, then the arguments; those with keywords by their keywords."""
-        self.visit(node.func)
-        self.put(f"call {len(node.args) + len(node.keywords)}")
-        for argument in node.args:
-            self.visit(argument)
-        for keyword in sorted(node.keywords, key=lambda one: one.arg or ""):
-            self.put(f"{keyword.arg}=")
-            self.visit(keyword.value)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
-        """The operator, then both sides."""
-        self.put(type(node.op).__name__)
-        self.visit(node.left)
-        self.visit(node.right)
-
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
-        """Numbers as they are, any text as a text."""
-        match node.value:
-            case bool() | None as value:
-                self.put(repr(value))
-            case int() | float() as number:
-                self.put(repr(number))
-            case other:
-                self.put(type(other).__name__)
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802
-        """A text, whatever stands in it."""
-        self.put("str")
-
-
-def root_of(node: ast.Attribute) -> str:
-    """The name at the beginning of `torch.nn.functional.softmax`; "" where it is something else."""
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute):
-        inner = inner.value
-    return inner.id if isinstance(inner, ast.Name) else ""
 
 
 def fingerprints(tokens: Sequence[str], length: int = LENGTH, window: int = WINDOW) -> Iterator[tuple[int, int]]:

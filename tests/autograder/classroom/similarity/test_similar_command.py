@@ -23,7 +23,7 @@ def compared(tmp_path_factory):
     [copy, *_] = sorted(planted[0].names)
     layers = class_ / copy / "attention.py"
     layers.write_text(f"open({str(folder / 'ran')!r}, 'w')\n# {MARKUP}\n{layers.read_text()}  # {MARKUP}\n")
-    for name, text in (("broken", "def ("), ("deep", "x = " + "-" * 50_000 + "1"), ("long", "x = 1" + "+1" * 600)):
+    for name, text in (("broken", "def ("), ("deep", "x = " + "-" * 50_000 + "1"), ("long", "x = 1" + "+1" * 1500)):
         (class_ / name).mkdir()
         (class_ / name / "layers.py").write_text(text)
     (class_ / "archive.zip").write_bytes(b"PK\x03\x04 nothing")
