@@ -21,7 +21,7 @@ from autograder.grading.recording import Contained, Finished, GivenUp, Recorder,
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
 VERSION = "0123456789abcdef"
@@ -49,8 +49,7 @@ class StubGrader:
         yield Finished()
 
     def parts(self, intake):
-        tasks = read_assignment().tasks
-        yield TasksJudged(tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
+        yield TasksJudged(tuple(TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks))
 
     def names(self) -> list[str]:
         """Who has been graded since the last call."""
@@ -157,29 +156,27 @@ def handed_in(key: str = "anna", *members: Member, entry: str = "") -> Entry:
     return Entry(key, entry or key, Path(key), members or (own,))
 
 
-def graded(
-    failed: str = "",
-    content: str = "a",
-    version: str = VERSION,
-    state: State = State.FAILED,
-    gives_up: bool = False,
-) -> Record:
-    """A record in which each part has two tests, of which the second of `failed` ends in a state."""
-    recorder = Recorder("anna", ASSIGNMENT, version)
-    recorder.add(TakenIn({"layers.py": content * 64}, "0" * 12))
-    if gives_up:
-        return recorder.add(GivenUp("a bug of ours"))
+def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAILED) -> TasksJudged:
+    """Each part has two tests, of which the second of `failed` ends in a state."""
     results = []
-    for task in ASSIGNMENT.tasks:
-        ends = state if task.number == failed else State.PASSED
+    for task in assignment.tasks:
         items = [item.name for item in task.items[:2]] or ["", ""]
+        states = (State.PASSED, state if task.number == failed else State.PASSED)
         outcomes = [
             Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
-            for n, one in enumerate((State.PASSED, ends))
+            for n, one in enumerate(states)
         ]
-        results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
-    recorder.add(TasksJudged(tuple(results)))
-    return recorder.add(Finished())
+        results.append(judge_task(task, outcomes, assignment.credit))
+    return TasksJudged(tuple(results))
+
+
+def graded(
+    failed: str = "", content: str = "a", version: str = VERSION, state: State = State.FAILED, gives_up: bool = False
+) -> Record:
+    """A record with two tests for each part."""
+    taken_in = TakenIn({"layers.py": content * 64}, "0" * 12)
+    judged = [GivenUp("a bug of ours")] if gives_up else [two_tests(ASSIGNMENT, failed, state), Finished()]
+    return Recorder("anna", ASSIGNMENT, version).add_all([taken_in, *judged])
 
 
 @pytest.fixture

@@ -23,11 +23,11 @@ from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
 from autograder.sandbox.containment.layers import layers_of, satisfies
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.testing.results import Outcome, State, TaskResult, judge_task
+from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
-from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run
+from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run, two_tests
 
 EVERYONE = ["anna", "bob", "carl"]
 OTHER = "f" * 16
@@ -102,18 +102,9 @@ class WithTests(StubGrader):
     assignment = ASSIGNMENT
 
     def parts(self, intake):
-        results = []
-        for task in self.assignment.tasks:
-            is_second = (self.log.parent / "second").exists()
-            fails = intake.name == "bob" and task.name == ("layer_norm" if is_second else "attention")
-            states = (State.PASSED, State.FAILED if fails else State.PASSED)
-            items = [item.name for item in task.items[:2]] or ["", ""]
-            outcomes = [
-                Outcome(f"{task.name}_{n}", state, item=items[n], nodeid=f"{task.name}:{n}")
-                for n, state in enumerate(states)
-            ]
-            results.append(judge_task(task, outcomes, self.assignment.credit))
-        yield TasksJudged(tuple(results))
+        is_second = (self.log.parent / "second").exists()
+        failed = "" if intake.name != "bob" else "1.4" if is_second else "1.2"
+        yield two_tests(self.assignment, failed)
 
 
 @pytest.fixture
