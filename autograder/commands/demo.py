@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import json
 import random
 import re
 import shutil
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
 from foundation.whole_files import make_folder
 
 from ..diagnosis.catalogue import apply, faults_of
+from ..reports.exports import as_zip
 from ..scoring import read_references, undo_bpe
 from ..sources import read_modules
 from .arguments import Commands, add_parser
@@ -112,7 +111,7 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
         {"transformer.ipynb": notebook(right), "translations.txt": translations(0.19)},
     )
     yield "Gina Late", "right, but late", translated(right, 0.23)
-    whole = archive(translated(right, 0.18))
+    whole = as_zip(translated(right, 0.18))
     yield "Hugo Damaged", "an archive that was cut off: a person decides", whole[: len(whole) // 2]
     hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
     yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
@@ -172,15 +171,6 @@ def with_named_tuple(modules: Sources) -> Sources:
     return dict(modules) | {"attention": (path, text[:place] + TUPLE + text[place:])}
 
 
-def archive(files: dict[str, bytes]) -> bytes:
-    """The files as a zip archive."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as written:
-        for name, data in files.items():
-            written.writestr(name, data)
-    return content.getvalue()
-
-
 def write_download(folder: Path, students: list[Student]) -> None:
     """Writes the submissions and the gradebook, named as Canvas does."""
     make_folder(folder / DOWNLOAD)
@@ -188,7 +178,7 @@ def write_download(folder: Path, students: list[Student]) -> None:
     for number, (name, about, files) in enumerate(students, 1):
         first, last = name.split()
         late = "LATE_" * about.endswith("late")
-        content = files if isinstance(files, bytes) else archive(files)
+        content = files if isinstance(files, bytes) else as_zip(files)
         path = folder / DOWNLOAD / f"{last.lower()}{first.lower()}_{late}{number}_{700 + number}_hand_in.zip"
         path.write_bytes(content)
         rows.append(f'"{last}, {first}",{number},s{number},{first.lower()},Lecture,')
