@@ -31,15 +31,30 @@ def class_():
     return [" ".join(line) for line in references], {f"s{n}": model() for n in range(30)}
 
 
-def found(references, files, **options):
+def found(references, files):
     content = {key: translated("\n".join([*lines, ""]).encode(), references) for key, lines in files.items()}
     assert all(content.values())
-    return compare_translations(content, 0.01, **options)
+    return compare_translations(content, 0.01)
 
 
-def test_independent_models_are_not_named(class_):
-    findings = found(*class_)
+def ease(files, number, right):
+    """The share of a class that has a line right."""
+    return sum(lines[number] == right for lines in files.values()) / len(files)
+
+
+def test_independent_models_are_not_named_also_a_better_one(class_):
+    """It gets more of the hard sentences right, as it gets more of all others right."""
+    references, files = class_
+    rng = random.Random(3)
+    findings = found(references, files)
     assert findings.compared == 30 and not findings.same and not findings.close_to_references
+    for key in ("s3", "s8"):
+        files[key] = [
+            right if own == right or rng.random() < 0.7 * ease(files, n, right) else own
+            for n, (right, own) in enumerate(zip(references, files[key], strict=True))
+        ]
+    findings = found(references, files)
+    assert not findings.close_to_references and not findings.same
 
 
 def test_the_references_are_pointed_out(class_):
@@ -49,12 +64,23 @@ def test_the_references_are_pointed_out(class_):
     assert close.keys() == {"s3"} and "is above 0.75, more than a model of this assignment gives" in close["s3"]
 
 
-def test_references_mixed_into_a_models_output_are_pointed_out(class_):
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_references_mixed_into_a_models_output_are_pointed_out(class_, share, halves):
     references, files = class_
-    rng = random.Random(2)
-    files["s3"] = [right if rng.random() < 0.3 else own for right, own in zip(references, files["s3"], strict=True)]
+    rng = random.Random(4)
+
+    def mixed(right, own):
+        if not halves:
+            return right if rng.random() < share else own
+        (a, b), (c, d) = ((line.split()[:4], line.split()[4:]) for line in (right, own))
+        return " ".join((a if rng.random() < share else c) + (b if rng.random() < share else d))
+
+    files["s3"] = [mixed(right, own) for right, own in zip(references, files["s3"], strict=True)]
     close = found(references, files).close_to_references
     assert close.keys() == {"s3"} and "hardly anybody else has" in close["s3"]
+    few = dict(list(files.items())[:11])
+    assert not found(references, few).close_to_references, "among few, a good model looks like that"
 
 
 def test_a_file_that_several_have_is_one_group(class_):
@@ -66,59 +92,14 @@ def test_a_file_that_several_have_is_one_group(class_):
     assert all(group.least == group.most == 1 for group in findings.groups)
 
 
-def test_a_better_model_than_the_others_is_not_named(class_):
-    """It gets more of the hard sentences right, as it gets more of all others right."""
+@pytest.mark.parametrize(
+    "disguise, least", [(lambda line: f"{line} !", 1.0), (lambda line: line.replace(line.split()[-1], "changed"), 0.35)]
+)
+def test_punctuation_and_one_changed_word_a_line_hide_nothing(class_, disguise, least):
     references, files = class_
-    rng = random.Random(3)
-    for key in ("s3", "s8"):
-        files[key] = [
-            right if own == right or rng.random() < 0.7 * ease(files, n, right) else own
-            for n, (right, own) in enumerate(zip(references, files[key], strict=True))
-        ]
-    findings = found(references, files)
-    assert not findings.close_to_references and not findings.same
-
-
-def ease(files, number, right):
-    """The share of a class that has a line right."""
-    return sum(lines[number] == right for lines in files.values()) / len(files)
-
-
-def test_among_few_files_mixed_in_references_cannot_be_told_from_a_good_model(class_):
-    references, files = class_
-    few = dict(list(files.items())[:11])
-    few["s3"] = [right if n % 2 else own for n, (right, own) in enumerate(zip(references, files["s3"], strict=True))]
-    assert not found(references, few).close_to_references
-    assert found(references, files | few).close_to_references.keys() == {"s3"}
-
-
-@pytest.mark.parametrize("halves", [False, True])
-@pytest.mark.parametrize("share", [0.3, 0.5])
-def test_the_share_of_mixed_in_references_does_not_matter(class_, share, halves):
-    references, files = class_
-    rng = random.Random(4)
-
-    def mixed(right, own):
-        if not halves:
-            return right if rng.random() < share else own
-        (a, b), (c, d) = ((line.split()[:4], line.split()[4:]) for line in (right, own))
-        return " ".join((a if rng.random() < share else c) + (b if rng.random() < share else d))
-
-    files["s3"] = [mixed(right, own) for right, own in zip(references, files["s3"], strict=True)]
-    assert found(references, files).close_to_references.keys() == {"s3"}
-
-
-def test_added_punctuation_hides_nothing(class_):
-    references, files = class_
-    files["s4"] = [f"{line} !" for line in files["s9"]]
-    assert found(references, files).same[0].share == 1
-
-
-def test_one_changed_word_a_line_hides_nothing(class_):
-    references, files = class_
-    files["s4"] = [line.replace(line.split()[-1], "changed") for line in files["s9"]]
+    files["s4"] = [disguise(line) for line in files["s9"]]
     [same] = found(references, files).same
-    assert {same.left, same.right} == {"s4", "s9"} and same.share > 0.35 > 0.1 > same.usual
+    assert {same.left, same.right} == {"s4", "s9"} and same.share >= least > 0.1 > same.usual
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
