@@ -3,7 +3,6 @@
 import csv
 import html
 import io
-import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -26,11 +25,6 @@ from foundation.places import ASSIGNMENT_FILE
 ASSIGNMENT = read_assignment()
 ABOUT = About(ASSIGNMENT.title, 100.0)
 SEEDS = Seeds(b"a secret")
-MOODLE = (
-    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
-    "Last modified (submission),Last modified (grade),Feedback comments"
-)
-"""What it looks for."""
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
@@ -115,7 +109,8 @@ def test_who_has_no_score_gets_none_and_is_named(run, marks, capsys):
     assert [row[4] for row in tables["plain"]] == ["score", "100", "96", "", ""]
     assert [row[7] for row in tables["plain"][3:]] == ["needs review", "nothing handed in"]
     assert tables["canvas"][0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ASSIGNMENT.title]
-    assert ",".join(tables["moodle"][0]) == MOODLE and tables["moodle"][1][0] == "Participant 101"
+    assert {"Identifier", "Full name", "Maximum Grade", "Last modified (grade)"} < {*tables["moodle"][0]}
+    assert tables["moodle"][1][0] == "Participant 101"
     assert [len(feedback(marks, name)) for name in PLATFORMS] == [2] * 3
 
 
@@ -131,6 +126,9 @@ def test_names_that_students_chose_stay_names(run, marks):
         "102": (["assignfeedback", "file"], "page of bob"),
     }
     assert [*feedback(marks, "canvas")] == ["bob_LATE_12_71_feedback.html", "smithanna_11_70_feedback.html"]
+    first = {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
+    run(*PLATFORMS)
+    assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}, "the same marks, the same"
 
 
 def test_moodles_comments_are_html(tmp_path):
@@ -237,18 +235,6 @@ def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys)
     assert not [row for row in rows(marks, "moodle")[1:] if row[3]]
 
 
-def test_the_same_marks_make_the_same_files(marks, run):
-    run("moodle")
-    first = {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
-    run("moodle")
-    assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
-
-
-def forget(marks: Path) -> None:
-    with sqlite3.connect(marks / FILE) as file:
-        file.execute("DELETE FROM kept")
-
-
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
@@ -268,17 +254,15 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
 def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys):
     monkeypatch.setattr("autograder.commands.by_hand.seeds_of_term", lambda root: SEEDS)
 
-    def override(*arguments: str) -> int:
-        return main(["override", "bob", *arguments, "--why", "a slip", "--by", "tina", "--output", str(marks)])
+    def override(item: str) -> int:
+        words = f"override bob --task 1.1 --item {item} --why slip --by tina --output".split()
+        return main([*words, str(marks)])
 
-    assert override("--task", "1.1", "--item", "table") == 0
-    assert "1 of 4 points by hand" in capsys.readouterr().out
-    assert override("--task", "1.1", "--item", "values") == 0, "the table was worth nothing only for want of them"
+    assert override("table") == 0 and "1 of 4 points by hand" in capsys.readouterr().out
+    assert override("values") == 0, "the table was worth nothing only for want of them"
     assert run("plain") == 0 and rows(marks, "plain")[2][4] == "100"
-    assert override("--task", "1.1", "--item", "valeus") == 2 and override("--task", "all", "--item", "values") == 2
-    printed = capsys.readouterr().err
-    assert "--item valeus: task 1.1 has no such item: expected values, table\n" in printed
-    assert "--item is of one task: name it with --task\n" in printed
+    assert override("valeus") == 2
+    assert "--item valeus: task 1.1 has no such item: expected values, table\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -287,7 +271,7 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys)
         (lambda marks: (marks / "class.json").unlink(), "class.json: No such file or directory; expected the folder"),
         (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` writes it"),
         (lambda marks: (marks / FILE).unlink(), "class.db: no such file; expected the folder that `grade-class"),
-        (lambda marks: forget(marks), "no records of this term's grader"),
+        (lambda marks: (marks / FILE).write_bytes(b""), "no records of this term's grader"),
     ],
 )
 def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):

@@ -9,27 +9,18 @@ from autograder.reports.class_summary import MOST_STUDENTS, REGRADE, as_regrade_
 
 
 def held(number, before, after, *reasons):
-    entry = Entry(str(number), str(number), Path(str(number)))
+    entry = Entry(str(number), f"M\udcfcller {number}.zip", Path(str(number)))
     part = PartChange("1.2", "Attention", before, after, reasons)
     return Held(entry, Change(before, after, (part,)))
 
 
-def shown(changes):
-    return as_regrade_table(changes, {one.entry.key: f"student {one.entry.key}" for one in changes}).splitlines()
-
-
-def test_a_name_that_is_no_unicode_is_written(tmp_path):
-    entry = Entry("m", "M\udcfcller.zip", Path("m"))
-    write_regrade([Held(entry, Change(4.0, 5.0, ()))], {"m": "Max"}, tmp_path)
-    [found] = json.loads((tmp_path / REGRADE).read_text())
-    assert found["submission"] == "M\\udcfcller.zip" and found["after"] == 5.0
-
-
-def test_of_many_the_reasons_come_first_and_the_largest_changes_next():
+def test_of_many_the_reasons_come_first_and_the_largest_changes_next(tmp_path):
+    """Also of students whose files have names that are no Unicode."""
     changes = [held(n, 14.0, 13.0, "worth 14 points before, 13 now") for n in range(30)]
     changes += [held(30, 14.0, 4.0, "worth 14 points before, 13 now", "test_x: passed before, failed now")]
     changes += [held(31, None, 4.0, "read by nobody")]
-    first, *lines = shown(changes)
+    names = {one.entry.key: f"student {one.entry.key}" for one in changes}
+    first, *lines = as_regrade_table(changes, names).splitlines()
     assert first.startswith("32 marks would change")
     assert lines[:5] == [
         "  31 × 1.2 Attention (worth 14 points before, 13 now): -10 to -1",
@@ -39,3 +30,6 @@ def test_of_many_the_reasons_come_first_and_the_largest_changes_next():
         "  student 31: no mark → 4",
     ]
     assert lines[6] == "  student 30: 14 → 4" and lines[-1] == f"  and {32 - MOST_STUDENTS} more, in regrade.json"
+    write_regrade(changes, names, tmp_path)
+    found = json.loads((tmp_path / REGRADE).read_text())
+    assert len(found) == 32 and found[31]["submission"] == "M\\udcfcller 31.zip" and found[31]["after"] == 4.0
