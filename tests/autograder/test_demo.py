@@ -13,7 +13,7 @@ LOST = {  # tasks that lose points
     "Ben Scale": {"1.2"},
     "Carla Norm": {"1.4"},
     "Deniz Batch": {"1.2"},
-    "Eva Unfinished": {"1.4", "1.5", "2.1", "2.2", "2.3", "2.4", "3.1", "4.1", "4.2"},
+    "Eva Unfinished": {"1.4", "1.5", "1.6", "2.1", "2.2", "2.3", "2.4", "3.1", "4.1", "4.2"},
     "Femi Notebook": set(),
     "Gina Late": set(),
     "Ines Hostile": {"1.4", "1.5", "2.1", "2.2"},
