@@ -54,6 +54,8 @@ def clean(text: str, limit: int) -> str:
     Newlines and tabs stay; a carriage return (of a progress bar) becomes a newline. Beyond the limit text is cut, with
     a note at the end that says so.
     """
+    if len(text) <= limit and not _SUSPECT.search(text):  # as nearly all of it; a class's records hold a million texts
+        return text
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
     kept = _joiners(text)
     text = _SUSPECT.sub(lambda match: match.group() if match.start() in kept else _replace(match), text)

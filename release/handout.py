@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment, Item, Task
 from foundation.places import ANSWERS
 from foundation.texts import as_threshold, line_of
 
@@ -173,10 +173,16 @@ def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mappin
 
 
 def _rubric(task: Task) -> str:
-    """A row of the table of rubrics; with its points, where the task has any."""
+    """A row of the table of rubrics: items with what they need, and their points where the task has any."""
     total = sum(item.weight for item in task.items)
-    points = [f" ({task.points * item.weight / total:.2g})" if task.points else "" for item in task.items]
-    items = " · ".join(item.name + each for item, each in zip(task.items, points, strict=True))
+
+    def cell(item: Item) -> str:
+        points = f"{task.points * item.weight / total:.2g}" if task.points else ""
+        needed = f"with *{item.requires}*" if item.requires else ""
+        about = ", ".join(filter(None, (points, needed)))
+        return item.name + f" ({about})" * bool(about)
+
+    items = " · ".join(map(cell, task.items))
     return f"| {task.number} | {items.replace('|', chr(92) + '|')} |"
 
 

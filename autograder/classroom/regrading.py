@@ -12,13 +12,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked
-from foundation.texts import printable
+from foundation.texts import counted, printable
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record
@@ -49,6 +50,11 @@ class Conditions:
     level: str = "auto"  # of containment
     n_children: int = 1  # how many submissions are graded at a time
     show_progress: bool = False
+
+    @cached_property
+    def weighting(self) -> str:
+        """The version of points, thresholds and credit."""
+        return weighting_of(self.assignment)
 
 
 def contents_of(
@@ -85,9 +91,8 @@ def present_result(entry: Entry, content: str, conditions: Conditions, results: 
     found = results.find(entry, content, conditions.grader_version, conditions.seeds.id_of_tests)
     records = [one.record for one in found]
     usable = [one for one in records if one.is_finished and satisfies(conditions.level, one.run.layers)]
-    weighting = weighting_of(conditions.assignment)
     for record in usable:
-        if record.judgement.weighting == weighting:
+        if record.judgement.weighting == conditions.weighting:
             return record
     if not usable:
         return None
@@ -182,8 +187,8 @@ def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgeme
         yield f"worth {was.points:g} points before, {is_now.points:g} now"
     worth = {item.name: item.points for item in was.items}
     for item in is_now.items if was.points == is_now.points else ():
-        if item.points != worth.get(item.name, item.points):
-            yield f"{item.name}: worth {worth[item.name]:g} points before, {item.points:g} now"
+        if item.score < item.points != worth.get(item.name, item.points):  # those earned follow from these
+            yield f"{item.name}: costs {counted(item.points, 'point')}, {worth[item.name]:g} before"
     tests = list(_test_changes(was, is_now))
     yield from tests[:MOST_TESTS]
     if len(tests) > MOST_TESTS:

@@ -30,21 +30,28 @@ observers: list[Callable[[str, float, float], None]] = []
 
 
 def fail(
-    what: str, expected: str, got: str, look_at: str = "", compared: tuple[Tensor, Tensor] | None = None
+    what: str,
+    expected: str,
+    got: str,
+    look_at: str = "",
+    compared: tuple[Tensor, Tensor] | None = None,
+    kind: type[CheckFailed] = CheckFailed,
 ) -> NoReturn:
-    """Raises CheckFailed with the parts of the message, one per line, and the tensors that differ, if any."""
+    """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
     __tracebackhide__ = True
     lines = [what, f"  expected: {expected}", f"  got:      {got}"]
     if look_at:
         lines.append(f"{LOOK_AT}{look_at}")
-    raise CheckFailed("\n".join(lines), compared)
+    raise kind("\n".join(lines), compared)
 
 
-def expect(condition: bool, what: str, expected: str, got: str, look_at: str = "") -> None:
+def expect(
+    condition: bool, what: str, expected: str, got: str, look_at: str = "", kind: type[CheckFailed] = CheckFailed
+) -> None:
     """Fails unless the condition holds."""
     __tracebackhide__ = True
     if not condition:
-        fail(what, expected, got, look_at)
+        fail(what, expected, got, look_at, kind=kind)
 
 
 def describe(value: object) -> str:

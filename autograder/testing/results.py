@@ -80,6 +80,10 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.compared, self.masks = compared, masks
 
 
+class OtherPartsError(CheckFailed):
+    """A component lacks some of its parts, or has some too many; what the others compute still has gradients."""
+
+
 class UnreadableError(CheckFailed):
     """What a submission does looks right, but nothing tells whether it is: a person has to read it."""
 

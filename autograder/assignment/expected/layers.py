@@ -15,6 +15,7 @@ from torch import Tensor
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, mixed_look_up, name_tokens, place
 from autograder.testing.calls import Computation
 from autograder.testing.comparison import expect
+from autograder.testing.results import CheckFailed, OtherPartsError
 
 from .parts import Census, Norm, missing_numbers, network_readings, norm_readings, take_census
 
@@ -103,12 +104,14 @@ def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -
     fewest, most = missing_numbers(census, wanted[0], wanted[2], sizes.d_model, sizes.d_ff)
     numbers = sum(p.numel() for p in census.others)
     fits = all(one <= other for one, other in zip(got, wanted, strict=True)) and fewest <= numbers <= most
+    has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,
         "how many of MultiHeadedAttention, FeedForward and LayerNorm the layer has",
         "{}, {} and {}".format(*wanted),
         "{}, {} and {}".format(*got) + (f", and {numbers} other learned numbers" if numbers else ""),
         "each sublayer has its own; build them in __init__",
+        OtherPartsError if has_most else CheckFailed,
     )
     return census
 

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from ...testing.calls import Computation, leaves_of
 from ...testing.case import Case
 from ...testing.comparison import TOLERANCE, expect, expect_close, expect_shape
-from ...testing.results import UnreadableError
+from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
 from .parts import formula_readings, learned
 
@@ -78,13 +78,20 @@ def _ordered(found: list[Tensor], d_model: int) -> list[tuple[Tensor, Tensor]]:
 def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, case: Case, twin: Twin) -> list[Computation]:
     """W_2 relu(W_1 x + b_1) + b_2, for each way to lay out two matrices and two biases."""
     found: list[Computation] = list(formula_readings(leaves, d_model, d_ff))
-    is_complete = sum(leaf.numel() for leaf in leaves) == 2 * d_model * d_ff + d_model + d_ff
-    if not found and is_complete:
+    if not found:
+        expect_numbers(leaves, 2 * d_model * d_ff + d_model + d_ff, "two maps, each with a bias")
         places = find_network(twin(), d_model, d_ff)
         if places is None:
             check_network(twin(), case, d_model)
         found = [places.of(leaves)]
     return found
+
+
+def expect_numbers(parameters: Sequence[Tensor], wanted: int, what: str) -> None:
+    """Fails unless a component learns so many numbers; with half of them or more, it is judged by what they compute."""
+    count = sum(parameter.numel() for parameter in parameters)
+    kind = OtherPartsError if 2 * count >= wanted else CheckFailed
+    expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", what, kind)
 
 
 def learned_and_leaves(module: nn.Module) -> tuple[list[nn.Parameter], list[Tensor]]:

@@ -61,7 +61,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 @pytest.mark.item("looked up")
 @each_row(["a batch", "fewer tokens than features"])
 def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    # Whatever the vectors are multiplied by: that is for the next test.
+    # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]
     module, _, candidates = make(submission, case, vocab_size, d_model, dtype)
     if isinstance(candidates, CheckFailed):
@@ -69,12 +69,12 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
     tokens = case.tokens(vocab_size, *shape)
     found = expect_shape(module(tokens), (*shape, d_model), "the embedding").detach().double()
     wanted = [candidate(tokens).detach() for candidate in candidates]
-    factors = [float((found * one).sum() / (one * one).sum()) for one in wanted]
-    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if abs(factor) > 1e-3]
+    factors = [(found * one).sum(-1, keepdim=True) / (one * one).sum(-1, keepdim=True) for one in wanted]
+    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if bool((factor.abs() > 1e-3).all())]
     look_at = "one row of the table for each token, in the order of the tokens"
     expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
     nearest = min(fits, key=lambda one: float((found - one).abs().max()))
-    expect_close(found, nearest, "the embedding, but for a factor", look_at, TOLERANCE_OF_FLOAT32)
+    expect_close(found, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
 
 
 @pytest.mark.item("times sqrt(d_model)")

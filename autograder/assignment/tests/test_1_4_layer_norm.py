@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import layer_norms, learned_and_leaves
+from autograder.assignment.expected.readings import expect_numbers, layer_norms, learned_and_leaves
 from autograder.testing.calls import (
     Computation,
     attempt,
@@ -23,6 +23,8 @@ from autograder.testing.comparison import expect, expect_shape, run_backward
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
+
+NUMBERS = "one gain and one shift for each feature, each an nn.Parameter"
 
 
 def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> nn.Module:
@@ -39,15 +41,8 @@ def candidates_of(
     twin = partial(submission.build, "layers.LayerNorm", d_model, epsilon=epsilon, dtype=torch.float64)
     found = layer_norms(leaves, d_model, epsilon, twin)
     if not found:
-        check_numbers(leaves, d_model)
+        expect_numbers(leaves, 2 * d_model, NUMBERS)
     return found
-
-
-def check_numbers(parameters: Sequence[Tensor], d_model: int) -> None:
-    """Fails unless there are a gain and a shift for each feature."""
-    count = sum(parameter.numel() for parameter in parameters)
-    look_at = "one gain and one shift for each feature, each an nn.Parameter"
-    expect(count == 2 * d_model, "the learned parameters", f"{2 * d_model} numbers", f"{count}", look_at)
 
 
 def expect_norm(
@@ -138,7 +133,7 @@ def test_constant_input_stays_finite(
 @pytest.mark.parametrize("d_model", [5, 12])
 def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_model: int) -> None:
     module = submission.build("layers.LayerNorm", d_model=d_model)
-    check_numbers(learned_and_leaves(module)[0], d_model)
+    expect_numbers(learned_and_leaves(module)[0], 2 * d_model, NUMBERS)
     # Along every axis there are the same features in another order: whichever axis is normalised, and whatever the
     # variance is divided by, a new LayerNorm only stretches them.
     places = torch.arange(d_model)

@@ -24,6 +24,7 @@ from autograder.testing.calls import (
 )
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_gradients
+from autograder.testing.results import CheckFailed, OtherPartsError
 from autograder.testing.under_test import SubmissionUnderTest
 
 STACKS = [
@@ -79,11 +80,12 @@ def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, 
     found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
     what = "how many layers with parameters of their own the stack has"
     look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
-    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at)
+    failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
+    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
     beside = sum(p.numel() for p in parameters) - sum(p.numel() for p in found)
     wanted = 2 * sizes.d_model if sizes.norm_first else 0
-    look_at = "a LayerNorm ends the stack with norm_first, and only then"
-    expect(beside == wanted, "how many numbers the stack learns besides its layers", f"{wanted}", f"{beside}", look_at)
+    what, look_at = "how many numbers the stack learns besides its layers", "a LayerNorm ends it only with norm_first"
+    expect(beside == wanted, what, f"{wanted}", f"{beside}", look_at, OtherPartsError)
 
 
 CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
@@ -140,8 +142,8 @@ def test_gradients(
     module, pairs, candidates = make(submission, case, kind, sizes, 3, dtype)
     inputs = draw(case, kind, sizes, (3, 4, 5), dtype, masked=True)
     options: dict[str, Any] = {"parameters": pairs, "case": case, "about": ["x"], "apart": True}
-    expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], **options)
-    expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters", RULES[norm_first])
+    if expect_computes(module, candidates, inputs, PARTS[kind], RULES[norm_first], **options):
+        expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters", RULES[norm_first])
 
 
 @pytest.mark.item("no side effects")

@@ -183,7 +183,7 @@ def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, ca
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), dtype=dtype)
+    made = Made(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
     candidates, inputs = made.candidates(method), made.draw(method, axes)
     pairs = list(zip(made.parameters, made.leaves, strict=True))

@@ -139,7 +139,7 @@ def changed(tmp_path, old: str, new: str) -> Path:
 
 
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
-    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 99, "carl": 100}
+    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 93, "carl": 100}
     assert grade(version=OTHER) == (0, EVERYONE) and not (output / "regrade.json").exists()
     versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
@@ -147,15 +147,15 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, cap
     capsys.readouterr()
     assert grade(version="1" * 16) == (1, EVERYONE)
     shown = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 99 → 98\n" in shown
-    assert "    1.2 Scaled dot-product attention: 13 → 14 (attention_1: failed → passed)\n" in shown
-    assert "    1.4 Layer normalisation: 10 → 8 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
-    assert scores(output)["bob"] == 99
+    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 93 → 95\n" in shown
+    assert "    1.2 Scaled dot-product attention: 7 → 14 (attention_1: failed → passed)\n" in shown
+    assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
+    assert scores(output)["bob"] == 93
     [change] = json.loads((output / "regrade.json").read_text())
-    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 99, 98, False)
+    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 93, 95, False)
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
-    assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 98
-    assert "1 mark changed:\n  bob: 99 → 98" in capsys.readouterr().out
+    assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 95
+    assert "1 mark changed:\n  bob: 93 → 95" in capsys.readouterr().out
     assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
 
 
@@ -163,7 +163,7 @@ def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
     grade()
     second()
     (folder / "bob" / "layers.py").write_text("# handed in again\n")
-    assert grade() == (0, ["bob"]) and scores(output)["bob"] == 98
+    assert grade() == (0, ["bob"]) and scores(output)["bob"] == 95
 
 
 @pytest.mark.slow
@@ -188,15 +188,21 @@ def test_another_run_of_the_same_shows_what_it_would_change(grade, output, secon
 @pytest.mark.parametrize(
     "old, new, bob, line",
     [
-        ("points = 14", "points = 28", 112, "1.2 Scaled dot-product attention: 13 → 26 (worth 14 points before, 28"),
-        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 13 → 0"),
+        ("points = 14", "points = 28", 100, "1.2 Scaled dot-product attention: 7 → 14 (worth 14 points before, 28"),
+        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 7 → 0"),
+        (
+            '"scores, scale and softmax", weight = 5',
+            '"scores, scale and softmax", weight = 11',
+            90.9,
+            "7 → 4.9 (scores, scale and softmax: costs 7.7 points, 5 before; returned weights: costs 1.4 points",
+        ),
     ],
 )
 def test_new_points_and_credit_run_nothing(grade, folder, tmp_path, output, capsys, monkeypatch, old, new, bob, line):
     grade()
     path = changed(tmp_path, old, new)
     capsys.readouterr()
-    assert grade("--assignment", path) == (1, []) and scores(output)["bob"] == 99
+    assert grade("--assignment", path) == (1, []) and scores(output)["bob"] == 93
     assert line in capsys.readouterr().out
     assert grade("--assignment", path, "--keep") == (0, []) and scores(output)["bob"] == bob
     monkeypatch.setattr(WithTests, "assignment", read_assignment(path))
@@ -238,12 +244,12 @@ def test_what_changes_is_named_with_the_test_that_decides():
     old = graded("1.2").judgement
     said = old.changed(parts=tuple(part.changed(message="said otherwise") for part in old.parts))
     assert change_of(old, said) is change_of(old, graded("1.2", version=OTHER).judgement) is None
-    change = change_of(old, graded("1.3", version=OTHER).judgement)
+    change = change_of(graded("2.1").judgement, graded("2.2", version=OTHER).judgement)
     assert change.before == change.after < 100, "the sum alone would hide it"
     first, second = change.parts
-    assert first.number == "1.2" and first.before < first.after == 14
-    assert first.reasons == ("attention_1: failed → passed",)
-    assert second.reasons == ("multi_head_1: passed → failed",)
+    assert first.number == "2.1" and first.before < first.after == 10
+    assert first.reasons == ("encoder_layer_1: failed → passed",)
+    assert second.reasons == ("decoder_layer_1: passed → failed",)
     failed = change_of(old, graded("1.2", state=State.GRADER_ERROR).judgement)
     assert failed.after is None and failed.parts[0].after is None, "no zero"
     assert failed.parts[0].reasons == ("attention_1: failed → grader error",)
@@ -258,8 +264,9 @@ def test_new_points_and_weights_of_items_are_named():
     [part] = change_of(old, weighed(old, with_task("1.2", points=20.0))).parts
     assert part.after == round(part.before * 20 / 14, 2) and part.reasons == ("worth 14 points before, 20 now",)
     [first, *others] = next(task.items for task in ASSIGNMENT.tasks if task.number == "1.2")
-    [part] = change_of(old, weighed(old, with_task("1.2", items=(replace(first, weight=18.0), *others)))).parts
-    assert part.before != part.after and part.reasons[0] == f"{first.name}: worth 4 points before, 9 now"
+    [part] = change_of(old, weighed(old, with_task("1.2", items=(replace(first, weight=15.0), *others)))).parts
+    named = "scores, scale and softmax: costs 2.5 points, 5 before", "returned weights: costs 1 point, 2 before"
+    assert part.before != part.after and part.reasons == named, "what is earned is not"
 
 
 class FatalGrader(StubGrader):

@@ -88,7 +88,7 @@ def test_limits_references_and_packages_change_it(copy, monkeypatch):
     [
         ("points = 14", "points = 15", "weighing"),
         ("beginner = 0.30", "beginner = 0.31", "weighing"),
-        ('{ name = "masks", weight = 6', '{ name = "masks", weight = 5', "weighing"),
+        ('{ name = "masks", weight = 4', '{ name = "masks", weight = 5', "weighing"),
         ('credit = "items"', 'credit = "all"', "weighing"),
         ('title = "Layer normalisation"', 'title = "LayerNorm"', "weighing"),
         ('due = ""', 'due = "on Monday"', "nothing"),
