@@ -141,7 +141,7 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
     for task in assignment.tasks:
         if task.components:
             results.append(judge_task(task, outcomes(states.get(task.number, "Pp")), assignment.credit))
-        elif bleu is None:
+        elif bleu is None or not task.threshold:
             results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
         else:
             [verdict] = judge(score(bleu), {task.threshold: assignment.thresholds[task.threshold]})
