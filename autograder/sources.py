@@ -160,6 +160,12 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
 
 
+@lru_cache(maxsize=64)
+def tree_of(text: str) -> ast.Module | SyntaxError:
+    """What `parse` finds, for those who only look at it: a submission's modules are looked at several times."""
+    return parse(text)
+
+
 @lru_cache(maxsize=32)
 def statements_of(text: str) -> frozenset[str]:
     """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""

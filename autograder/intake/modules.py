@@ -28,10 +28,10 @@ from ..sources import (
     decode,
     failing_module,
     file_of,
-    parse,
     quote,
     read_modules,
     relative_imports,
+    tree_of,
 )
 from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
 
@@ -83,7 +83,7 @@ class Selection:
                 self.sources[module] = release[module]
             if module in self.sources:
                 path, text = self.sources[module]
-                tree = parse(text)  # the tests of its components report a syntax error
+                tree = tree_of(text)  # the tests of its components report a syntax error
                 wanted += relative_imports(tree, module, path) if isinstance(tree, ast.Module) else ()
         self.sources = adapt(self.sources, contract)
 
@@ -145,7 +145,7 @@ def notes_on_imports(selection: Selection, tree: Tree, place: Place, package: st
     """Notes on imports that cannot work, since they name a module of the submission absolutely."""
     for module in sorted(selection.submitted):
         path, text = selection.sources[module]
-        parsed = parse(text)
+        parsed = tree_of(text)
         for name, line in absolute_imports(parsed) if isinstance(parsed, ast.Module) else ():
             first, _, rest = name.partition(".")
             if first == package or (not rest and tree.find(place.path(f"{first}.py"))):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from autograder.sources import Sources
 from foundation.assignment_tables import Forbidden
 
-from ..sources import TooNestedError, parse, resolve
+from ..sources import TooNestedError, resolve, tree_of
 
 LIBRARY = "torch"
 NO_TEXT = "(?!)"
@@ -59,7 +59,7 @@ class ModuleNames:
     """
 
     def __init__(self, name: str, text: str) -> None:
-        tree = parse(text)
+        tree = tree_of(text)
         self.name, self.lines = name, text.split("\n")
         self.tree = tree if isinstance(tree, ast.Module) else None
         self.is_tangled = isinstance(tree, TooNestedError)

@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ..sources import Sources, absolute_imports, failing_module, parse
+from ..sources import Sources, absolute_imports, failing_module, tree_of
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500
@@ -28,7 +28,7 @@ def wanted_imports(sources: Sources) -> list[str]:
 @lru_cache(maxsize=64)
 def _harmless_names_in(text: str) -> frozenset[str]:
     """Those that a module's text names; the same text is asked about again for each of its workers."""
-    tree = parse(text)
+    tree = tree_of(text)
     return frozenset(filter(is_harmless, names_in(tree))) if isinstance(tree, ast.Module) else frozenset()
 
 

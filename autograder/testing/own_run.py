@@ -22,7 +22,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Forbidden
 
 from ..assignment_code import stand_ins_of
-from ..sources import Locate, Sources, in_module, parse
+from ..sources import Locate, Sources, in_module, tree_of
 from .hints import Attempts
 from .in_process import InProcessSubmission
 from .observation import side_by_side
@@ -209,7 +209,7 @@ def find_own_parts(sources: Sources, assignment: Assignment, locate: Locate = in
 
 def _find(text: str, names: Container[str]) -> Iterator[tuple[int, str]]:
     """Lines with what is found there, in one module."""
-    tree = parse(text)
+    tree = tree_of(text)
     for node in nodes_at_import(tree) if isinstance(tree, ast.Module) else ():
         if isinstance(node, ast.ClassDef) and node.name in names:
             if any(isinstance(one, ast.FunctionDef) and one.name == "__new__" for one in node.body):
