@@ -75,6 +75,7 @@ class Task:
     Attributes:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
         tests_of: where the components are classes of the student's own tests: what each of them tests.
+        asks_about: components that its questions are about: whoever changes these is asked anew.
         threshold: the name of the BLEU that is asked for; None where components are judged.
         by_hand: whether people mark it, and nothing else: an oral check, a sitting, a report.
         written: whether it is one that students answer in writing: in ANSWERS, or in a cell of text.
@@ -87,6 +88,7 @@ class Task:
     points: float
     components: tuple[str, ...] = ()
     tests_of: tuple[str, ...] = ()
+    asks_about: tuple[str, ...] = ()
     threshold: str | None = None
     by_hand: bool = False
     written: bool = False
@@ -290,6 +292,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))
     tests_of = tuple(read_texts(table.get("tests_of", []), f"{where}: tests_of"))
+    asks_about = tuple(read_texts(table.get("asks_about", []), f"{where}: asks_about"))
     threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
     by_hand = _switch(table.get("by_hand", False), f"{where}: by_hand")
     if [bool(components), threshold is not None, by_hand].count(True) != 1:
@@ -298,7 +301,7 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
         raise AssignmentError(f"{where}: written: people read it; expected `by_hand = true`, too")
     if tests_of and len(tests_of) != len(components):
         raise AssignmentError(f"{where}: tests_of: expected what each of the components tests, in their order")
-    for component in (*components, *tests_of):
+    for component in (*components, *tests_of, *asks_about):
         if component not in contract.components:
             module, _, name = component.partition(".")
             what = f"unknown component {component!r}{suggest(component, contract.components)}"
@@ -308,7 +311,13 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     if threshold is not None and threshold not in thresholds:
         raise AssignmentError(f"{where}: unknown threshold {threshold!r}{suggest(threshold, thresholds)}")
     items = _items(table.get("items", []), where)
-    read = {"components": components, "tests_of": tests_of, "points": float(points), "items": items}
+    read = {
+        "components": components,
+        "tests_of": tests_of,
+        "asks_about": asks_about,
+        "points": float(points),
+        "items": items,
+    }
     return Task(**{**table, **read})
 
 

@@ -1,4 +1,4 @@
-"""The command line: `sanity`, `hint`, `train`, `average`, `compare`, `translate`, `attention`, `align` and `pack`.
+"""The command line: `sanity`, `hint`, `understand`, `train`, `translate`, `pack` and others.
 
 A user's error is answered in one line, with exit status 2.
 """
@@ -58,7 +58,7 @@ def make_parser() -> Parser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package.name()}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    names = "sanity | hint | train | average | compare | translate | attention | align | pack"
+    names = "sanity | hint | understand | train | average | compare | translate | attention | align | pack"
     commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
@@ -77,6 +77,8 @@ def make_parser() -> Parser:
     sanity.add_flags(command("sanity", sanity.run, text, "--output sanity.png"))
     text = "Give a hint for a task after some failed attempts, which .attempts.json beside the package counts."
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
+    text = "Ask three questions about your own code for a task whose tests pass; the answers are task E.6."
+    command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")
     text = "Average the last checkpoints of a run into one."
     runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
@@ -96,6 +98,13 @@ def make_parser() -> Parser:
 def give_hint(options: argparse.Namespace) -> int:
     """Prints a hint; returns 1 unless the task's tests pass."""
     from autograder.testing.hints import give  # the tests take a moment to load
+
+    return give(options.task)
+
+
+def ask(options: argparse.Namespace) -> int:
+    """Prints the questions; returns 1 unless the task's tests pass."""
+    from autograder.testing.own_questions import give
 
     return give(options.task)
 

@@ -4,6 +4,7 @@
     check("1.2")                              # tests your answers as they are now
     from student.layers import EncoderLayer   # your answers of this notebook and of the others, as saved
     predict("1.2", "b")                       # is that right? before you check
+    understand("1.2")                         # asks about your own code, once its tests pass
     refresh()                                 # the next such import sees what you changed meanwhile
     is_graded                                 # True while nbgrader runs the notebook: do not train then
 
@@ -33,4 +34,4 @@ def history() -> list[str]:
 _course = Course(FOLDER, SUPPORT, history)
 package.use(_course.assignment.package)  # whose model `given` trains and draws
 is_graded = "NBGRADER_EXECUTION" in os.environ
-check, predict, refresh = _course.check, _course.predict, _course.refresh
+check, predict, refresh, understand = _course.check, _course.predict, _course.refresh, _course.understand

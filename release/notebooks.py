@@ -53,7 +53,7 @@ _IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 STUB = "raise NotImplementedError()"
 """What nbgrader puts in place of every solution."""
 
-HELPERS = ["from course import check, is_graded, predict, refresh", "", EVERYWHERE]
+HELPERS = ["from course import check, is_graded, predict, refresh, understand", "", EVERYWHERE]
 """First of all: `course` makes the answers importable."""
 
 METADATA = {

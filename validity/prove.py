@@ -220,8 +220,9 @@ class Verdict:
         """Numbers of the tasks that lost points but do not judge the faulty component.
 
         A fault in a part that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
+        Questions about a component are others after any change of it.
         """
-        judged = {task.number: task.components for task in assignment.tasks}
+        judged = {task.number: (*task.components, *task.asks_about) for task in assignment.tasks}
         is_extension = self.fault.task.startswith("E")
         return [
             number

@@ -10,6 +10,7 @@
     learned_model.py     what a model looks at whose checkpoint was handed in
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
+    scenes.py            calls that questions at home are about
     understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
 

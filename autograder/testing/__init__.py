@@ -9,6 +9,7 @@
     collected_tests.py  on a sandboxed submission             checking_time.py  within limits of time
     notebook/       checks in a student's notebook
     own_tests.py    a student's own tests, as text            hints.py        hints after failed attempts
+    own_questions.py  questions about a student's own code, to be answered at home
 
 Students get what their own run needs.
 """

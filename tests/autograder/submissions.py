@@ -4,7 +4,7 @@ from pathlib import Path
 
 from foundation.places import REFERENCE
 
-GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode", "own_tests")
+GRADED = ("embedding", "attention", "layers", "model", "masks", "train", "decode", "own_tests", "understanding")
 
 
 def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:

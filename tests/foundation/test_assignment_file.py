@@ -12,7 +12,7 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 def test_the_default_assignment_adds_up():
     assignment = read_assignment()
     assert (assignment.name, assignment.max_score) == ("transformer", 100)
-    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5, 0, 0, 0, 0, 0]
+    assert [task.points for task in assignment.tasks] == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5, 0, 0, 0, 0, 0, 0]
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
 
 

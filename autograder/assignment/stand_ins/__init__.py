@@ -9,6 +9,7 @@ those of the contract replace components.
     formulas.py    what those compute
     models.py      small models, what is run with them, and a submission's own with the weights of its checkpoint
     own_tests.py   tries a student's own tests on implementations of what they test
+    watching.py    looks on while a component runs: which lines run, and what its names hold
 """
 
 from .components import (
@@ -37,6 +38,7 @@ from .models import (
     train,
 )
 from .own_tests import try_test
+from .watching import watch
 
 __all__ = [
     "Batch",
@@ -61,4 +63,5 @@ __all__ = [
     "search",
     "train",
     "try_test",
+    "watch",
 ]

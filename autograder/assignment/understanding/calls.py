@@ -1,4 +1,4 @@
-"""Calls of each component by which its versions are told apart, and one that can be computed by hand.
+"""Calls of each component by which its versions are told apart.
 
 Results are in float64, in eval mode unless a call says otherwise, and with random parameters that are the same for all
 versions that have as many.
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .scenes import Scene
 from .symptoms.seeing import build
 
 Call = Callable[[], Any]
@@ -143,36 +142,3 @@ def _tensors(value: Any) -> list[Tensor]:
     if isinstance(value, Tensor):
         return [value.detach()]
     return [one for part in value for one in _tensors(part)]
-
-
-def attention_by_hand(case: Case) -> Scene:
-    """One query, two keys, and a d_k whose root is 2."""
-    first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
-    query, key = torch.tensor([1.0, 1.0, 0.0, 0.0]), torch.tensor([[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 5.0, 5.0]])
-    key[0, 0], key[1, 1] = first, second
-    value = torch.tensor([[1.0, 0.0, 0.0, 3.0], [0.0, 2.0, 4.0, 0.0]])
-    told = (
-        "`scaled_dot_product_attention(query, key, value)`, one sentence and one head, with the query (1, 1, 0, 0), "
-        f"the keys ({first}, 0, 0, 0) and (0, {second}, 5, 5), and the values (1, 0, 0, 3) and (0, 2, 4, 0)."
-    )
-    inputs = (query.view(1, 1, 1, 4), key.view(1, 1, 2, 4), value.view(1, 1, 2, 4))
-    return Scene("attention.scaled_dot_product_attention", told, {}, {}, inputs, method="")
-
-
-def norm_by_hand(case: Case) -> Scene:
-    """Four features."""
-    middle, away = case.size(2, 7), case.choose([1, 2, 3])
-    x = torch.tensor([[middle - away, middle + away, middle - away, middle + away]], dtype=torch.float32)
-    told = f"`LayerNorm(d_model=4)`, as it was made, on one position with the features {_listed(x)}."
-    return Scene("layers.LayerNorm", told, {}, {"d_model": 4}, (x,))
-
-
-def _listed(x: Tensor) -> str:
-    return ", ".join(f"{value:g}" for value in x.flatten().tolist())
-
-
-BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
-    "attention.scaled_dot_product_attention": attention_by_hand,
-    "layers.LayerNorm": norm_by_hand,
-}
-"""Calls whose intermediate values one can compute without a calculator, or nearly so."""

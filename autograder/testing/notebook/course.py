@@ -16,6 +16,7 @@ from types import ModuleType
 
 from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.command_line import UserError
 from foundation.texts import as_threshold
 
 from ...intake.modules import Selection, read_release
@@ -109,6 +110,15 @@ class Course:
         if picture is not None:
             show(picture, f"What your code returned beside what was expected, in a test of task {number}")
         return result.score
+
+    def understand(self, number: str) -> None:
+        """Asks three questions about the answer to a task whose tests pass."""
+        from ..own_questions import tell
+
+        try:
+            print(tell(number, self.answers()[0], self.assignment)[0])
+        except UserError as error:
+            print(error)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""

@@ -1,0 +1,288 @@
+"""Questions to students about their own code, to be answered at home: what happens in it while it runs?
+
+The code is run in small calls and watched, as by a debugger. What is asked, and what is right, follows from the text of
+the component alone: whoever has the same code gets the same questions, at home and where it is graded.
+
+    asked = ask(submission, "layers.LayerNorm", make_scene, make_scene_by_hand)
+    asked.tag             tells one version of the component from another
+    asked.listing         its lines with the numbers by which questions name them
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from foundation.assignment_file import Assignment, read_assignment, released_folder
+from foundation.command_line import UserError
+
+from ..assignment_code import part_of
+from ..sources import Sources, parse
+from .case import Case, number_of
+from .under_test import SubmissionUnderTest
+
+N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
+NEAR = 0.011
+"""An answer may be rounded to two digits."""
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+COMMENT = re.compile(r"\s*(#.*)?\r?")
+BLOCKS = (ast.If, ast.For, ast.While)
+NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
+MakeScene = Callable[[Case], Any]
+
+
+@dataclass(frozen=True)
+class OwnQuestion:
+    """A question, and the numbers of the right answer."""
+
+    text: str
+    right: tuple[float, ...]
+
+    def is_answered(self, said: str) -> bool:
+        """Whether the numbers of an answer are the right ones, in their order."""
+        found = [float(one) for one in NUMBER.findall(said)]
+        return len(found) == len(self.right) and all(
+            abs(one - other) <= NEAR * max(1, abs(other)) for one, other in zip(found, self.right, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class OwnQuestions:
+    """The questions about a component."""
+
+    tag: str
+    listing: str
+    questions: tuple[OwnQuestion, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of."""
+
+    first: int
+    last: int
+    code: str
+    is_after: bool
+    is_in_block: bool
+
+
+def ask(
+    submission: SubmissionUnderTest, component: str, make: MakeScene, by_hand: MakeScene | None = None
+) -> OwnQuestions:
+    """Draws the questions about a component, which has to run.
+
+    Args:
+        submission: whose component it is.
+        component: a function, or a class with a `forward`.
+        make: a small call, all of whose axes differ in length.
+        by_hand: a call whose intermediate values are easily computed.
+    """
+    lines = _lines_of(component, submission.sources)
+    tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
+    places = list(_places("\n".join(lines.values())))[:MOST_PLACES]
+    numbers = list(lines)
+    draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
+    scene = make(Case(0, f"questions about {component} {tag}"))
+    facts, times = _watch(submission, scene, places, numbers)
+    kinds = [
+        _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw),
+        _asked_for_change(submission, scene, places, numbers, facts),
+        _asked_for_runs(scene, places, times, draw),
+    ]
+    kinds = draw.sample(kinds, len(kinds))
+    shapes = _asked_for_shapes(scene, places, facts, times, draw)
+    questions = [one for one in [next(shapes, None), *kinds, *shapes] if one is not None][:N_QUESTIONS]
+    listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
+    return OwnQuestions(tag, listing, tuple(questions))
+
+
+def _lines_of(component: str, sources: Sources) -> dict[int, str]:
+    """The lines of a component by their numbers in its module, without docstrings, imports, comments and blank lines.
+
+    The last definition of the name counts. Raises: NotImplementedError where there is none.
+    """
+    module, _, name = component.partition(".")
+    text = sources[module][1]
+    body = getattr(parse(text), "body", ())
+    nodes = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name]
+    if not nodes:
+        raise NotImplementedError(f"{name} is not in {module}.py")
+    hidden = {
+        number
+        for node in ast.walk(nodes[-1])
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    numbered = list(enumerate(text.split("\n"), start=1))[nodes[-1].lineno - 1 : nodes[-1].end_lineno]
+    return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
+
+
+def _places(text: str) -> Iterator[Place]:
+    """Where a component can be looked at: the names that its statements set, and parts of what it returns."""
+    tree = ast.parse(text)
+    blocks = [node for node in ast.walk(tree) if isinstance(node, BLOCKS)]
+    inside = {id(one) for block in blocks for one in ast.walk(block)}
+    for node in ast.walk(tree):
+        codes: list[tuple[str, bool]] = []
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                codes = [(name, True)]
+            case ast.Assign(targets=[ast.Tuple(elts=names)]) if all(isinstance(one, ast.Name) for one in names):
+                codes = [(ast.unparse(one), True) for one in names]
+            case ast.Return(value=ast.expr() as value):
+                hidden = {id(part) for one in ast.walk(value) if isinstance(one, NOT_ONCE) for part in ast.walk(one)}
+                parts = [one for one in ast.walk(value) if isinstance(one, (ast.Call, ast.BinOp))]
+                shown = [ast.get_source_segment(text, one) or "" for one in parts if id(one) not in hidden]
+                codes = [(code, False) for code in shown if code and "\n" not in code and "_(" not in code]
+        for code, is_after in codes:
+            if len(code) <= MOST_CHARACTERS and isinstance(node, ast.stmt):
+                yield Place(node.lineno, node.end_lineno or node.lineno, code, is_after, id(node) in inside)
+
+
+def _watch(
+    submission: SubmissionUnderTest, scene: Any, places: Sequence[Place], lines: Sequence[int]
+) -> tuple[list[Tensor | None], list[int]]:
+    """What the places hold in a call, and how often their statements are run."""
+    wanted = [[lines[one.first - 1], lines[one.last - 1], one.code, one.is_after] for one in places]
+    facts, times = scene.watch(submission, wanted)
+    kept = [one if isinstance(one, Tensor) else None for one in facts]
+    return (kept + [None] * len(places))[: len(places)], [int(one) for one in times][: len(places)]
+
+
+def _where(place: Place) -> str:
+    return f"`{place.code}` {'once' if place.is_after else 'in'} line {place.first}{' has run' * place.is_after}"
+
+
+def _asked_for_shapes(
+    scene: Any, places: Sequence[Place], facts: Sequence[Tensor | None], times: Sequence[int], draw: random.Random
+) -> Iterator[OwnQuestion]:
+    """Shapes of several axes, each once; those that are handed over already come last."""
+    given = {tuple(one.shape) for one in scene.inputs if isinstance(one, Tensor)}
+    pairs = [(place, tuple(fact.shape)) for place, fact in zip(places, facts, strict=True) if fact is not None]
+    pairs = draw.sample(pairs, len(pairs))
+    pairs.sort(key=lambda pair: (pair[1] in given, -len(pair[1])))
+    seen: set[tuple[int, ...]] = set()
+    for place, shape in pairs:
+        if shape and shape not in seen:
+            seen.add(shape)
+            first = " for the first time" * (times[places.index(place)] > 1)
+            yield OwnQuestion(f"The call is {scene.told}\n   What is the shape of {_where(place)}{first}?", shape)
+
+
+def _asked_for_numbers(
+    submission: SubmissionUnderTest, scene: Any, places: Sequence[Place], lines: Sequence[int], draw: random.Random
+) -> OwnQuestion | None:
+    """A few numbers of a call by hand, which are not all the same as its inputs'."""
+    if not scene:
+        return None
+    facts, _ = _watch(submission, scene, places, lines)
+    given = [one.flatten().tolist() for one in scene.inputs if isinstance(one, Tensor)]
+    fitting = []
+    for place, fact in zip(places, facts, strict=True):
+        numbers = tuple(fact.double().flatten().tolist()) if fact is not None and fact.dtype is not torch.bool else ()
+        if 0 < len(numbers) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in numbers) and [*numbers] not in given:
+            fitting.append((place, tuple(round(one, 4) for one in numbers)))
+    if not fitting:
+        return None
+    place, numbers = draw.choice(fitting)
+    text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two digits are enough."
+    return OwnQuestion(text, numbers)
+
+
+def _asked_for_change(
+    submission: SubmissionUnderTest,
+    scene: Any,
+    places: Sequence[Place],
+    lines: Sequence[int],
+    facts: Sequence[Tensor | None],
+) -> OwnQuestion | None:
+    """Which line is the first to compute something else where the mask forbids one key more."""
+    masks = [i for i, one in enumerate(scene.inputs) if isinstance(one, Tensor) and one.dtype is torch.bool]
+    if not masks:
+        return None
+    mask = scene.inputs[masks[0]].clone()
+    cell = (-1,) + (0,) * (mask.ndim - 1)
+    mask[cell] = ~mask[cell]
+    inputs = [*scene.inputs]
+    inputs[masks[0]] = mask
+    others, _ = _watch(submission, replace(scene, inputs=tuple(inputs)), places, lines)
+    changed = [
+        place.first
+        for place, one, other in zip(places, facts, others, strict=True)
+        if one is not None and other is not None and one.shape == other.shape and not torch.equal(one, other)
+    ]
+    if not changed or min(changed) == min((place.first for place in places), default=0):
+        return None
+    where = ", ".join(map(str, (mask.shape[0] - 1, *cell[1:])))
+    asked = "Of the lines that set a name or return, which is the first that computes other values?"
+    text = f"The call is {scene.told}\n   Now mask[{where}] turns from True to False. {asked}"
+    return OwnQuestion(text, (float(min(changed)),))
+
+
+def _asked_for_runs(
+    scene: Any, places: Sequence[Place], times: Sequence[int], draw: random.Random
+) -> OwnQuestion | None:
+    """How often a line in a branch or a loop is run."""
+    inner = sorted({(place.first, n) for place, n in zip(places, times, strict=True) if place.is_in_block or n > 1})
+    if not inner:
+        return None
+    line, n = draw.choice(inner)
+    return OwnQuestion(f"The call is {scene.told}\n   How often is line {line} run? 0 = never.", (float(n),))
+
+
+def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
+    """The questions about a component of the assignment."""
+    scenes = part_of(assignment, "scenes")
+    made: Mapping[str, MakeScene] = getattr(scenes, "SCENES", {})
+    by_hand: Mapping[str, MakeScene] = getattr(scenes, "BY_HAND", {})
+    return ask(submission, component, made[component], by_hand.get(component))
+
+
+def tell(number: str, sources: Sources, assignment: Assignment) -> tuple[str, bool]:
+    """What a student reads who asks for the questions about a task, and whether there are any.
+
+    Raises:
+        UserError: for a task about which there never are any.
+    """
+    from .hints import hints_for  # the tests take a moment to load
+    from .in_process import InProcessSubmission
+    from .results import State
+
+    about = {component: task for task in assignment.tasks for component in task.asks_about}
+    tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
+    if number not in tasks:
+        raise UserError(f"there are no questions about {number!r}: expected one of {', '.join(tasks) or 'no task'}")
+    _, outcomes = hints_for(tasks[number], sources, assignment)
+    if not outcomes:
+        return f"the tests of {number} are handed out later, and the questions with them", False
+    if any(outcome.state is not State.PASSED for outcome in outcomes):
+        return f"pass the tests of {number} first", False
+    submission = InProcessSubmission(sources, assignment)
+    shown = []
+    for component in tasks[number].components:
+        asked, place = find(component, submission, assignment), about[component]
+        gaps = ", ".join(['"…"'] * len(asked.questions))
+        shown += [asked.listing, *(f"{n}. {one.text}" for n, one in enumerate(asked.questions, start=1))]
+        shown += [f"Your answers are an entry of what `{place.components[0]}` returns (task {place.number}):"]
+        shown += [f'    "{number} {asked.tag}": [{gaps}],']
+    submission.close()
+    return "\n\n".join(shown), True
+
+
+def give(number: str) -> int:
+    """Prints the questions about a task of a student's folder; returns 1 unless its tests pass."""
+    from .in_process import read_sources
+
+    folder = released_folder()
+    text, is_asked = tell(number, read_sources(folder, folder), read_assignment())
+    print(text)
+    return int(not is_asked)

@@ -1,0 +1,26 @@
+"""Your answers to questions about your own code (extension E.6).
+
+    python -m student understand 1.2          # also 1.3 and 1.4, once the tests of the task pass
+    python -m pytest -m task_e_6
+
+The first command shows your lines with numbers, and asks three questions about them: the shape of a value, numbers in a
+call that you can compute by hand, how often a line is run, which line a change of the mask reaches first. It also shows
+the entry for the dictionary below. If you change the code, there are other questions.
+"""
+
+
+def answers() -> dict[str, list[str]]:
+    """Your answers, by task and version of the code.
+
+    An answer is a text with the numbers in their order. An example, about code that nobody has:
+
+    return {"1.4 000000": ["(3, 4, 1)", "0.5 and 2", "26"]}
+    """
+    # TODO E.6: one entry for each of 1.2, 1.3 and 1.4; what would a debugger show at these lines?
+    ### BEGIN SOLUTION
+    return {
+        "1.2 6d36d2": ["(3, 4, 6, 5)", "0.018, 0.982", "6"],
+        "1.3 b80f63": ["(2, 4, 3, 6)", "3", "(2, 3, 4, 6)"],
+        "1.4 334c46": ["(3, 4, 1)", "-1, 1, -1, 1", "(3, 4, 6)"],
+    }
+    ### END SOLUTION

@@ -1,0 +1,118 @@
+"""Questions at home: what is asked and what is right follow from the code, here and in the sandbox."""
+
+import pytest
+
+from autograder.grading.submission import open_grader
+from autograder.sandbox.proxy.submission import Sandbox
+from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.testing.own_questions import OwnQuestion, find, tell
+from autograder.testing.results import State
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
+from foundation.places import REFERENCE, SKELETON
+
+ASSIGNMENT = read_assignment()
+ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
+PLAIN = '''import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Computes it."""
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+
+    # Forbidden keys.
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+'''
+
+
+def sources(**changed):
+    made = read_sources(REFERENCE, REFERENCE)
+    return {**made, **{name: (f"{name}.py", text) for name, text in changed.items()}}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return find(ATTENTION, InProcessSubmission(sources(attention=PLAIN), ASSIGNMENT), ASSIGNMENT)
+
+
+def test_what_is_asked_is_what_a_debugger_shows(plain):
+    lines = plain.listing.split("\n")
+    assert len(lines) == 6 and lines[1].split(maxsplit=1) == ["2", lines[1].split(maxsplit=1)[1]]
+    assert "Computes" not in plain.listing and "Forbidden" not in plain.listing
+    by_kind = {one.text.split("\n")[1].split()[0]: one for one in plain.questions}
+    assert {"What", "Which", "Now"} == {*by_kind} and len(plain.questions) == 3
+    assert by_kind["Now"].right == (4.0,), "the line that looks at the mask"
+    b, h, q = by_kind["What"].right[:3]
+    assert f"query ({b}, {h}, {q}, " in by_kind["What"].text
+
+
+def test_a_change_asks_anew_and_a_comment_does_not(plain):
+    def asked(text):
+        return find(ATTENTION, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+
+    assert asked(PLAIN.replace("# Forbidden keys.", "# Keys that are forbidden.\n    # At all.")) == plain
+    assert asked(PLAIN.replace("-1e9", "-1e8")).tag != plain.tag
+
+
+def test_the_sandbox_asks_the_same():
+    for changed in ({}, {"attention": PLAIN}):
+        with Sandbox(sources(**changed), ASSIGNMENT) as sandbox:
+            for component in (ATTENTION, NORM):
+                here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
+                assert find(component, sandbox, ASSIGNMENT) == here
+
+
+@pytest.mark.parametrize(
+    "said, is_right",
+    [
+        ("(2, 3)", True),
+        ("2 x 3", True),
+        ("2.001 and 3", True),
+        ("2", False),
+        ("(2, 3, 1)", False),
+        ("(3, 2)", False),
+        ("", False),
+        ("-2, 3", False),
+    ],
+)
+def test_numbers_count_in_their_order(said, is_right):
+    assert OwnQuestion("?", (2.0, 3.0)).is_answered(said) == is_right
+
+
+@pytest.fixture(scope="module")
+def grader(tmp_path_factory):
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none") as grader:
+        yield grader
+
+
+@pytest.mark.parametrize(
+    "answers, state, told",
+    [
+        ("{}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
+        ("{'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand` asks about it anew"),
+        ("{'1.2 TAG': ['1', '2', '3']}", State.FAILED, "what your code does"),
+        ("{'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
+        ("{'1.2 TAG': 7}", State.FAILED, "a list of 3 texts"),
+        ("[1]", State.FAILED, "a dictionary"),
+    ],
+)
+def test_answers_are_judged(plain, grader, answers, state, told):
+    text = f"def answers():\n    return {answers.replace('TAG', plain.tag)}\n"
+    tests = grader.tests.only("task_e_6")
+    with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+        found = [outcome for part in tests.run(sandbox, 1) for outcome in part.get("task_e_6", ())]
+    [outcome] = [one for one in found if "about_attention" in one.test]
+    assert outcome.state is state and told in outcome.message
+
+
+def test_questions_come_after_the_tests():
+    faulty = sources(attention=PLAIN.replace(" / query.size(-1) ** 0.5", ""))
+    assert tell("1.2", faulty, ASSIGNMENT) == ("pass the tests of 1.2 first", False)
+    assert tell("1.4", read_sources(SKELETON, SKELETON), ASSIGNMENT) == ("pass the tests of 1.4 first", False)
+    text, is_asked = tell("1.4", sources(), ASSIGNMENT)
+    assert is_asked and '    "1.4 ' in text and "(task E.6)" in text
+    with pytest.raises(UserError, match="no questions about '1.1': expected one of 1.2, 1.3, 1.4"):
+        tell("1.1", sources(), ASSIGNMENT)
