@@ -30,7 +30,7 @@ from validity.run_tests import Run, Version, run_versions
 INTACT = "intact"
 PACKAGE = "faulty"
 POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults a pre-norm model does not have
-TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", *POST_NORM, "2.4", "3.1")
+TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", *POST_NORM, "2.4", "3.1")
 N_TRANSLATED = 100  # dev sentences, translated in batches of two sizes and in two precisions
 SEED = 0
 FURTHER_SEEDS = (1, 2)  # where the model's BLEU lies near a bound
@@ -202,12 +202,13 @@ def outside(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
     """Draws each fault: points kept by BLEU, one colour for each task, with the corners that should be empty."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     from given.pictures import save_figure
 
     figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+    axes, colours = figure.subplots(), colormaps["tab20"]
     axes.axvspan(-0.02, RUINED, 0.5, 1, color="tab:red", alpha=0.12)
     axes.axvspan(AS_GOOD, 1.1, 0, 0.4, color="tab:red", alpha=0.12)
     for number, task in enumerate(TASKS):
@@ -218,7 +219,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
             values = [(relative_bleu(row, rows), kept(row)) for row in several]
             label = task if mark == "o" else None
             axes.scatter(
-                *zip(*values, strict=True) if values else ((), ()), color=f"C{number}", marker=mark, label=label
+                *zip(*values, strict=True) if values else ((), ()), color=colours(number), marker=mark, label=label
             )
     axes.set(xlim=(-0.02, 1.1), ylim=(0, 1), xlabel="dev BLEU with the fault, as a share of the intact model's")
     axes.set(ylabel="share of the task's points that are kept")

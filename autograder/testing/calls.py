@@ -124,6 +124,8 @@ def expect_computes(
         Whether the values are right; False only with `apart`.
     """
     __tracebackhide__ = True
+    if not set(about) <= set(parts):
+        raise ValueError(f"about {about}: expected some of {parts}")
     try:
         with_gradients = parameters is not None
         dtype = dtype or _dtype_of(inputs)

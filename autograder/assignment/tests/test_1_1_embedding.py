@@ -59,7 +59,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 
 
 @pytest.mark.item("looked up")
-@each_row(["a batch", "fewer tokens than features"])
+@each_row(["a batch", "fewer tokens than features"], "a batch")
 def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.assignment.expected.attention import PARTS, SPLIT, check_numbers, expect_masked, multi_heads
+from autograder.assignment.expected.attention import PARTS_OF_MODULE as PARTS
+from autograder.assignment.expected.attention import SPLIT, check_numbers, expect_masked, multi_heads
 from autograder.assignment.expected.readings import learned_and_leaves
 from autograder.testing.arguments import Inputs
 from autograder.testing.calls import (
@@ -118,7 +119,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
 
 
 @pytest.mark.item("masks reach every head")
-@each_row(["b11k", "qk", "b1qk", "bhqk"], "bhqk")
+@each_row(["b11k", "qk", "b1qk", "bhqk"], "b1qk", "bhqk")
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes = {"b": 4, "h": 4, "q": 4, "k": 5, "1": 1}
     module, _, candidates = make(submission, case, 4, 3, dtype)

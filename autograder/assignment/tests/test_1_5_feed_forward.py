@@ -91,7 +91,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 
 
 @pytest.mark.item("both maps")
-@each_row(["a batch", "d_ff below d_model"])
+@each_row(["a batch", "d_ff below d_model"], "a batch")
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test.
     shape, d_ff, scale, look_at = CASES[name]

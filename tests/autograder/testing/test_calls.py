@@ -31,6 +31,11 @@ def test_right_code_passes_even_if_it_changes_its_argument(function, dtype):
     expect(function, X.to(dtype))
 
 
+def test_a_test_must_be_about_a_part_that_there_is():
+    with pytest.raises(ValueError, match="expected some of"):
+        expect(double, about=["context"])
+
+
 @pytest.mark.parametrize(
     "function, says",
     [
