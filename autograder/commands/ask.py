@@ -68,6 +68,8 @@ def add_commands(commands: Commands) -> None:
     name = "of a class: a sitting of that name, such as its date; its pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
     parser.add_argument("--scan", type=Path, metavar="CSV", help="of a sitting: what was answered, to be marked")
+    hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
+    parser.add_argument("--hunt", action="store_true", help=hunt)
     task = "with --scan: the task that gets the points, in proportion to the right answers"
     parser.add_argument("--task", metavar="NUMBER", help=task)
     marks = "with --task: the folder that grade-class has written; default: marks"
@@ -79,7 +81,9 @@ def run(options: argparse.Namespace) -> int:
     if options.sitting is not None and not NAME.fullmatch(options.sitting):
         what = "expected letters, digits, '.', '_' and '-', such as a date"
         raise UserError(f"--sitting {printable(options.sitting, 50)!r}: {what}")
-    options.output /= "" if options.sitting is None else f"sitting-{options.sitting}"
+    if options.hunt and options.sitting is not None:
+        raise UserError("--hunt and --sitting are different sheets: leave one of them out")
+    options.output /= "hunt" if options.hunt else "" if options.sitting is None else f"sitting-{options.sitting}"
     if options.scan is not None:
         return scan(options)
     if options.submission is None:
@@ -116,7 +120,7 @@ def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
     with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         from ..understanding.drawing import open_examiner
 
-        with open_examiner(grader, seeds, options.sitting or "") as examiner:
+        with open_examiner(grader, seeds, options.sitting or "", options.hunt) as examiner:
             yield grader, examiner
 
 
@@ -167,7 +171,7 @@ def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds)
     """What all sheets of a class depend on, besides the submissions."""
     version = grader_version(assignment, options.release, TEST_REFERENCES, EXAMINING)
     asked = ",".join(component for task in assignment.tasks if not task.extension for component in task.components)
-    sitting = f"; sitting {options.sitting}" if options.sitting else ""
+    sitting = "; a hunt" if options.hunt else f"; sitting {options.sitting}" if options.sitting else ""
     return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of_tests}{sitting}"
 
 

@@ -19,6 +19,7 @@ from ..intake import Intake
 from ..testing.case import Case
 from .bench import Bench
 from .breaking import breaking_question
+from .hunting import hunt_question
 from .own_code import own_statements
 from .question import LETTERS, N_OPTIONS, Option, Question, Sheet
 from .shapes import shape_question
@@ -45,6 +46,7 @@ ASKERS: Mapping[str, Asker] = {
 }
 """The kinds of questions, but for those of the assignment's own, "choice", and of the catalogue's, "symptom"."""
 KINDS = ("choice", "symptom", *ASKERS)
+HUNT = "hunt"
 CONTENT_CHARACTERS = 12
 
 
@@ -58,14 +60,17 @@ class Examiner:
         understanding: Understanding,
         diagnostician: Diagnostician | None,
         sitting: str = "",
+        is_hunt: bool = False,
     ) -> None:
         """Takes an open grader, the term's seeds, the assignment's part, and the catalogue's, if there is one.
 
-        With the name of a sitting, such as its date, there are other questions, each with four options.
+        With the name of a sitting, such as its date, there are other questions, each with four options. A hunt is one
+        question about a change of a component.
         """
         self._grader, self._seeds, self._sitting = grader, seeds, sitting
         self._understanding, self._diagnostician = understanding, diagnostician
-        self._n_questions = N_IN_A_SITTING if sitting else N_QUESTIONS
+        self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
+        self._kinds = (HUNT,) if is_hunt else KINDS
 
     def seed_of(self, key: str, intake: Intake) -> int:
         """From which the questions to a student are drawn, and the inputs of their calls."""
@@ -93,7 +98,7 @@ class Examiner:
     def _draw(self, bench: Bench, components: list[str], draw: random.Random, bar: tqdm[Never]) -> list[Question]:
         own = [component for component in components if own_statements(bench.intake, component)]
         draw.shuffle(own)
-        kinds = draw.sample(KINDS, len(KINDS))
+        kinds = draw.sample(self._kinds, len(self._kinds))
         questions: list[Question] = []
         asked: set[tuple[str, str]] = set()
         for kind in kinds * 2:  # once more, about another component, where some kinds do not fit this code
@@ -120,7 +125,7 @@ class Examiner:
             "symptom": self._understanding.SYMPTOMS if self._diagnostician else {},
             "purpose": self._understanding.SYMPTOMS,
             "value": self._understanding.BY_HAND,
-            **dict.fromkeys(("branch", "equal", "input", "order"), self._understanding.CALLS),
+            **dict.fromkeys(("branch", "equal", "input", "order", HUNT), self._understanding.CALLS),
         }
         return kind not in known or component in known[kind]
 
@@ -134,7 +139,8 @@ class Examiner:
             make = shape_question if kind == "shape" else breaking_question
             question = make(bench, component, understanding, draw, N_OPTIONS)
         else:
-            question = ASKERS[kind](bench, component, understanding, draw)
+            ask = hunt_question if kind == HUNT else ASKERS[kind]
+            question = ask(bench, component, understanding, draw)
         return with_four_options(question, draw) if self._sitting and question is not None else question
 
     def _reason(self, bench: Bench, components: list[str]) -> str:
@@ -186,7 +192,7 @@ def _made(make: Callable[[Any, Any], Choice | None], case: Case, sandbox: object
 
 
 @contextmanager
-def open_examiner(grader: Grader, seeds: Seeds, sitting: str = "") -> Iterator[Examiner]:
+def open_examiner(grader: Grader, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> Iterator[Examiner]:
     """Whoever asks, with the catalogue where the reference is there."""
     assignment = grader.assignment
     diagnostician = make_diagnostician(assignment.reference, assignment) if assignment.reference.is_dir() else None
@@ -195,7 +201,7 @@ def open_examiner(grader: Grader, seeds: Seeds, sitting: str = "") -> Iterator[E
             for task in assignment.tasks:
                 if not task.extension and task.components:
                     diagnostician.prepare(task.components, task.number)
-        yield Examiner(grader, seeds, understanding_of(assignment), diagnostician, sitting)
+        yield Examiner(grader, seeds, understanding_of(assignment), diagnostician, sitting, is_hunt)
     finally:
         if diagnostician is not None:
             diagnostician.close()

@@ -10,6 +10,7 @@ import ast
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foundation.watchdog import CPU, time_limit
@@ -42,9 +43,10 @@ def symptom_question(
     symptoms = understanding.SYMPTOMS.get(component, ())
     case_name = f"symptoms of {component}"
 
-    def observe(sandbox: object) -> Mapping[str, Any]:
-        return understanding.observe(component, sandbox, Case(bench.seed, case_name))
+    def observe(sandbox: object, seed: int = bench.seed) -> Mapping[str, Any]:
+        return understanding.observe(component, sandbox, Case(seed, case_name))
 
+    observe_again = partial(observe, seed=bench.seed + 1)
     before = bench.look(observe) if symptoms else None
     if before is None:
         return None
@@ -53,14 +55,27 @@ def symptom_question(
     texts = [bench.changed(one.change.module, one.change.text) for one in noticed]
     splits = [_split(symptoms, before, bench.look(observe, sources)) for sources in texts]
     diagnosed = 0
-    for tried, split in zip(noticed, splits, strict=True):
+    for tried, sources, split in zip(noticed, texts, splits, strict=True):
         if not is_askable(split) or diagnosed == MOST_DIAGNOSED:
             continue
         diagnosed += 1
-        match = _recognise(bench, component, tried, diagnostician)
+        again = _split(symptoms, bench.look(observe_again) or {}, bench.look(observe_again, sources))
+        match = _recognise(bench, component, tried, diagnostician) if again == split else None
         if match is not None:
             return _question(bench, component, tried, match, *_options(split, splits, draw))
     return None
+
+
+def symptoms_after(bench: Bench, component: str, understanding: Understanding, tried: Tried) -> list[str]:
+    """What is seen of a change."""
+
+    def observe(sandbox: object) -> Mapping[str, Any]:
+        return understanding.observe(component, sandbox, Case(bench.seed, f"symptoms of {component}"))
+
+    before = bench.look(observe)
+    after = bench.look(observe, bench.changed(tried.change.module, tried.change.text))
+    found = _split(understanding.SYMPTOMS.get(component, ()), before, after)[0] if before is not None else []
+    return [one.text for one in found]
 
 
 def purpose_question(

@@ -38,16 +38,28 @@ class Versions:
     def __init__(self, bench: Bench, component: str, understanding: Understanding) -> None:
         self.bench, self.component, self.module = bench, component, component.partition(".")[0]
         self.text = bench.intake.sources[self.module][1]
-        self._see = partial(_results, understanding, component, bench.seed)
-        self.usual: Results = bench.look(self._see) or {}
+        self._see = [partial(_results, understanding, component, bench.seed + n) for n in range(2)]
+        self._both = [bench.look(see) or {} for see in self._see]
+        self.usual: Results = self._both[0]
 
     def differing(self, text: str) -> set[str] | None:
-        """The calls that return something else in a version with this text; None where that is not clear."""
-        found = self.bench.look(self._see, self.bench.changed(self.module, text))
-        if found is None or not self.usual:
-            return None
-        verdicts = {told: _differ(self.usual[told], found.get(told)) for told in self.usual}
-        return None if None in verdicts.values() else {told for told, differs in verdicts.items() if differs}
+        """The calls that return something else in a version with this text.
+
+        None where that is not clear: a matter of rounding, or of the inputs.
+        """
+        seen: list[set[str]] = []
+        for see, usual in zip(self._see, self._both, strict=True):
+            found = self.bench.look(see, self.bench.changed(self.module, text))
+            verdicts = {told: _differ(usual[told], found.get(told)) for told in usual} if found is not None else {}
+            if not verdicts or None in verdicts.values():
+                return None
+            seen.append({told for told, differs in verdicts.items() if differs})
+        return seen[0] if seen[0] == seen[1] else None
+
+    def is_silent(self, text: str) -> bool:
+        """Whether a version with this text raises no more exceptions, and leaves all shapes as they are."""
+        found = self.bench.look(self._see[0], self.bench.changed(self.module, text))
+        return found is not None and all(_shapes(found.get(told)) == _shapes(one) for told, one in self.usual.items())
 
     def option(self, line: int, text: str) -> Option:
         """A change of one line as an answer."""
@@ -59,6 +71,10 @@ class Versions:
     def line(self, number: int) -> str:
         """Where the student finds a line: "line 12", of a file that is named elsewhere."""
         return f"line {place_of(self.bench.intake, self.module, number)[1]}"
+
+
+def _shapes(parts: Sequence[Tensor] | None) -> list[tuple[int, ...]] | None:
+    return None if parts is None else [tuple(part.shape) for part in parts]
 
 
 def _results(understanding: Understanding, component: str, seed: int, sandbox: object) -> Results:
@@ -168,8 +184,9 @@ def _pick(differing: set[str] | None, usual: Results, draw: random.Random) -> tu
     if differing is None:
         return None
     same = [told for told in usual if told not in differing]
-    for odd, others, is_odd in ((sorted(differing), same, True), (same, sorted(differing), False)):
-        if len(odd) >= 1 and len(others) >= N_OPTIONS - 1 and (len(odd) == 1 or is_odd):
+    ways = ((sorted(differing), same, True), (same, sorted(differing), False))
+    for odd, others, is_odd in draw.sample(ways, len(ways)):
+        if odd and len(others) >= N_OPTIONS - 1:
             right = Option(draw.choice(odd))
             return right, with_wrong(right, [Option(told) for told in others], draw), is_odd
     return None

@@ -17,7 +17,7 @@ from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...testing.results import State
 from ..class_summary import scores_of, tasks_of
-from .pictures import bleu_picture, histogram
+from .pictures import bleu_picture, histogram, understanding_picture
 
 BORDERLINE = 3
 
@@ -143,6 +143,7 @@ def class_view(
         "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),
         **bleu_picture(records, assignment),
+        **understanding_picture(marks, assignment),
         "median_seconds": median(seconds.values()),
         "all_seconds": sum(seconds.values()),
         "slowest": sorted(seconds.items(), key=lambda item: -item[1])[:5],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from foundation.assignment_file import Assignment
 
+from ...classroom.marks import Mark
 from ...grading.record import AttentionMap, Curve, Learned, Record
 
 CELL = 18
@@ -15,6 +16,8 @@ LETTER, LINE = 6.4, 14
 FAINT = 0.02
 """Smaller weights get no cell: nobody would see it."""
 N_BINS = 20
+ALL_OF_IT, LITTLE = 0.95, 0.5
+"""Of the points for code, and of those for understanding it: where a conversation is due."""
 
 
 def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
@@ -28,6 +31,28 @@ def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
         {"low": n * width, "high": (n + 1) * width, "count": count, "percent": 100 * count / tallest}
         for n, count in enumerate(counts)
     ]
+
+
+def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assignment) -> dict[str, object]:
+    """A dot for each student: the share of the points for code, and of those for understanding it.
+
+    Those are tests and answers that students write about code, and what people mark by hand, where it gives points. A
+    student without marks for them has no dot. `apart` has those with all of the code and little understanding.
+    """
+    about = {t.number for t in assignment.tasks if t.points and (t.tests_of or t.asks_about or t.by_hand)}
+    code = {t.number for t in assignment.tasks if t.components and not t.extension} - about
+    dots: list[tuple[str, float, float]] = []
+    for key, one in ((key, one) for key, same in marks.items() for one in same):
+        shares = []
+        for numbers in (code, about):
+            parts = [part for part in one.parts if part.part.number in numbers and part.part.points]
+            of = sum(part.part.points for part in parts)
+            known = [part.score for part in parts if part.score is not None]
+            shares += [sum(known) / of] if of and len(known) == len(parts) else []
+        if len(shares) == 2:
+            dots.append((key, shares[0], shares[1]))
+    apart = list(dict.fromkeys(key for key, x, y in dots if x >= ALL_OF_IT and y < LITTLE))
+    return {"dots": dots, "apart": apart}
 
 
 def bleu_picture(records: Mapping[str, Record], assignment: Assignment) -> dict[str, object]:

@@ -3,6 +3,7 @@
 import html
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
 from autograder.reports.pages import write_pages
-from autograder.reports.pages.pictures import histogram
+from autograder.reports.pages.pictures import histogram, understanding_picture
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
@@ -203,6 +204,28 @@ def test_an_unfinished_record_says_so(tmp_path, pages):
 def test_bonus_points_are_in_the_last_column():
     bins = histogram([0, 4.9, 5, 100, 107], 100)
     assert [one["count"] for one in bins] == [2, 1, *[0] * 17, 2] and bins[0]["percent"] == 100
+
+
+def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
+    tasks = tuple(replace(one, points=6.0) if one.number in ("E.4", "E.6") else one for one in ASSIGNMENT.tasks)
+    assignment, members = replace(ASSIGNMENT, tasks=tasks), {}
+    for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5)):
+        recorder = Recorder(key, assignment, "0123456789abcdef")
+        shares = [(task, understood if task.tests_of or task.asks_about else code) for task in tasks]
+        recorder.add(TasksJudged(tuple(TaskResult(task, State.PASSED, x * task.points, "") for task, x in shares)))
+        recorder.add(Finished())
+        members[key] = shown(recorder.record, key, key.title())
+    marks = {key: [one.mark] for key, one in members.items()}
+    found = understanding_picture(marks, assignment)
+    assert found["apart"] == ["bob"] and ("dora", 1.0, 0.5) in found["dots"] and len(found["dots"]) == 4
+    assert understanding_picture(marks, ASSIGNMENT)["dots"] == [], "without points nothing is drawn"
+    found = tuple(members.values())
+    roll = Roll(
+        layout="canvas", folder="class", has_roster=True, members=tuple(one.member for one in found), left_out=()
+    )
+    write_pages(roll, found, assignment, CATALOGUE, tmp_path)
+    page = (tmp_path / "class.html").read_text()
+    assert page.count("<circle") == 4 and "less than half of the points for understanding: Bob ." in words(page)
 
 
 LEARNED = Learned(

@@ -10,6 +10,7 @@ from autograder.assignment_parts import understanding_of
 from autograder.understanding.bench import Bench
 from autograder.understanding.breaking import breaking_question
 from autograder.understanding.drawing import choice_question
+from autograder.understanding.hunting import hunt_question
 from autograder.understanding.shapes import shape_question
 from autograder.understanding.symptoms import symptom_question
 from foundation.places import SKELETON
@@ -18,7 +19,7 @@ from ..submissions import write_submission
 from .conftest import ASSIGNMENT, taken_in
 
 pytestmark = pytest.mark.slow  # submissions are run many times
-ATTENTION, HEADS = "attention.scaled_dot_product_attention", "attention.MultiHeadedAttention"
+ATTENTION = "attention.scaled_dot_product_attention"
 UNDERSTANDING = understanding_of(ASSIGNMENT)
 
 
@@ -113,6 +114,21 @@ def test_weights_are_those_that_the_code_returns(bench):
         else:
             before = [1.0] * 4  # what this code gives a query without keys
         assert after == pytest.approx([one / sum(before) for one in before], abs=2e-3)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_hunt_shows_one_quiet_fault(bench, seed):
+    question = hunt_question(bench, ATTENTION, UNDERSTANDING, random.Random(seed))
+    path, text = bench.intake.sources["attention"]
+    number, after = re.fullmatch(r"Line (\d+): `(.+)`", question.answer).groups()
+    shown = {line.number: line.text.strip() for line in question.excerpts[0].lines}
+    lines = text.split("\n")
+    before = lines[int(number) - 1]
+    assert shown[number] == after != before.strip() and f"It was `{before.strip()}`" in question.why[0]
+    lines[int(number) - 1] = before.replace(before.strip(), after)
+    trial = bench.judge(ATTENTION, {**bench.intake.sources, "attention": (path, "\n".join(lines))})
+    assert trial.missed and any(outcome.state.value == "passed" for outcome in trial.outcomes)
+    assert not any(line.startswith(("#", '"""')) for line in shown.values())
 
 
 def test_a_student_gets_the_same_questions_all_term(examiner, right):
