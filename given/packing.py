@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             raise OSError(f"{options.output}: {damaged} came out damaged; is the disk full?")
         texts = {entry.filename.partition("/")[2]: entry.file_size for entry in archive.infolist()}
         todos = unfinished_tasks({name: archive.read(f"{folder.name}/{name}") for name in texts if name[-3:] == ".py"})
-    print(f"{options.output}: {len(texts)} files, {options.output.stat().st_size / 1e6:.1f} MB")
+    print(f"{options.output}: {len(texts)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
     if todos:
         print("note: not finished: " + ", ".join(f"{task} ({' and '.join(todos[task])})" for task in sorted(todos)))
     problems = [*problems_of_code(folder, files), *problems_of_size(files)]

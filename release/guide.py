@@ -6,7 +6,7 @@ One page without anything from elsewhere: formulas are MathML, pictures are part
 import base64
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 import mistune
@@ -18,7 +18,7 @@ from foundation.assignment_file import Assignment
 
 from .handout import named_pictures
 from .notebooks import read_parts
-from .prose import Answer, Code, Part, Predict, TaskHead, Text
+from .prose import EVERYWHERE, IN_NOTEBOOKS, Answer, Code, Part, Predict, TaskHead, Text, find_definitions, without
 from .skeleton import Skeleton
 
 GUIDE = "guide.html"
@@ -35,8 +35,9 @@ nav a { display: block; } math[display="block"] { margin: 1rem 0; }
 .where { background: #48f2; padding: 0.6rem 0.8rem; }
 """
 
-OF_NOTEBOOKS = "**How to work here.**"
-"""How a paragraph begins that is about cells."""
+OF_CELLS = re.compile(r"\bcourse\b|\brefresh\(|\bmain\(|\bdraw\(|\bunderstand\(")
+"""Cells that need a notebook; of others, lines that show a picture are left out."""
+SHOWS = re.compile(r"IPython|\bImage\(")
 
 
 class Renderer(mistune.HTMLRenderer):
@@ -87,13 +88,14 @@ def as_html(
 ) -> Iterable[str]:
     """Converts the parts of one notebook; an answer cell becomes the place where the answer goes."""
     titles = {task.number: task.title for task in assignment.tasks}
+    homes = {one.name: f"{assignment.package}.{one.module}" for one in find_definitions(skeleton, assignment)}
     markers = {task.number: task.marker for task in assignment.tasks}
     for part in parts:
         if isinstance(part, Text):
-            yield str(markdown("\n\n".join(one for one in part.text.split("\n\n") if not one.startswith(OF_NOTEBOOKS))))
+            yield str(markdown(without(part.text, IN_NOTEBOOKS)))
         elif isinstance(part, Code):
-            is_for_all = "course" not in part.text and "IPython" not in part.text
-            yield f"<pre><code>{html.escape(part.text)}</code></pre>" if is_for_all else ""
+            if code := as_script(part.text, homes):
+                yield f"<pre><code>{html.escape(code)}</code></pre>"
         elif isinstance(part, Predict) and assignment.predictions:
             answer = f"**{[*part.lettered][part.right]}** {part.why}"
             yield f"{markdown(part.text)}<details><summary>answer</summary>{markdown(answer)}</details>"
@@ -102,6 +104,16 @@ def as_html(
             yield f"<p>{part.stars} · {part.minutes} minutes</p>"
         elif isinstance(part, Answer):
             files = (f"<code>{assignment.package}/{path}</code>" for path in skeleton.files_of(part.number))
-            where = " and ".join(files)
             test = f"<code>python -m pytest -m {markers[part.number]}</code>"
-            yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
+            if where := " and ".join(files):
+                yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
+
+
+def as_script(cell: str, homes: Mapping[str, str]) -> str:
+    """A cell as it runs in a file's folder, with its imports; nothing if it is about notebooks. `homes` has modules."""
+    if OF_CELLS.search(cell):
+        return ""
+    lines = [line for line in cell.replace("support/", "").split("\n") if not SHOWS.search(line)]
+    used = [f"from {homes[name]} import {name}" for name in homes if re.search(rf"\b{name}\(", cell)]
+    imports = [EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
+    return "\n".join([*imports, *lines]).strip() if any(lines) else ""

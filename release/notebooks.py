@@ -26,6 +26,7 @@ from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, Requirements
 from .problems import Problem, ReleaseError
 from .prose import (
     EVERYWHERE,
+    IN_FILES,
     Answer,
     Code,
     Definition,
@@ -37,6 +38,7 @@ from .prose import (
     find_definitions,
     merge_imports,
     read_prose,
+    without,
 )
 from .regions import find_hints, indent_of, parse_source
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
@@ -210,6 +212,7 @@ def make_notebook(
     for part in parts:
         match part:
             case Text(text=text):
+                text = without(text, IN_FILES)
                 if heading := re.match(r"#{1,3} (.+)", text):
                     section = _slug(heading[1])
                 cells.append(new_markdown_cell(text, id=next_id("text")))

@@ -37,6 +37,10 @@ _PREDICT = re.compile(r"predict (?P<number>\S+)")
 _CHOICE = re.compile(r"- \[(?P<mark>[x ])\] (?P<text>.+)")
 _HEADING = re.compile(r"#{1,3} ")
 _CODE = {"python": False, "python try": True}
+IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this notebook**")
+"""How paragraphs begin that only the notebooks have."""
+IN_FILES = ("**In files.**",)
+"""Likewise, only the guide for those who work in files."""
 FORMS = "{{setup}}, {{task 1.2: difficulty 3, 30 minutes}} or {{answer 1.2}}"
 EVERYWHERE = "import torch"
 """What every notebook imports."""
@@ -164,6 +168,11 @@ def read_prose(path: str, text: str) -> list[Part]:
     if problems:
         raise ReleaseError(problems)
     return parts
+
+
+def without(text: str, beginnings: tuple[str, ...]) -> str:
+    """The paragraphs of a text that begin otherwise."""
+    return "\n\n".join(one for one in text.split("\n\n") if not one.startswith(beginnings))
 
 
 def _prediction(number: str, text: str, line: int) -> Predict | None:

@@ -226,5 +226,8 @@ def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
         fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got)
-    wrong = int((actual != expected).sum())
-    expect(wrong == 0, what, rule, f"{wrong} of {expected.numel()} cells are different")
+    different = (actual != expected).nonzero().tolist()
+    if different:
+        first = different[0]
+        got = f"{actual[tuple(first)].item()} at {first}; {len(different)} of {expected.numel()} cells are different"
+        fail(what, rule, got, compared=(actual.detach(), expected))

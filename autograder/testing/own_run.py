@@ -128,6 +128,9 @@ class OwnRun:
             if outcomes:
                 line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
                 lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
+                left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
+                if TO_DO not in line:
+                    lines += [shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …") for todo in left]
                 lines += self._offer_hint(task, outcomes) if len(outcomes) == len(wanted) else []
         lines += [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
         return lines + [f"note: {note}" for note in self._own_parts]

@@ -111,8 +111,12 @@ def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
     shutil.copytree(trained / "run", unreported)
     replace(Checkpoint.load(unreported / "last.pt"), history=[]).save(unreported / "last.pt")
     folders = [str(trained / "run"), str(tmp_path / "run")]
-    assert main(["compare", *folders, "--json"]) == 0
+    saved = Checkpoint.load(tmp_path / "run" / "last.pt")
+    seldom = [line | {"seconds": 8.0} for line in saved.history]  # one report after four epochs
+    replace(saved, history=seldom, epoch=4).save(tmp_path / "seldom" / "last.pt")
+    assert main(["compare", *folders, str(tmp_path / "seldom"), "--json"]) == 0
     runs = {run["run"]: run for run in json.loads(capsys.readouterr().out)}
+    assert runs[str(tmp_path / "seldom")]["seconds_per_epoch"] == 2.0
     assert [runs[folder]["settings"]["d_model"] for folder in folders] == [16, 8]
     assert main(["compare", *folders, str(begun), str(unreported)]) == 0
     printed = capsys.readouterr()

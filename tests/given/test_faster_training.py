@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from given.building import build_model
-from given.config import PRESETS, ConfigError
+from given.config import PRESETS, ConfigError, without_extras
 from given.experiment import Experiment
 from reference.data import Batch
 from reference.train import batch_loss
@@ -67,3 +67,6 @@ def test_a_package_without_extras_says_so(monkeypatch):
         [setting] = settings
         with pytest.raises(ConfigError, match=rf"{setting}: it needs given/extras/{module}.py, which only inst"):
             Experiment(replace(SMALL, **settings), PAIRS, PAIRS[:4])
+    for preset in PRESETS.values():  # students have all of them
+        config = replace(without_extras(preset), d_model=8, n_heads=2, d_ff=8, n_layers=1, epochs=1, max_steps=1)
+        Experiment(config, PAIRS, PAIRS[:4]).run_epoch(progress=False)

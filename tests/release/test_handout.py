@@ -1,5 +1,6 @@
 """What students read beside the notebooks: guide.html, and what the course allows coding assistants to do."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -41,7 +42,19 @@ def test_the_page_needs_nothing_from_elsewhere(made):
 
 
 def test_it_says_nothing_about_cells(made):
-    assert "check(" not in made[1] and "run the cell" not in made[1] and "IPython" not in made[1]
+    assert not re.search(r"\b(check|display|draw|refresh)\(|IPython|support/|(this|the next|the) cell\b", made[1])
+    assert "this notebook" not in made[1] and "In files.</strong>" in made[1] and "Write it in ," not in made[1]
+
+
+def test_its_examples_run(made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    examples = map(html.unescape, re.findall(r"<pre><code>(.*?)</code></pre>", made[1], re.DOTALL))
+    namespace: dict[str, object] = {}
+    for example in examples:
+        if not example.startswith("python -m"):
+            exec(re.sub(rf"\b{SKELETON.name}\.", "reference.", example), namespace)
+    assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
 
 
 @pytest.mark.parametrize("policy", ASSISTANTS)
