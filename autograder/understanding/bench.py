@@ -116,13 +116,16 @@ class Bench:
         """The first task that judges a component."""
         return next(task for task in self._grader.assignment.tasks if component in task.components)
 
-    def judge(self, component: str, sources: Sources | None = None, is_taped: bool = False) -> Trial:
-        """Runs the tests of a component's task on the submission, or on a changed version of it."""
+    def judge(self, component: str, sources: Sources | None = None, is_taped: bool = False, others: int = 0) -> Trial:
+        """Runs the tests of a component's task on the submission, or on a changed version of it.
+
+        With `others` they get other inputs.
+        """
         task = self.task_of(component)
         tape = Tape() if is_taped else None
         outcomes: list[Outcome] = []
         with self.open(sources, tape) as sandbox:
-            for found in self._grader.tests.only(task.marker).run(sandbox, self.seed):
+            for found in self._grader.tests.only(task.marker).run(sandbox, self.seed + others):
                 outcomes = found.get(task.marker, outcomes)
             sandbox.check()
         return Trial(tuple(outcomes), tape)

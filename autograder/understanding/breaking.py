@@ -40,9 +40,15 @@ def breaking_question(
                 worth = _worth(several, broken[0], test, tried, ranks) + 0.5 * draw.random()
                 if best is None or worth > best[0]:
                     best = worth, several, test
-    if best is None:
+    if best is None or not all(_breaks_again(bench, component, one, best[2]) for one in best[1]):
         return None
     return _question(bench, component, list(best[1]), best[2], told.get(function_of(best[2]), ""), draw)
+
+
+def _breaks_again(bench: Bench, component: str, one: Tried, test: str) -> bool:
+    """Whether a change breaks a test, or does not, with other inputs too."""
+    again = bench.judge(component, bench.changed(one.change.module, one.change.text), others=1)
+    return (test in again.rows) == (test in one.trial.rows)
 
 
 def function_of(test: str) -> str:
