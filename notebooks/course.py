@@ -12,7 +12,9 @@ The folder `support/` has what this needs.
 """
 
 import os
+import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from IPython import get_ipython
@@ -20,6 +22,11 @@ from IPython import get_ipython
 FOLDER = Path(__file__).resolve().parent
 SUPPORT = FOLDER / "support"
 sys.path.insert(0, str(SUPPORT))
+
+if (wanted := FOLDER / "requirements.txt").is_file():
+    found = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted.read_text(encoding="utf-8"), re.MULTILINE)
+    if missing := [name + version for name, version in found if find_spec(name) is None]:
+        raise ImportError(f"run this in a new cell, and then this cell again:  %pip install -q {' '.join(missing)}")
 
 from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
 from given import package  # noqa: E402

@@ -156,7 +156,7 @@ def show(picture: bytes, description: str) -> None:
     except ImportError:  # the tests of an installation without notebooks
         return
     if get_ipython() is not None:
-        display(Image(picture, alt=description))  # type: ignore[no-untyped-call]  # IPython's
+        display(Image(picture), metadata={"image/png": {"alt": description}})  # type: ignore[no-untyped-call]  # IPython's
 
 
 def assemble(
