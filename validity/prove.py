@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
@@ -90,6 +90,8 @@ def run_proof(options: argparse.Namespace) -> Proof:
         CollectionError: where the tests cannot be collected.
     """
     assignment = read_assignment(options.assignment)
+    # Answers to questions about the reference's own code are wrong for any other.
+    assignment = replace(assignment, tasks=tuple(task for task in assignment.tasks if not task.asks_about))
     reference = read_sources(options.reference, options.reference)
     faults = [] if options.only == "variants" else choose_faults(options, assignment)
     variants = [] if options.only == "faults" else choose_variants(options, reference, assignment)
@@ -98,13 +100,14 @@ def run_proof(options: argparse.Namespace) -> Proof:
     variant_seeds = options.variant_seeds or options.seeds
     seeds, further = range(options.seeds), range(variant_seeds)
     versions = [Version("reference", reference, further)]
+    every = tuple(task.marker for task in assignment.tasks) if options.tests == "all" else ()
     for fault in faults:
         own = markers_of_tasks(assignment, [fault.component])
-        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, own, options.tests)
+        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, own, every)
     for variant in variants:
         only = seeds[:1] if variant.is_same_code else further
         own = markers_of_tasks(assignment, variant.components)
-        versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, options.tests)
+        versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, every)
     runs: dict[str, list[Run]] = {version.name: [] for version in versions}
     margins: dict[str, Margin] = {}
     wrong: dict[str, list[str]] = {}
@@ -141,12 +144,14 @@ def run_proof(options: argparse.Namespace) -> Proof:
     )
 
 
-def with_seeds(name: str, sources: Sources, seeds: range, own: tuple[str, ...], tests: str) -> list[Version]:
-    """A version with its own tests; with all of them for the first seed, if these tests are wanted."""
-    if tests == "own":
+def with_seeds(
+    name: str, sources: Sources, seeds: range, own: tuple[str, ...], every: tuple[str, ...]
+) -> list[Version]:
+    """A version with its own tests, by their markers; with every test for the first seed, where these are wanted."""
+    if not every:
         return [Version(name, sources, seeds, own)]
     further = [Version(name, sources, seeds[1:], own)] if len(seeds) > 1 else []
-    return [Version(name, sources, seeds[:1]), *further]
+    return [Version(name, sources, seeds[:1], every), *further]
 
 
 def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
@@ -220,9 +225,8 @@ class Verdict:
         """Numbers of the tasks that lost points but do not judge the faulty component.
 
         A fault in a part that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
-        Questions about a component are others after any change of it.
         """
-        judged = {task.number: (*task.components, *task.asks_about) for task in assignment.tasks}
+        judged = {task.number: task.components for task in assignment.tasks}
         is_extension = self.fault.task.startswith("E")
         return [
             number
