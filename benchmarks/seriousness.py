@@ -37,14 +37,20 @@ FURTHER_SEEDS = (1, 2)  # where the model's BLEU lies near a bound
 RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
 NEAR = 0.05
 FEW = 0.05  # of translations may differ between batches by rounding alone
-IN_PLACE = "all else is right, and the first training step stops with the reason"
+STOPS = "all else is right, and training stops with the reason, at its first or second step"
 EXCEPTIONS = {
+    "attention-mask-in-place": STOPS,
+    "multi-head-query-changed-in-place": STOPS,
+    "feed-forward-in-place": STOPS,
+    "encoder-layer-input-changed-in-place": STOPS,
+    "decoder-layer-memory-changed-in-place": STOPS,
+    "decoder-keeps-memory": STOPS,
+    "embedding-keeps-first-result": STOPS,
     "encoder-layer-dropout-rate-turned-round": "all else is right, and the student's own training shows it at once",
-    "attention-mask-in-place": IN_PLACE,
-    "multi-head-query-changed-in-place": IN_PLACE,
-    "feed-forward-in-place": IN_PLACE,
-    "encoder-layer-input-changed-in-place": IN_PLACE,
-    "decoder-layer-memory-changed-in-place": IN_PLACE,
+    "embedding-renormalised": "these are other vectors than those that are learned, and one call changes the table",
+    "attention-half-precision": "the course asks for the dtype of the arguments; in this model, few bits happen to do",
+    "layer-norm-running-mean": "what a call returns depends on earlier ones, and the course asks for the paper's",
+    "encoder-layer-heads-not-passed-on": "a setting is ignored: in this model, one head happens to do as well",
 }
 """Faults whose marks do not fit what they do to a model, with the reason why they stay so."""
 
