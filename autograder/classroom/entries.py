@@ -100,6 +100,7 @@ def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
 def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> Member:
     """A student's line of the roll."""
     one = matched.counting.get(student)
+    when = one.dated_by(student) if one else None
     return Member(
         id=student.id,
         name=student.name,
@@ -108,9 +109,9 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         key=keys[one] if one else "",
         entry=one.entry if one else "",
         file=file_of(one.source) if one else "",
-        is_late=one.is_late if one else None,
-        submitted=one.submitted if one else None,
-        unread_time=one.unread_time if one else "",
+        is_late=when.is_late if when else None,
+        submitted=when.submitted if when else None,
+        unread_time=when.unread_time if when else "",
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
         perhaps=matched.perhaps.get(student, ()),
     )

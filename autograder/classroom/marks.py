@@ -7,7 +7,7 @@ marks are shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -51,6 +51,7 @@ class Lateness:
     percent: float = 0.0  # of the points earned that are taken off
     by_hand: Decision | None = None  # who set the days; None = nobody did
     waiver: Decision | None = None  # who decided that days cost nothing; None = nobody did
+    untold: bool = False  # nothing says when it was handed in; it counts as on time, and people are told so
     unknown: str = ""  # why nobody knows how late it was, so that a person has to decide; "" where that is known
 
 
@@ -115,6 +116,8 @@ def mark_of(
     )
     unknown = f"the time of submission cannot be read ({unread_time})" if unread_time else LATE if is_late else ""
     lateness = lateness_of(policy, submitted, unknown, decisions)
+    if policy and submitted is None and is_late is None and not (unread_time or lateness.by_hand or lateness.waiver):
+        lateness = replace(lateness, untold=True)
     return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
 
 

@@ -85,12 +85,18 @@ def details(one: HandedIn, matched: Matched) -> str:
     texts = [listed(student.name for student in students) or listed(person.name for person in one.people)]
     if other := names_another(one, students):
         texts.append(f"named {other} there; if that is a group, the roster needs a column `group`")
-    texts += [f"{one.submitted:%Y-%m-%d %H:%M %Z}"] if one.submitted else []
-    texts += [f"the time cannot be read: {one.unread_time}"] if one.unread_time else []
-    texts += ["late"] if one.is_late else []
+    when = dated(one, matched)
+    texts += [f"{when.submitted:%Y-%m-%d %H:%M %Z}".strip()] if when.submitted else []
+    texts += [f"the time cannot be read: {when.unread_time}"] if when.unread_time else []
+    texts += ["late"] if when.is_late else []
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)
+
+
+def dated(one: HandedIn, matched: Matched) -> HandedIn:
+    """A submission with its time, which on Moodle the worksheet tells."""
+    return one.dated_by(matched.students[one][0]) if matched.students[one] else one
 
 
 def described(student: Student, matched: Matched) -> str:
@@ -115,12 +121,13 @@ def as_json(download: Download, matched: Matched, has_roster: bool) -> dict[str,
                 "entry": one.entry,
                 "people": [{"name": person.name, **person.ids} for person in one.people],
                 "students": [student.id for student in matched.students[one]],
-                "late": one.is_late,
-                "submitted": one.submitted.isoformat() if one.submitted else None,
-                "unread_time": one.unread_time,
+                "late": when.is_late,
+                "submitted": when.submitted.isoformat() if when.submitted else None,
+                "unread_time": when.unread_time,
                 "notes": list(one.notes),
             }
             for one in download.submissions
+            for when in [dated(one, matched)]
         ],
         "unmatched": [one.entry for one in matched.unmatched] if has_roster else [],
         "namesakes": {one.entry: [student.id for student in students] for one, students in matched.namesakes.items()},

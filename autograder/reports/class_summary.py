@@ -160,7 +160,9 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
         counts = "".join(f"  {task.states[state] or '·':>{len(state)}}" for state in states)
         points = f"{'' if task.mean is None else format(task.mean, '.2f'):>6} / {task.points:<4g}"
         lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
-    for heading, names in sections_of(roll, records):
+    untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
+    on_time = "nothing says when these were handed in, so they count as on time", untold
+    for heading, names in (*sections_of(roll, records), on_time):
         if names:
             lines += ["", f"{heading}: {first_of([printable(name, 40) for name in names], MOST_NAMES)}"]
     if roll.left_out:

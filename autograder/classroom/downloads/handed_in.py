@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from dateutil import parser
 
 from foundation.command_line import UserError
 
 from ...intake import ARCHIVES, LooseFiles
+
+if TYPE_CHECKING:
+    from .roster import Student
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")
@@ -45,6 +49,13 @@ class HandedIn:
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
     notes: tuple[str, ...] = ()  # what a person should know
+
+    def dated_by(self, student: Student) -> HandedIn:
+        """The same, with the time that the student's line of the roster says where the download says nothing of it."""
+        if self.submitted or self.unread_time or self.is_late is not None:
+            return self
+        said: dict[str, Any] = {name: getattr(student, name) for name in ("is_late", "submitted", "unread_time")}
+        return replace(self, **said)
 
 
 @dataclass(frozen=True)

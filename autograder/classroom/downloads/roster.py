@@ -7,10 +7,13 @@ import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from foundation.command_line import UserError
 from foundation.texts import printable
+
+from .handed_in import read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),
@@ -24,6 +27,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "github": ("github_username", "github username", "github"),
     "role": ("role",),
     "group": ("group", "group_name", "group name", "groups"),
+    "submitted": ("last modified (submission)",),
+    "status": ("status",),
     "id": ("id",),
 }
 """What a column means, by its heading in lower case."""
@@ -45,6 +50,9 @@ class Student:
     ids: Mapping[str, str] = field(default_factory=dict)  # kind -> value, as in `Person`
     group: str = ""  # whose marks the student shares; "" = none
     row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading
+    submitted: datetime | None = None  # what Moodle's worksheet says, without a zone; None = nothing
+    is_late: bool | None = None  # likewise
+    unread_time: str = ""  # why that time cannot be read; "" where it can, or there is none
 
 
 def read_roster(path: Path) -> tuple[Student, ...]:
@@ -179,4 +187,9 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
     if is_rounded(own):
         raise ValueError(f"{own} is rounded by a spreadsheet; export the roster again, and open it in an editor only")
     ids.setdefault("login", own)
-    return Student(own, name or own, ids, cells.get("group", ""), row)
+    written_time = cells.get("submitted", "").strip("-")
+    time = read_time(written_time)
+    unread = f"{printable(written_time, 40)!r} in the worksheet" if written_time and time is None else ""
+    is_late = (cells.get("status", "").endswith(" late") or None) if written_time else None
+    submitted = time.replace(tzinfo=None) if time else None
+    return Student(own, name or own, ids, cells.get("group", ""), row, submitted, is_late, unread)

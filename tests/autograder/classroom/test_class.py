@@ -115,6 +115,25 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, t
     assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
 
 
+def test_the_time_of_a_moodle_submission_is_in_the_worksheet(walk, tmp_path, capsys):
+    times = {"Anna": "Friday, 25 December 2026, 3:00 PM", "Bob": "Saturday, 26 December 2026, 4:10 PM"}
+    times |= {"Carl": "gestern", "Dora": "-"}
+    files = {f"{name}_{n}_assignsubmission_file/layers.py": f"# {name}" for n, name in enumerate(times)}
+    lines = "".join(
+        f'Participant {n},{name},Submitted{" - 1 day late" * (name == "Bob")},90.00,-,,"{time}"\n'
+        for n, (name, time) in enumerate(times.items())
+    )
+    roster = f"Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n{lines}"
+    late = "[late]\ndue = 2026-12-25T15:00:00+01:00\npercent_per_day = 10\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    _, rows = walk(files, "moodle", "--assignment", str(tmp_path / "assignment.toml"), roster=roster)
+    said = capsys.readouterr().out
+    assert [row["Grade"] for row in rows] == ["100", "80", "", "100"]
+    assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
+    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv")]) == 0
+    assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
+
+
 def test_the_summary_tells_all_kinds_apart(folder, output, use):
     class Mixed(StubGrader):
         def parts(self, intake):
