@@ -27,7 +27,8 @@ def judge(reference, assignment):
         judged = {}
 
         def look(run):
-            results = {result.task.number: result for result in results_of(assignment, run.outcomes)}
+            of_parts = (one for one in results_of(assignment, run.outcomes) if not one.task.asks_about)
+            results = {result.task.number: result for result in of_parts}
             judged[run.version] = {number: result for number, result in results.items() if result.state != "passed"}
 
         run_versions(versions, reference, assignment, look)
