@@ -4,19 +4,26 @@ pytest collects and is done; later each test runs by pytest's protocol for singl
 the caller: neither its loop nor its streams.
 """
 
+from __future__ import annotations
+
 import contextlib
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, Task
 from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
+
+if TYPE_CHECKING:  # the grader has none
+    from .in_process import InProcessSubmission
 
 UNUSED = (
     "terminal",
@@ -120,6 +127,18 @@ def run_items(items: Sequence[pytest.Item]) -> None:
     """Runs tests by pytest's protocol; fixtures of modules live as long as the next test uses them."""
     for item, following in zip(items, [*items[1:], None], strict=True):
         runtestprotocol(item, log=False, nextitem=following)
+
+
+def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:
+    """Runs a task's tests on code in this process, which is closed afterwards; returns what it has printed."""
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            tests.hand_over(submission, seed)
+            run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
+    finally:
+        submission.close()
+    return printed.getvalue()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ misconceptions, and a release puts them beside the catalogue's hints into HINTS:
 import base64
 import contextlib
 import hashlib
-import io
 import json
 import re
 import zlib
@@ -24,7 +23,7 @@ from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
 from ..sources import Sources
-from .collection import Collection, classify, run_items
+from .collection import Collection, classify, run_in_process
 from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
 
@@ -87,12 +86,8 @@ class OwnTests(Collection):
 
 def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[list[str], list[Outcome]]:
     """Runs a task's tests with SEED; the hints that fit, and what became of the tests."""
-    submission = InProcessSubmission(sources, assignment)
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        tests = OwnTests(assignment)
-        tests.hand_over(submission, SEED)
-        run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
-    submission.close()
+    tests = OwnTests(assignment)
+    run_in_process(tests, InProcessSubmission(sources, assignment), task, SEED)
     outcomes = list(tests.outcomes.values())
     return fitting(read_hints(assignment.folder).get(task.number, ()), pattern_of(outcomes)), outcomes
 

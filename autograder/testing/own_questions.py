@@ -85,7 +85,7 @@ def ask(
         make: a small call, all of whose axes differ in length.
         by_hand: a call whose intermediate values are easily computed.
     """
-    lines = _lines_of(component, submission.sources)
+    lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
     places = list(_places("\n".join(lines.values())))[:MOST_PLACES]
     numbers = list(lines)
@@ -104,7 +104,7 @@ def ask(
     return OwnQuestions(tag, listing, tuple(questions))
 
 
-def _lines_of(component: str, sources: Sources) -> dict[int, str]:
+def lines_of(component: str, sources: Sources) -> dict[int, str]:
     """The lines of a component by their numbers in its module, without docstrings, imports, comments and blank lines.
 
     The last definition of the name counts. Raises: NotImplementedError where there is none.

@@ -10,7 +10,7 @@ from foundation.texts import first_of
 
 from ..testing.results import LOOK_AT
 from .bench import Bench, Tried, try_changes
-from .question import LETTERS, Question
+from .question import LETTERS, Question, multiple_choice
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
@@ -98,15 +98,8 @@ def _question(
     hints = [line for line in several[right].trial.missed[function].split("\n") if line.startswith(LOOK_AT)]
     why = [f"The test, `{function}`, then says where to look: {hints[0].removeprefix(LOOK_AT)}."] if hints else []
     why += [f"{LETTERS[index]} {_breaks(one)}" for index, one in enumerate(several)]
-    return Question(
-        "breaking",
-        component,
-        text,
-        LETTERS[right],
-        options=tuple(one.option(bench) for one in several),
-        right=right,
-        why=tuple(why),
-    )
+    options = [one.option(bench) for one in several]
+    return multiple_choice("breaking", component, text, options[right], options, why=tuple(why))
 
 
 def _breaks(one: Tried) -> str:

@@ -21,7 +21,7 @@ from .bench import Bench
 from .breaking import breaking_question
 from .hunting import hunt_question
 from .own_code import own_statements
-from .question import LETTERS, N_OPTIONS, Option, Question, Sheet
+from .question import LETTERS, N_OPTIONS, Option, Question, Sheet, multiple_choice
 from .shapes import shape_question
 from .symptoms import purpose_question, symptom_question
 from .values import value_question
@@ -176,14 +176,9 @@ def choice_question(bench: Bench, component: str, understanding: Understanding, 
     for make in makers:
         choice = bench.look(partial(_made, make, Case(bench.seed, f"a question about {component}")))
         if choice is not None:
-            order = list(range(len(choice.options)))
-            draw.shuffle(order)
-            right = order.index(choice.right)
-            options = tuple(Option(choice.options[index]) for index in order)
-            answer = f"{LETTERS[right]}: {choice.options[choice.right]}"
-            return Question(
-                "choice", component, tuple(choice.text), answer, options=options, right=right, why=(choice.why,)
-            )
+            options = [Option(one) for one in choice.options]
+            right, mixed = options[choice.right], draw.sample(options, len(options))
+            return multiple_choice("choice", component, tuple(choice.text), right, mixed, why=(choice.why,))
     return None
 
 

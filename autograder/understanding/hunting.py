@@ -6,12 +6,11 @@ exception, leave all shapes as they are, and fail some test of the task.
 
 from __future__ import annotations
 
-import ast
 import random
 from typing import TYPE_CHECKING
 
 from ..reports.html import CodeLine, Excerpt, code_line
-from ..sources import parse
+from ..testing.own_questions import lines_of
 from ..testing.results import State
 from .bench import Bench, Tried, try_changes
 from .question import Question, place_of
@@ -59,19 +58,10 @@ def _question(bench: Bench, component: str, tried: Tried, symptom: str, differin
 
 
 def _whole(bench: Bench, component: str, tried: Tried) -> Excerpt:
-    """The changed component without its docstrings and comments, which could tell what was there."""
-    module, _, name = component.partition(".")
-    nodes = [one for one in getattr(parse(tried.change.text), "body", ()) if getattr(one, "name", "") == name]
-    hidden = {
-        number
-        for node in ast.walk(nodes[-1])
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
-    lines = tried.change.text.split("\n")
-    shown = []
-    for number in range(nodes[-1].lineno, (nodes[-1].end_lineno or 0) + 1):
-        line = lines[number - 1].partition("  #")[0]
-        if number not in hidden and line.strip() and not line.strip().startswith("#"):
-            shown.append(CodeLine(place_of(bench.intake, module, number)[1], code_line(line)))
-    return Excerpt(place_of(bench.intake, module, nodes[-1].lineno)[0], tuple(shown))
+    """The changed component without what could tell what was there: its docstrings and comments."""
+    module = component.partition(".")[0]
+    numbered = lines_of(component, {module: ("", tried.change.text)}).items()
+    shown = [
+        CodeLine(place_of(bench.intake, module, n)[1], code_line(line.partition("  #")[0])) for n, line in numbered
+    ]
+    return Excerpt(place_of(bench.intake, module, next(iter(dict(numbered))))[0], tuple(shown))

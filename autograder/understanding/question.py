@@ -88,6 +88,22 @@ class Question:
     why: tuple[str, ...] = ()
 
 
+def multiple_choice(
+    kind: str,
+    component: str,
+    text: tuple[str, ...],
+    right: Option,
+    options: Sequence[Option],
+    excerpts: tuple[Excerpt, ...] = (),
+    change: Option | None = None,
+    why: tuple[str, ...] = (),
+) -> Question:
+    """A question with options in this order, of which one is right."""
+    index = options.index(right)
+    answer = f"{LETTERS[index]}: {right.text}" if right.text else LETTERS[index]
+    return Question(kind, component, text, answer, excerpts, change, tuple(options), index, why)
+
+
 def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:
     """The file, or the notebook's cell, of a line, and the line's number there."""
     file, _, number = intake.locate(module, line).rpartition(", line ")

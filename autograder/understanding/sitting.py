@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import StatisticsError, correlation
 
 from foundation.command_line import UserError
 from foundation.texts import printable
@@ -178,10 +179,10 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
     """Pearson's; None for few pairs, or where nothing varies."""
     if len(pairs) < LEAST_SITTING:
         return None
-    means = [sum(column) / len(pairs) for column in zip(*pairs, strict=True)]
-    a, b = ([one - mean for one in column] for column, mean in zip(zip(*pairs, strict=True), means, strict=True))
-    size = (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5
-    return sum(x * y for x, y in zip(a, b, strict=True)) / size if size else None
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:
+        return None
 
 
 def _as_csv(rows: Sequence[Sequence[object]]) -> str:

@@ -19,7 +19,7 @@ from ..diagnosis.catalogue import Budget
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
 from .own_code import Statement, own_statements, with_code
-from .question import LETTERS, N_OPTIONS, Option, Question, place_of, with_wrong
+from .question import N_OPTIONS, Option, Question, multiple_choice, place_of, with_wrong
 from .shapes import excerpt_of
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def purpose_question(
     right, options = _options(split, splits, draw)
     number = place_of(bench.intake, module, statement.node.lineno)[1]
     asked = f"What is line {number} of your `{name}` for? Suppose it was not there: what would be seen?"
-    answer = f"{LETTERS[options.index(right)]}: {right.text}"
-    shown = (excerpt_of(bench, statement),)
-    return Question("purpose", component, (asked,), answer, shown, None, tuple(options), options.index(right))
+    return multiple_choice("purpose", component, (asked,), right, options, (excerpt_of(bench, statement),))
 
 
 def is_askable(split: Split) -> bool:
@@ -163,7 +161,6 @@ def _recognise(bench: Bench, component: str, tried: Tried, diagnostician: Diagno
 def _question(
     bench: Bench, component: str, tried: Tried, match: Match, seen: Option, options: list[Option]
 ) -> Question:
-    right = options.index(seen)
     name = component.partition(".")[2]
     text = (f"Somebody changes one line of your `{name}`. Only one of these can then be observed. Which one, and why?",)
     others = f", or like code that {match.others[0].when}" if match.others else ""
@@ -171,13 +168,4 @@ def _question(
         f"The changed code behaves exactly like code that {match.fault.when}{others} (catalogue: {match.fault.id}).",
         f"It breaks {', '.join(f'`{name}`' for name in tried.trial.missed)}.",
     )
-    return Question(
-        "symptom",
-        component,
-        text,
-        f"{LETTERS[right]}: {seen.text}",
-        options=tuple(options),
-        change=tried.option(bench),
-        right=right,
-        why=why,
-    )
+    return multiple_choice("symptom", component, text, seen, options, change=tried.option(bench), why=why)

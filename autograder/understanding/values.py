@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..testing.case import Case
 from .own_code import Statement, changes_of, own_statements, with_code
-from .question import LETTERS, N_OPTIONS, Option, Question, place_of, with_wrong
+from .question import N_OPTIONS, Option, Question, multiple_choice, place_of, with_wrong
 from .shapes import excerpt_of
 
 if TYPE_CHECKING:
@@ -50,17 +50,10 @@ def value_question(bench: Bench, component: str, understanding: Understanding, d
         fitting = [one for one in dict.fromkeys(wrong) if one != right and one.count(",") == right.count(",")]
         if len(fitting) >= N_OPTIONS - 1 and right not in scene.told:
             options = with_wrong(Option(right), [Option(one) for one in fitting], draw)
-            index = options.index(Option(right))
             number = place_of(bench.intake, module, statement.node.lineno)[1]
-            return Question(
-                "value",
-                component,
-                (f"The call is {scene.told}", f"Which numbers does `{target}` hold once line {number} has run?"),
-                f"{LETTERS[index]}: {right}",
-                (excerpt_of(bench, statement),),
-                options=tuple(options),
-                right=index,
-            )
+            asked = f"Which numbers does `{target}` hold once line {number} has run?"
+            text_of = (f"The call is {scene.told}", asked)
+            return multiple_choice("value", component, text_of, Option(right), options, (excerpt_of(bench, statement),))
     return None
 
 

@@ -19,7 +19,7 @@ from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
 from .bench import Bench, try_changes
 from .own_code import Statement, expressions_in, own_statements, with_code, with_expression
-from .question import LETTERS, N_OPTIONS, Option, Question, excerpt, place_of, with_wrong
+from .question import N_OPTIONS, Option, Question, excerpt, multiple_choice, place_of, with_wrong
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
@@ -108,7 +108,7 @@ def input_question(bench: Bench, component: str, understanding: Understanding, d
             text = (
                 f"This line of your `{component.partition('.')[2]}` is changed. Which of these calls would {asked}?",
             )
-            return _question("input", component, text, right, options, change=tried.option(bench))
+            return multiple_choice("input", component, text, right, options, change=tried.option(bench))
     return None
 
 
@@ -123,7 +123,7 @@ def branch_question(bench: Bench, component: str, understanding: Understanding, 
         if picked:
             right, options, is_odd = picked
             asked = f"{'runs' if is_odd else 'does not run'} {versions.line(statement.node.lineno)}"
-            return _question(
+            return multiple_choice(
                 "branch",
                 component,
                 (f"Which of these calls of your `{component.partition('.')[2]}` {asked}?",),
@@ -154,7 +154,7 @@ def equal_question(bench: Bench, component: str, understanding: Understanding, d
             right = versions.option(statement.node.lineno, text)
             asked = "Only one of these changes leaves all of its results as they are. Which one?"
             told = (f"Here are four changes of your `{component.partition('.')[2]}`, each made by itself. {asked}",)
-            return _question("equal", component, told, right, with_wrong(right, wrong, draw))
+            return multiple_choice("equal", component, told, right, with_wrong(right, wrong, draw))
     return None
 
 
@@ -175,7 +175,7 @@ def order_question(bench: Bench, component: str, understanding: Understanding, d
             text = (f"Of these pairs of lines of your `{component.partition('.')[2]}`, only one {asked}. Which?",)
             lines = sorted({one.node.lineno for pair in chosen for one in pair})
             shown = (_excerpt(bench, chosen[0][0], lines),)
-            return _question("order", component, text, options[0], options, draw=draw, excerpts=shown)
+            return multiple_choice("order", component, text, options[0], draw.sample(options, N_OPTIONS), shown)
     return None
 
 
@@ -272,20 +272,3 @@ def _excerpt(bench: Bench, statement: Statement, meant: Sequence[int]) -> Excerp
     function = statement.function
     first, last = function.body[0].lineno, function.end_lineno or function.lineno
     return excerpt(bench.intake, statement.module, first, last, meant, function.lineno)
-
-
-def _question(
-    kind: str,
-    component: str,
-    text: tuple[str, ...],
-    right: Option,
-    options: list[Option],
-    draw: random.Random | None = None,
-    excerpts: tuple[Excerpt, ...] = (),
-    change: Option | None = None,
-) -> Question:
-    if draw is not None:
-        draw.shuffle(options)
-    index = options.index(right)
-    answer = f"{LETTERS[index]}: {right.text}" if right.text else LETTERS[index]
-    return Question(kind, component, text, answer, excerpts, change, tuple(options), index)

@@ -1,7 +1,5 @@
 """Runs the tests of one task in this process, and describes the result for the student."""
 
-import contextlib
-import io
 import traceback
 from dataclasses import replace
 
@@ -11,7 +9,7 @@ from autograder.sources import Locate, Sources
 from foundation.assignment_file import Assignment, Task
 
 from ...rules import tell_short_cuts
-from ..collection import Collection, classify, run_items
+from ..collection import Collection, classify, run_in_process
 from ..in_process import InProcessSubmission
 from ..results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
 from .pictures import draw_failure
@@ -61,14 +59,8 @@ def run_task(
     Returns:
         The result, what the student reads, and perhaps a PNG of what was returned beside what was expected.
     """
-    submission, printed = InProcessSubmission(sources, assignment, locate), io.StringIO()
-    try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            tests = NotebookTests(sources, assignment, locate)
-            tests.hand_over(submission, seed)
-            run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
-    finally:
-        submission.close()
+    tests = NotebookTests(sources, assignment, locate)
+    printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     if task.tests_of:  # what they find is graded, of faults that students do not have; they may use all of PyTorch
         result = replace(result, score=0.0)
@@ -79,7 +71,7 @@ def run_task(
     if (reasons := by_reason(missed_in(result))) and result.state != State.REFUSED:  # what the text begins with
         first = tests.failures.get(reasons[0][0].test)
         picture = draw_failure(first) if first is not None else None
-    return result, as_text(result, printed.getvalue(), seed), picture
+    return result, as_text(result, printed, seed), picture
 
 
 def missed_in(result: TaskResult) -> list[Outcome]:
