@@ -20,6 +20,7 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
+from ..reports.class_summary import Cell, harmless
 from .question import LETTERS, Sheet
 
 KEY, ANSWERS, RESULTS = "key.json", "answers.csv", "results.csv"
@@ -71,7 +72,8 @@ def write_key(seats: Sequence[Seat], folder: Path) -> None:
     """Writes the key, and the file to be filled in unless it is there already."""
     write_whole(folder / KEY, json.dumps([asdict(one) for one in seats], indent=2, ensure_ascii=False) + "\n")
     if not (folder / ANSWERS).exists():
-        lines: list[list[object]] = [["seat", "name", "answers"], *([one.seat, one.name, ""] for one in seats)]
+        lines: list[list[Cell]] = [["seat", "name", "answers"]]
+        lines += [[one.seat, one.name, ""] for one in seats]
         write_whole(folder / ANSWERS, _as_csv(lines))
 
 
@@ -128,7 +130,7 @@ def n_right(said: str, seat: Seat) -> int:
 
 def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder: Path) -> Path:
     """Writes who has how many right answers."""
-    rows: list[list[object]] = [["seat", "student", "name", "right", "of"]]
+    rows: list[list[Cell]] = [["seat", "student", "name", "right", "of"]]
     for number, said in sorted(answers.items()):
         one = seats[number]
         rows.append([number, one.student, one.name, n_right(said, one), len(one.right)])
@@ -185,7 +187,8 @@ def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
 
 
-def _as_csv(rows: Sequence[Sequence[object]]) -> str:
+def _as_csv(rows: Sequence[Sequence[Cell]]) -> str:
+    """A table for a spreadsheet, which must not take a student's name for a formula."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([harmless(cell) for cell in row] for row in rows)
     return text.getvalue()

@@ -41,6 +41,11 @@ def test_who_has_questions_gets_a_seat_and_the_key_says_what_is_right(seats, tmp
     assert (tmp_path / ANSWERS).read_text() == "seat,name,answers\n1,Anna,\n2,Bela,\n"
 
 
+def test_no_name_is_a_formula(tmp_path):
+    write_key([one for one, _ in seat([sheet("a", "=HYPERLINK(1)", "ABC")])], tmp_path)
+    assert (tmp_path / ANSWERS).read_text() == "seat,name,answers\n1,'=HYPERLINK(1),\n"
+
+
 def test_what_was_filled_in_stays_when_the_sitting_is_drawn_again(seats, tmp_path):
     (tmp_path / ANSWERS).write_text("seat,name,answers\n1,Anna,DDA\n")
     write_key([*seats.values()], tmp_path)
