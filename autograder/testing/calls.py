@@ -215,20 +215,26 @@ def expect_no_state(
     Args:
         function: of the submission: a function, or a module.
         candidates: independent computations, of which one must fit.
-        inputs: the arguments by name.
+        inputs: the arguments by name; results have the dtype of the first one of floats, or float32.
         others: other values, of the same shapes.
         parts: names of what is returned.
         fresh: whether one that was not called before has the right values, where `function` was.
     """
     __tracebackhide__ = True
     arguments = dict(zip(others, copies_of(others.values()), strict=True))
+    dtype = _dtype_of(others) or torch.float32
+
+    def judge(result: Any, given: Inputs, look_at: str = "") -> None:
+        __tracebackhide__ = True
+        expect_computes(lambda *_, **__: result, candidates, given, parts, look_at, dtype=dtype)
+
     with torch.no_grad():
         with mixed_dtypes_explained():
             first = function(*arguments.values())
         expect_unchanged(function, arguments, others)
         kept = tensors_in(first, copied=True)
         try:
-            expect_computes(lambda *_: first, candidates, others, parts)
+            judge(first, others)
         except UnreadableError:
             raise
         except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
@@ -242,7 +248,7 @@ def expect_no_state(
             for one, value in zip(handed, given.values(), strict=True):
                 if one is not None and value is not None:
                     one.data.copy_(value)
-            expect_computes(lambda *_: function(*handed), candidates, given, parts, STATE)
+            judge(function(*handed), given, STATE)
             expect(
                 all_equal(kept, tensors_in(first)), what, "as it was", "changed", "return new tensors from each call"
             )

@@ -108,11 +108,11 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    module, _, candidates = make(submission, case, 12, 6, first=case.tokens(12, 2, 5))
+    module, _, candidates = make(submission, case, 12, 6, torch.float32, first=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
 
     def is_fresh_one_right() -> bool:
-        fresh, _, found = make(submission, case, 12, 6)
-        return is_right(fresh, found, inputs, ["the embedding"])
+        fresh, _, found = make(submission, case, 12, 6, torch.float32)
+        return is_right(fresh, found, inputs, ["the embedding"], dtype=torch.float32)
 
     expect_no_state(module, candidates, inputs, others, ["the embedding"], fresh=is_fresh_one_right)

@@ -143,7 +143,7 @@ def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtyp
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_no_side_effects(subject: Subject, case: Case, is_masked: bool) -> None:
-    inputs, others = (draw(case, (2, 3, 4, 5, 6)) for _ in range(2))
+    inputs, others = (draw(case, (2, 3, 4, 5, 6), torch.float32) for _ in range(2))
     if is_masked:
         inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), case.mask(2, 1, 4, 5)
     expect_no_state(subject, [attention], inputs, others, PARTS)

@@ -173,11 +173,14 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
-    module, _, candidates = make(submission, case, 4, 3, first=case.normal(2, 4, 12))
-    inputs, others = ({**draw(case, (2, 4, 5, 12)), "mask": case.mask(4, 5) if is_masked else None} for _ in range(2))
+    single = torch.float32
+    module, _, candidates = make(submission, case, 4, 3, single, first=case.normal(2, 4, 12, dtype=single))
+    inputs, others = (draw(case, (2, 4, 5, 12), single) for _ in range(2))
+    if is_masked:
+        inputs["mask"], others["mask"] = case.mask(4, 5), case.mask(4, 5)
 
     def is_fresh_one_right() -> bool:
-        fresh, _, found = make(submission, case, 4, 3)
+        fresh, _, found = make(submission, case, 4, 3, single)
         return is_right(fresh, found, inputs, PARTS)
 
     expect_no_state(module, candidates, inputs, others, PARTS, fresh=is_fresh_one_right)

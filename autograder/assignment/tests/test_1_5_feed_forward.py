@@ -131,11 +131,12 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    module, _, candidates = make(submission, case, 8, 9, first=case.normal(2, 5, 8))
-    inputs, others = ({"x": case.normal(2, 5, 8)} for _ in range(2))
+    single = torch.float32
+    module, _, candidates = make(submission, case, 8, 9, single, first=case.normal(2, 5, 8, dtype=single))
+    inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
 
     def is_fresh_one_right() -> bool:
-        fresh, _, found = make(submission, case, 8, 9)
+        fresh, _, found = make(submission, case, 8, 9, single)
         return is_right(fresh, found, inputs, ["the network"])
 
     expect_no_state(module, candidates, inputs, others, ["the network"], fresh=is_fresh_one_right)
