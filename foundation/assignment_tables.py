@@ -266,7 +266,7 @@ class LatePolicy:
 
     def percent(self, days: int) -> float:
         """What so many late days cost, in percent of the points earned."""
-        return min(days * self.percent_per_day, self.most_percent)
+        return float(min(days * self.percent_per_day, self.most_percent))
 
 
 def read_late(content: object) -> LatePolicy:

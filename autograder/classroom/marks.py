@@ -24,6 +24,7 @@ from .entries import Member, Roll
 from .store import WHOLE, Decision, Decisions, stored_name
 
 LATE = "late, but nobody knows by how much"
+ENTER_DAYS = "enter late days with `late`, or `waive` them"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class PartMark:
 class Lateness:
     """How late a submission was, and what that costs."""
 
-    days: int = 0  # late days; 0 where nobody knows
+    days: int | None = None  # late days; None where nobody knows, or where they cost nothing
     waived: int = 0  # those that cost nothing
     percent: float = 0.0  # of the points earned that are taken off
     by_hand: Decision | None = None  # who set the days; None = nobody did
@@ -93,7 +94,7 @@ class Mark:
                 given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"
                 reasons.append(f"{one.part.number}: {given}; enter other points, or withdraw these")
         if self.lateness.unknown:
-            reasons.append(f"{self.lateness.unknown}: enter late days with `late`, or `waive` them")
+            reasons.append(f"{self.lateness.unknown}: {ENTER_DAYS}")
         return tuple(reasons)
 
 
@@ -188,6 +189,12 @@ class Result:
     def score(self) -> float | None:
         """The points; None where a person has to decide, and where nothing was handed in."""
         return None if self.mark is None else self.mark.score
+
+    @property
+    def is_late(self) -> bool | None:
+        """Whether it came late: by its late days, or else as the platform says; None where nothing tells."""
+        days = self.mark.lateness.days if self.mark else None
+        return self.member.is_late if days is None else days > 0
 
     @property
     def reason(self) -> str:

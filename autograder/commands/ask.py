@@ -100,11 +100,13 @@ def run(options: argparse.Namespace) -> int:
     from ..understanding.question import remove_pages, write_sheets
 
     remove_pages(failed, options.output)
+    asked = sheets
     if options.sitting is not None:
         seats = seat(sheets)
         write_key([one for one, _ in seats], options.output)
-        sheets = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
-    pages = write_sheets(sheets, assignment.title, options.output, options.is_class and options.sitting is None)
+        asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
+        sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
+    pages = write_sheets(asked, assignment.title, options.output, options.is_class and options.sitting is None)
     if options.json:
         print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
     else:

@@ -16,7 +16,7 @@ from foundation.places import ROOT
 from foundation.texts import counted, printable
 
 from ..classroom.entries import read_roll
-from ..classroom.store import WHOLE, Database, Results, StoreError, decide, find_student, stored_name
+from ..classroom.store import WHOLE, Database, Results, StoreError, called, decide, find_student, stored_name
 from ..grading.seeds import seeds_of_term
 from .arguments import Commands, add_parser, open_store
 
@@ -51,7 +51,7 @@ def add_commands(commands: Commands) -> None:
         'anna "A neat solution." --task 1.3',
         has_reason=False,
     )
-    parser.add_argument("text", nargs="?", default="", help="none = take back the comment that is there")
+    parser.add_argument("text", help='"" = take back the comment that is there')
     parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
 
     parser = _parser(
@@ -115,16 +115,18 @@ def override(options: argparse.Namespace) -> int:
             raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
     if options.item and len(tasks) > 1:
         raise StoreError("--item is of one task: name it with --task")
-    with deciding(options, assignment) as (database, student, who):
+    why = options.why
+    with deciding(options, assignment) as (database, (student, name), who):
         if options.item:
             points = points_with(options.item, tasks[0], student, database, options.output)
+            why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
         for task in tasks:
-            decide(database, student, "points", points, options.why, who, task.number)
+            decide(database, student, "points", points, why, who, task.number)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    return _told(student, f"{which}: {given}")
+    return _told(called(student, name), f"{which}: {given}")
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -132,9 +134,9 @@ def comment(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    with deciding(options, assignment) as (database, student, who):
+    with deciding(options, assignment) as (database, (student, name), who):
         decide(database, student, "comment", None, text, who, task)
-    return _told(student, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
+    return _told(called(student, name), f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
 def late(options: argparse.Namespace) -> int:
@@ -155,17 +157,17 @@ def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], d
     assignment = read_assignment(options.assignment)
     if days is not None and not 0 <= days <= MOST_DAYS:
         raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
-    with deciding(options, assignment) as (database, student, who):
+    with deciding(options, assignment) as (database, (student, name), who):
         decide(database, student, kind, days, options.why, who)
-    _told(student, said)
+    _told(called(student, name), said)
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
 
 
 @contextmanager
-def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, str, str]]:
-    """The database of a class, the student that this one is about, and who enters it."""
+def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, tuple[str, str], str]]:
+    """The database of a class, the key and name of the student that this one is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
         yield database, find_student(database, options.student), who_decides(options.by)
 
@@ -212,5 +214,5 @@ def task_of(number: str, assignment: Assignment) -> Task:
 
 
 def _told(student: str, what: str) -> int:
-    print(f"{printable(student, 60)}: {what}; {THEN}")
+    print(f"{student}: {what}; {THEN}")
     return 0

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from foundation.assignment_file import read_assignment
+from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted, printable
 
 from ..classroom.downloads import (
@@ -49,19 +50,20 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(as_json(download, matched, bool(roster)), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(as_text(download, matched, len(roster))))
-    is_undated = assignment.late is not None and any(one.unread_time for one in download.submissions)
+        print("\n".join(as_text(download, matched, len(roster), assignment.late)))
+    is_undated = assignment.late is not None and any(dated(one, matched).unread_time for one in download.submissions)
     return int(is_undated or (bool(roster) and bool(matched.unmatched or matched.undecided)))
 
 
-def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
+def as_text(download: Download, matched: Matched, n_students: int, policy: LatePolicy | None = None) -> list[str]:
     """The list for people."""
     submissions = download.submissions
     lines = [f"{download.folder}: {LAYOUTS[download.layout].title}", counted(len(submissions), "submission")]
     if n_students:
         lines[-1] += f", from {len(matched.counting)} of {counted(n_students, 'student')}"
     width = max(len(printable(one.entry, 60)) for one in submissions)
-    lines += ["", *(f"  {printable(one.entry, 60):<{width}}  {details(one, matched)}".rstrip() for one in submissions)]
+    told = ((printable(one.entry, 60), details(one, matched, policy)) for one in submissions)
+    lines += ["", *(f"  {entry:<{width}}  {what}".rstrip() for entry, what in told)]
     undecided = [f"{s.name}: {listed(one.entry for one in several)}" for s, several in matched.undecided.items()]
     unmatched = []
     for one in matched.unmatched:
@@ -79,8 +81,8 @@ def as_text(download: Download, matched: Matched, n_students: int) -> list[str]:
     return lines
 
 
-def details(one: HandedIn, matched: Matched) -> str:
-    """Who, when, and what else a person should know about a submission."""
+def details(one: HandedIn, matched: Matched, policy: LatePolicy | None) -> str:
+    """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
     students = matched.students[one]
     texts = [listed(student.name for student in students) or listed(person.name for person in one.people)]
     if other := names_another(one, students):
@@ -88,7 +90,8 @@ def details(one: HandedIn, matched: Matched) -> str:
     when = dated(one, matched)
     texts += [f"{when.submitted:%Y-%m-%d %H:%M %Z}".strip()] if when.submitted else []
     texts += [f"the time cannot be read: {when.unread_time}"] if when.unread_time else []
-    texts += ["late"] if when.is_late else []
+    days = policy.days_late(when.submitted) if policy and when.submitted else None
+    texts += [f"{counted(days, 'day')} late"] if days else ["late"] if when.is_late and days is None else []
     if students and all(matched.counting.get(student) not in (one, None) for student in students):
         texts.append("a later one counts")
     return "; ".join(printable(text, 120) for text in (*texts, *one.notes) if text)

@@ -49,7 +49,7 @@ def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapp
     task = task_of(options.task, assignment)
     with open_store(options.store, options.marks, assignment) as database:
         who = who_decides(None)
-        keys = {one: find_student(database, one.student) for one in right}
+        keys = {one: find_student(database, one.student)[0] for one in right}
         for one, n in right.items():
             points = round(task.points * n / len(one.right), 2)
             why = f"sitting: {n} of {len(one.right)} answers"

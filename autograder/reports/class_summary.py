@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ from statistics import mean, median
 from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
-from ..classroom.marks import Mark, Result, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.regrading import Held
+from ..classroom.store import Decision
 from ..grading.record import Record, write_json, write_result
 from ..testing.results import State
 from .terminal import containment_of
@@ -105,7 +106,8 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     for result in results:
         member = result.member
         row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
-        row |= {"late": "unknown" if member.unread_time else {True: "late", False: "no", None: ""}[member.is_late]}
+        untold = "unknown" if member.unread_time else ""
+        row |= {"late": {True: "late", False: "no", None: untold}[result.is_late]}
         row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
         row |= {"max_score": graded[0].max_score if graded else None, "bleu": None}
         row |= dict.fromkeys(columns)
@@ -124,15 +126,20 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
 
 def by_hand_of(mark: Mark) -> Iterator[str]:
     """What people have decided about a mark, a line each."""
-    late = mark.lateness
-    said = [(f"{one.part.number}: {counted(one.score or 0, 'point')}", one.by_hand) for one in mark.parts]
-    said += [
-        (counted(late.days, "late day"), late.by_hand),
-        (f"{counted(late.waived, 'late day')} waived", late.waiver),
-    ]
-    for what, decision in said:
-        if decision:
-            yield f"{what} by {decision.by}, {decision.at:%Y-%m-%d}: {_in_line(decision.text)}"
+    late, tasks = mark.lateness, defaultdict[str, list[str]](list)
+    for one in mark.parts:
+        if one.by_hand:  # of all tasks at once: one line
+            tasks[f"{counted(one.score or 0, 'point')} {_by(one.by_hand)}"].append(one.part.number)
+    yield from (f"{', '.join(numbers)}: {said}" for said, numbers in tasks.items())
+    if late.by_hand:
+        yield f"{counted(late.days or 0, 'late day')} {_by(late.by_hand)}"
+    if late.waiver:
+        which = "all late days" if late.waiver.value is None else counted(late.waived, "late day")
+        yield f"{which} waived {_by(late.waiver)}"
+
+
+def _by(decision: Decision) -> str:
+    return f"by {decision.by}, {decision.at:%Y-%m-%d}: {_in_line(decision.text)}"
 
 
 def comments_of(mark: Mark) -> list[str]:
@@ -162,7 +169,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
         lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
     untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
     on_time = "nothing says when these were handed in, so they count as on time", untold
-    for heading, names in (*sections_of(roll, records), on_time):
+    for heading, names in (*sections_of(roll, results), on_time):
         if names:
             lines += ["", f"{heading}: {first_of([printable(name, 40) for name in names], MOST_NAMES)}"]
     if roll.left_out:
@@ -173,18 +180,26 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     return "\n".join([*lines, "", f"sandbox: {', '.join(levels) or 'none'}"])
 
 
-def sections_of(roll: Roll, records: Mapping[str, Record]) -> Iterator[tuple[str, list[str]]]:
+def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, list[str]]]:
     """Headings with the students, or entries of the download, that a person should know about."""
-    names = roll.names()
+    names, records = roll.names(), records_of(results)
+    open_parts = [
+        (one.member.key, part.part.state)
+        for one in results
+        if one.mark
+        for part in one.mark.parts
+        if part.by_hand is None
+    ]
     for state in reversed(State):
         if state.needs_a_look:
-            having = [key for key, record in records.items() if any(p.state == state for p in record.judgement.parts)]
-            yield state.value, [names[key] for key in having]
+            yield state.value, [names[key] for key in dict.fromkeys(key for key, found in open_parts if found is state)]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
     yield "uses of PyTorch's or Python's internals, to be read by a person", using
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
-    yield "late", [member.name for member in roll.members if member.is_late]
+    yield "late", [one.member.name for one in results if one.is_late]
+    undated = [one for one in results if one.mark and one.mark.lateness.unknown]
+    yield f"no score yet; {ENTER_DAYS}", [one.member.name for one in undated]
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
     yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
     yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]

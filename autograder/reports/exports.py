@@ -49,8 +49,10 @@ class Mark:
         if record is None or mark is None or self.result.score is None:
             return ""
         said = [mark.comment.text] if mark.comment else []
-        days = counted(mark.lateness.days, "late day")
-        late = [f"{mark.lateness.percent:g}% off for {days}"] if mark.lateness.percent else []
+        late, lateness = [], mark.lateness
+        if lateness.days:
+            waived = f", {lateness.waived} of them waived" if lateness.waived else ""
+            late = [f"{lateness.percent:g}% off for {counted(lateness.days, 'late day')}{waived}"]
         parts = [told for one in mark.parts if (told := _told(one))]
         texts = [*said, *late, *parts, *record.judgement.notes]
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
@@ -207,7 +209,12 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
             row |= {"Grade": as_score(mark.result.score), "Feedback comments": html.escape(mark.comment, quote=False)}
         rows.append(row)
     maxima = dict.fromkeys(mark.row.get("Maximum Grade", "") for mark in marks)
-    return Table(given or MOODLE_HEADING, rows, unknown, about.other_points(maxima))
+    note = about.other_points(maxima)
+    above = [mark.name_and_id for mark in marks if (mark.result.score or 0.0) > about.max_score]
+    if above and not note:
+        why = f"above {about.max_score:g} points, a mark is skipped; raise the assignment's maximum, and export again"
+        note = f"{why}: {first_of([printable(name, 60) for name in above], 5)}"
+    return Table(given or MOODLE_HEADING, rows, unknown, note)
 
 
 def moodle_feedback(mark: Mark) -> str | None:
@@ -224,7 +231,7 @@ def plain_table(marks: Sequence[Mark], about: About) -> Table:
         result, member = mark.result, mark.result.member
         row = {"id": member.id, "name": member.name, "email": mark.ids.get("email", ""), "group": member.group}
         row |= {"score": as_score(result.score), "max_score": as_score(about.max_score)}
-        row |= {"late": "unknown" if member.unread_time else "late" if member.is_late else ""}
+        row |= {"late": "late" if result.is_late else "unknown" if member.unread_time else ""}
         row |= {"status": result.status.value, "reason": result.reason, "comment": mark.comment}
         rows.append(row)
     return Table([*rows[0]], rows)

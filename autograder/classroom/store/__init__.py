@@ -10,7 +10,7 @@
 SQLAlchemy speaks to SQLite, by default a file in the output folder, and to PostgreSQL, for several people at once.
 """
 
-from .by_hand import WHOLE, Decision, Decisions, decide, decisions_in, find_student
+from .by_hand import WHOLE, Decision, Decisions, called, decide, decisions_in, find_student
 from .database import FILE, Database, StoreError, url_of
 from .results import Results, Stored, stored_name
 
@@ -23,6 +23,7 @@ __all__ = [
     "Results",
     "StoreError",
     "Stored",
+    "called",
     "decide",
     "decisions_in",
     "find_student",

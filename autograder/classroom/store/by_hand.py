@@ -47,8 +47,8 @@ class Decisions:
     waiver: Decision | None = None  # of late days; None = none
 
 
-def find_student(database: Database, text: str) -> str:
-    """The key of the student whom some text names: by key, e-mail, name, or the entry that he or she handed in.
+def find_student(database: Database, text: str) -> tuple[str, str]:
+    """The key and name of the student whom some text names: by key, e-mail, name, or the entry that was handed in.
 
     Raises:
         StoreError: where nobody is called so, or more than one.
@@ -64,18 +64,31 @@ def find_student(database: Database, text: str) -> str:
 
     wanted = stored_name(text)
     students = database.do(work)
-    found = [key for key, _ in students if key == wanted]
+    found = [(key, names[1]) for key, names in students if key == wanted]
     for alike in (str.casefold, plain):  # accents, spaces and the order of code points last
-        found = found or [k for k, names in students if alike(wanted) and alike(wanted) in map(alike, (k, *names))]
+        if not found and (said := alike(wanted)):
+            found = [(key, names[1]) for key, names in students if said in map(alike, (key, *names))]
     if len(found) == 1:
         return found[0]
     if found:
-        several = ", ".join(printable(key, 60) for key in found[:5])
+        several = ", ".join(printable(key, 60) for key, _ in found[:5])
         raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-    known = [name for key, names in students for name in (key, *names) if name]
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {printable(near[0], 60)}?" if near else "; grade the class first" if not known else ""
+    known = {name: called(key, names[1]) for key, names in students for name in (key, *names) if name}
+    near = [name for name in known if wanted.casefold() in name.casefold().split()]  # a first name, as people say
+    near = near[:3] or difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
+    hint = (
+        f"; did you mean {' or '.join(known[name] for name in near)}?"
+        if near
+        else "; grade the class first"
+        if not known
+        else ""
+    )
     raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+
+
+def called(key: str, name: str) -> str:
+    """A student for people: the name, with the key where it is another one."""
+    return printable(key, 60) if name in ("", key) else f"{printable(name, 60)} ({printable(key, 60)})"
 
 
 def decide(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pydantic import ValidationError
 from sqlalchemy import delete, insert, select
@@ -36,6 +37,7 @@ class Results:
     def __init__(self, database: Database, seeds: Seeds) -> None:
         """Works on a database, with the term's secret."""
         self.database, self._seeds = database, seeds
+        self._sealed = lru_cache(maxsize=8)(self._unsealed)  # a regrade reads each record several times in a row
         self._ids: dict[str, int] = {}
 
     def enrol(self, entries: Sequence[Entry]) -> None:
@@ -127,7 +129,7 @@ class Results:
         record = self._sealed(result.record) if result.record else None
         return Stored(result.id, record) if record else None
 
-    def _sealed(self, text: str) -> Record | None:
+    def _unsealed(self, text: str) -> Record | None:
         try:
             record = Record.model_validate_json(text)
         except ValidationError:

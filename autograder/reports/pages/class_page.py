@@ -12,7 +12,7 @@ from foundation.texts import as_threshold
 
 from ...classroom.downloads import LAYOUTS
 from ...classroom.entries import Roll
-from ...classroom.marks import Mark, Result, by_task
+from ...classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ...diagnosis.catalogue import Fault
 from ...grading.record import Record
 from ...testing.results import State
@@ -53,7 +53,7 @@ def _reasons(record: Record, marks: Sequence[Mark], thresholds: Mapping[str, flo
             titles = [part.title for part in parts if part.state is state]
             if state.needs_a_look and titles:
                 yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
-    yield from ((0, why) for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
+    yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
     yield from ((1, f"internals: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)
     if bleu := record.judgement.bleu:
@@ -133,6 +133,7 @@ def class_view(
         "changed": {key: {p.part.number for m in same for p in m.parts if p.by_hand} for key, same in marks.items()},
         "scores": {key: scores_by_task(same) for key, same in marks.items()},
         "parts": {key: {part.number: part for part in one.judgement.parts} for key, one in records.items()},
+        "n_late": sum(bool(one.is_late) for same in results.values() for one in same),
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
@@ -167,7 +168,6 @@ def roll_view(roll: Roll) -> dict[str, object]:
     return {
         "platform": LAYOUTS[roll.layout].title if roll.layout in LAYOUTS else roll.layout,
         "undecided": undecided,
-        "n_late": sum(bool(member.is_late) for member in roll.members),
         "missing": roll.missing,
         "left_out": [one for one in roll.left_out if not one.needs_decision],
     }

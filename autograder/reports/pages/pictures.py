@@ -8,6 +8,7 @@ from foundation.assignment_file import Assignment
 
 from ...classroom.marks import Mark
 from ...grading.record import AttentionMap, Curve, Learned, Record
+from ...testing.results import State
 
 CELL = 18
 """Units of a picture's width."""
@@ -37,7 +38,8 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
     """A dot for each student: the share of the points for code, and of those for understanding it.
 
     Those are tests and answers that students write about code, and what people mark by hand, where it gives points. A
-    student without marks for them has no dot. `apart` has those with all of the code and little understanding.
+    student who has tried none of them, or has no mark for one, has no dot. `apart` has those with all of the code and
+    little understanding.
     """
     about = {t.number for t in assignment.tasks if t.points and (t.tests_of or t.asks_about or t.by_hand)}
     code = {t.number for t in assignment.tasks if t.components and not t.extension} - about
@@ -46,6 +48,8 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
         shares = []
         for numbers in (code, about):
             parts = [part for part in one.parts if part.part.number in numbers and part.part.points]
+            if numbers is about:
+                parts = [part for part in parts if part.by_hand or part.part.state is not State.NOT_ATTEMPTED]
             of = sum(part.part.points for part in parts)
             known = [part.score for part in parts if part.score is not None]
             shares += [sum(known) / of] if of and len(known) == len(parts) else []

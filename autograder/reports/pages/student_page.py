@@ -24,6 +24,7 @@ class Task:
     """
 
     part: Part
+    state: str
     is_open: bool
     n_passed: int
     details: list[str]
@@ -38,6 +39,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "title": assignment.title,
         "record": record,
         "judgement": judgement,
+        "written": {task.number for task in assignment.tasks if task.written},
         "tasks": [task_of(part, results, bool(judgement.refusal)) for part in judgement.parts],
         "scores": scores_of(results),
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
@@ -59,8 +61,13 @@ def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
         if one.comment:
             said.append(f"{name}{one.comment.text}")
     scores = {one.score for _, one in marks}
-    is_open = bool(said) or (part.state is not State.PASSED and not part.extension and not is_refused)
-    return Task(part, is_open, n_passed, details_of(part), tuple(said), scores.pop() if len(scores) == 1 else None)
+    is_lost = part.state is not State.PASSED and not part.extension and not is_refused
+    is_open = bool(said) or is_lost or part.state is State.NEEDS_READER
+    state = (
+        "by hand" if marks and not part.state.has_mark and all(one.by_hand for _, one in marks) else part.state.value
+    )
+    score = scores.pop() if len(scores) == 1 else None
+    return Task(part, state, is_open, n_passed, details_of(part), tuple(said), score)
 
 
 def scores_of(results: Sequence[Result]) -> list[tuple[str, float | None]]:
@@ -84,6 +91,7 @@ def said_of(result: Result, is_named: bool) -> list[str]:
             f"{counted(late.days, 'day')} late{waived}: {late.percent:g}% of the {earned} earned is taken off."
         )
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
-    lines += [f"Waived: {late.waiver.text}"] if late.waiver and late.waived else []
+    if late.waiver and (late.waived or (result.is_late and late.waiver.value is None)):
+        lines.append(f"Waived: {late.waiver.text}")
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines

@@ -31,7 +31,7 @@ def write_pages(
     records = records_of(results)
     shared = {key: [result for result in results if result.member.key == key] for key in records}
     names = roll.names()
-    late = {result.member.key for result in results if result.member.is_late}
+    late = {result.member.key for result in results if result.is_late}
     (output / STUDENTS).mkdir(exist_ok=True)
     for key, record in records.items():
         view = student_view(record, assignment, shared[key])

@@ -54,7 +54,7 @@ def page(output, student: str = "anna") -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
 
 
-def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, capsys):
+def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, output, capsys):
     (folder / "dan.zip").write_bytes(b"no archive")
     row = grade("dan")
     assert (row["score"], row["status"]) == (None, "needs review")
@@ -62,6 +62,9 @@ def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, capsy
     assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in capsys.readouterr().out
     row = grade("dan")
     assert (row["score"], row["status"]) == (0, "graded")
+    assert row["by_hand"].count("sent nothing else") == 1 and row["by_hand"].startswith("1.1, 1.2, 1.3, ")
+    assert "not graded: dan" not in capsys.readouterr().out, "that is decided"
+    assert "1.1 Input embedding: by hand 0 of 4 points" in page(output, "dan.zip")
     assert decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
     assert grade("dan")["score"] is None
 
@@ -92,7 +95,7 @@ def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
     assert grade()["comments"] == "Come and see me.; 1.4: Neat!"
     text = page(output)
     assert text.index("Come and see me.") < text.index("Tasks") < text.index("Neat!")
-    assert decide("comment", "anna", "--task", "1.4") == 0 and grade()["comments"] == "Come and see me."
+    assert decide("comment", "anna", "--task", "1.4", "") == 0 and grade()["comments"] == "Come and see me."
 
 
 def test_a_sitting_gives_points(grade, output, assignment, tmp_path, capsys):
@@ -122,7 +125,9 @@ def test_late_days_cost_and_are_waived(grade, decide, output):
     assert "2 days late: 20% of the 100 points earned is taken off." in page(output) and "by e-mail" in page(output)
     assert decide("waive", "anna", "--days", "1", "--why", "ill") == 0 and grade()["score"] == 90
     assert "2 days late, 1 of them waived: 10% of the" in page(output) and "Waived: ill" in page(output)
-    assert decide("waive", "anna", "--why", "ill for long") == 0 and grade()["score"] == 100
+    assert decide("waive", "anna", "--why", "ill for long") == 0
+    row = grade()
+    assert row["score"] == 100 and "all late days waived by tina" in row["by_hand"]
     assert decide("waive", "anna", "--withdraw", "--why", "not ill") == 0 and grade()["score"] == 80
     assert decide("late", "anna", "--withdraw", "--why", "never mind") == 0 and grade()["score"] == 100
 

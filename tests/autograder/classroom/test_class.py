@@ -129,9 +129,19 @@ def test_the_time_of_a_moodle_submission_is_in_the_worksheet(walk, tmp_path, cap
     _, rows = walk(files, "moodle", "--assignment", str(tmp_path / "assignment.toml"), roster=roster)
     said = capsys.readouterr().out
     assert [row["Grade"] for row in rows] == ["100", "80", "", "100"]
+    summary = json.loads((tmp_path / "marks" / "summary.json").read_text())["students"]
+    assert [(row["late"], row["late_days"]) for row in summary] == [
+        ("no", 0),
+        ("late", 2),
+        ("unknown", None),
+        ("", None),
+    ]
     assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
     assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv")]) == 0
     assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
+    of_it = ["--assignment", str(tmp_path / "assignment.toml")]
+    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv"), *of_it]) == 1
+    assert "Bob; 2026-12-26 16:10; 2 days late\n" in capsys.readouterr().out
 
 
 def test_the_summary_tells_all_kinds_apart(folder, output, use):

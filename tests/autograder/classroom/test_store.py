@@ -178,7 +178,7 @@ def test_postgresql_keeps_the_same(postgresql, tmp_path):
             for record in (graded("1.2"), graded("1.2"), graded(gives_up=True)):
                 results.add(ANNA, record)
             results.add(odd, graded())
-            decide(database, find_student(database, "unal"), "points", 4.0, "it is right", "tina", "1.3")
+            decide(database, find_student(database, "unal")[0], "points", 4.0, "it is right", "tina", "1.3")
             assert results.kept(ANNA).record.judgement == graded("1.2").judgement and results.kept(odd)
             assert decisions_in(database)["4711"].points["1.3"].value == 4
     with Database(url, "transformer") as database:
@@ -240,10 +240,11 @@ def test_a_student_is_found_by_key_mail_name_or_entry(database, results):
         "2": ("jose",),
     }
     for key, texts in names.items():
-        assert {find_student(database, text) for text in texts} == {key}
+        assert {find_student(database, text)[0] for text in texts} == {key}
     for name, words in {
         "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
-        "ana": r"^ana: no student who handed in is called so; did you mean anna\?$",
+        "ana": r"^ana: no student who handed in is called so; did you mean Anna \(anna\)\?$",
+        "lund": r"did you mean Anna Lund \(4711\) or Carl Lund \(4712\)\?$",
         "zzzzzz": "no student who handed in is called so$",
     }.items():
         with pytest.raises(StoreError, match=words):

@@ -207,6 +207,18 @@ def test_an_assignment_that_is_worth_other_points_there_is_noted(tmp_path, marks
         assert (noted in capsys.readouterr().err) == (points == "10.00")
 
 
+def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, tmp_path, capsys):
+    tasks = ASSIGNMENT_FILE.read_text().replace(
+        'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
+    )
+    (tmp_path / "assignment.toml").write_text(tasks)
+    with Database(url_of(None, marks), ASSIGNMENT.name) as database:
+        decide(database, "anna", "points", 5.0, "good", "tina", "E.5")
+    assert run("moodle", "plain", "--assignment", tmp_path / "assignment.toml") == 0
+    [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
+    assert said.startswith("note: moodle: above 100 points, a mark is skipped") and said.endswith(": Anna Smith (anna)")
+
+
 def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, capsys):
     enrol(marks, ANNA)
     assert run("moodle", "canvas") == 1
@@ -240,14 +252,17 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
     with Database(url_of(None, marks), ASSIGNMENT.name) as database:
         decide(database, "anna", "points", 4.0, "a slip", "tina", "1.2")
-        decide(database, "anna", "late", 1, "by e-mail", "tina")
+        decide(database, "anna", "late", 2, "by e-mail", "tina")
+        decide(database, "anna", "waiver", 1, "ill", "tina")
         decide(database, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
         decide(database, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
     assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
     scores = {row[0]: row[4] for row in rows(marks, "plain")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
     [comment] = [row[-1] for row in rows(marks, "plain") if row[0] == "anna"]
-    assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
+    assert comment.startswith(
+        "10% off for 2 late days, 1 of them waived; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); "
+    )
     assert "1.4 Layer normalisation: A neat solution." in comment
 
 
@@ -261,6 +276,7 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys)
     assert override("table") == 0 and "1 of 4 points by hand" in capsys.readouterr().out
     assert override("values") == 0, "the table was worth nothing only for want of them"
     assert run("plain") == 0 and rows(marks, "plain")[2][4] == "100"
+    assert "by hand: “values” given: slip" in rows(marks, "plain")[2][-1]
     assert override("valeus") == 2
     assert "--item valeus: task 1.1 has no such item: expected values, table\n" in capsys.readouterr().err
 

@@ -209,10 +209,11 @@ def test_bonus_points_are_in_the_last_column():
 def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     tasks = tuple(replace(one, points=6.0) if one.number in ("E.4", "E.6") else one for one in ASSIGNMENT.tasks)
     assignment, members = replace(ASSIGNMENT, tasks=tasks), {}
-    for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5)):
+    for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5), ("eve", 1, None)):
         recorder = Recorder(key, assignment, "0123456789abcdef")
         shares = [(task, understood if task.tests_of or task.asks_about else code) for task in tasks]
-        recorder.add(TasksJudged(tuple(TaskResult(task, State.PASSED, x * task.points, "") for task, x in shares)))
+        tried = [(task, State.NOT_ATTEMPTED if x is None else State.PASSED, x or 0) for task, x in shares]
+        recorder.add(TasksJudged(tuple(TaskResult(task, state, x * task.points, "") for task, state, x in tried)))
         recorder.add(Finished())
         members[key] = shown(recorder.record, key, key.title())
     marks = {key: [one.mark] for key, one in members.items()}

@@ -80,6 +80,15 @@ def test_questions_are_counted():
     assert lines_of(sheets) == ["Anna  1 question", "Ben   0 questions (nothing works)"]
 
 
+def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
+    sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
+    monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, {}))
+    assert main(["ask", "class", "--class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["Seat 1 · Anna  1 question", "Ben            0 questions (nothing works)"]
+    assert (tmp_path / "sitting-noon" / "questions.html").read_text().count("<article") == 1
+
+
 @pytest.mark.slow
 def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
     folder = tmp_path / "class"
