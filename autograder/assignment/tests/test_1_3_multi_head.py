@@ -175,9 +175,8 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
     single = torch.float32
     module, _, candidates = make(submission, case, 4, 3, single, first=case.normal(2, 4, 12, dtype=single))
-    inputs, others = (draw(case, (2, 4, 5, 12), single) for _ in range(2))
-    if is_masked:
-        inputs["mask"], others["mask"] = case.mask(4, 5), case.mask(4, 5)
+    masks = (case.mask(4, 5) if is_masked else None for _ in range(2))
+    inputs, others = ({**draw(case, (2, 4, 5, 12), single), "mask": mask} for mask in masks)
 
     def is_fresh_one_right() -> bool:
         fresh, _, found = make(submission, case, 4, 3, single)
