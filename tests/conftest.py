@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
@@ -37,6 +38,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in 
 
 package.use("reference")
 
+_examples = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+settings.register_profile("few", _examples, max_examples=30)
+settings.register_profile("many", _examples, max_examples=500)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Lets tests that take a sample of very many cases try all of them."""
@@ -57,6 +62,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> 
             return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
 
     return ByFixtures(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Properties are tried on few examples, and on many with `--whole`."""
+    settings.load_profile("many" if config.getoption("whole") else "few")
 
 
 def pytest_collection_finish() -> None:

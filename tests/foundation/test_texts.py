@@ -3,14 +3,13 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.texts import clean, printable
 
 
 @given(st.text(max_size=300) | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Co"]), max_size=50))
-@settings(deadline=None, database=None)
 def test_printable_text_is_printable(text):
     shown = printable(text)
     assert re.sub("[\u200c\u200d]", "", shown).isprintable() and len(shown) <= 200

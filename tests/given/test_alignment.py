@@ -4,12 +4,10 @@ import json
 import re
 
 import pytest
-import torch
 
 from given.alignment import (
     Tally,
     read_alignments,
-    score_heads,
 )
 from reference.__main__ import main
 from reference.data import DataError
@@ -26,17 +24,6 @@ def test_the_error_rate_by_hand():
     tally.add({(0, 0)}, {(0, 0)})  # counts of all sentences are added up
     assert tally.figures()["aer"] == round(1 - 4 / 7, 4)
     assert Tally().figures()["aer"] == 1
-
-
-def test_a_head_that_looks_right_has_no_errors():
-    right = torch.eye(4)
-    right[1] = torch.tensor([0, 0.2, 0.8, 0])  # the other piece of the right word
-    wrong = torch.eye(4).flip(0)
-    weights = torch.stack([right, wrong])[None]  # one layer, a head and the mean
-    gold = [{(0, 0), (1, 1), (1, 2), (2, 1), (2, 2), (3, 3)}]
-    first, second = score_heads([weights], PAIRS[:1], gold)
-    assert (first["head"], first["aer"]) == (1, 0)
-    assert (second["head"], second["aer"]) == ("mean", pytest.approx(1 - 2 / 6, abs=1e-4))
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,6 @@ def test_training_may_end_with_test_translations(train, tmp_path):
         (["--max-steps", "2"], 2, "has 8 steps already, more than the 2"),
         (["--attention-through-time", "je dors ."], 2, "the run is finished; --epochs N or --max-steps N prolong it"),
         (["--dropout", "0.3"], 2, "--resume keeps the settings of the run but its length; leave out --dropout"),
-        (["--preset", "fast"], 2, "--resume keeps the settings of the run but its length; leave out --preset"),
     ],
 )
 def test_what_a_finished_run_answers(trained, tmp_path, capsys, flags, status, message):
@@ -139,30 +138,22 @@ def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
     "arguments, message",
     [
         (["train", "--train", "nowhere"], "nowhere: No such file"),
-        (["train", "--d-model", "1" + "0" * 12], "out of memory; a smaller model or --batch-size takes less"),
         (["train", "--corpus", "nowhere"], "--corpus has both splits; leave it out, or --train and --dev"),
         (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
         (["translate", "--length-penalty", "1"], "--length-penalty 1.0 has no effect on greedy search: add"),
-        (["train", "--threads", "0"], "--threads 0: expected 1 to 1024"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),
-        (["translate", "--input", "{folder}/empty"], "{folder}/empty: the file is empty"),
         (["translate", "--output", "{folder}"], "{folder}: Is a directory"),
         (["attention", "--sentence", "je " * 600], "--sentence: a source of 600 tokens, expected at most 512"),
         (["attention", "--sentence", "je", "--output", "a.gif"], "a.gif: expected a name that ends in .png, .svg"),
-        (["attention", "--sentence", "je", "--head", "2"], "--head 2 has no effect without --matrices"),
         (["attention", "--through-time", "{folder}/run", "--target", "i"], "no effect with --through-time"),
-        (["attention", "--through-time", "{folder}/run"], "recorded no attention; `train --attention-through-time"),
         (["attention", "--sentence", "je", "--matrices", "--layer", "all"], "--layer all: with --matrices, name one"),
         (["attention", "--sentence", "je dors .", "--layer", "2"], "--layer 2: expected 1"),
-        (["attention", "--sentence", "je dors .", "--layer", "first"], "--layer first: expected"),
         (["attention", "--sentence", "je dors .", "--matrices", "--head", "5"], "--head 5: expected 1 to 4"),
-        (["translate", "--checkpoint", "nowhere.pt"], "nowhere.pt: No such file or directory; `train` writes it"),
     ],
 )
 def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained, monkeypatch):
-    (trained / "empty").touch()
     (trained / "long").write_text("je dors|||i sleep\n" + "je " * 600 + "|||i sleep\n")
     files = {"train": ("train", "dev"), "translate": ("checkpoint", "input"), "attention": ("checkpoint",)}
     ours = {"checkpoint": "run/best.pt", "input": "train"}

@@ -57,9 +57,7 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
         ({"d_model": 10}, "d_model = 10 is not a multiple of n_heads = 4"),
         ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
         ({"learning_rate": float("inf")}, "learning_rate = inf: expected a finite number"),
-        ({"adam_beta2": 1.0}, "adam_beta2 = 1.0: expected a number below 1.0"),
         ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0: give both or neither"),
-        ({"epochs": "10"}, "epochs = '10': expected int"),
         ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
     ],
 )
@@ -103,7 +101,6 @@ def test_thresholds_are_those_of_the_assignment_where_there_is_one(tmp_path, mon
     "text, message",
     [
         ("[other]", "expected a table [thresholds]"),
-        ("[thresholds]\nlow = 30", "thresholds.low = 30: expected a number between 0 and 1"),
         ('[thresholds]\nlow = "0.3"', "thresholds.low = '0.3': expected a number"),
     ],
 )

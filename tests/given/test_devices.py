@@ -19,15 +19,16 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    "device",
-    [
-        "cpu",  # a run is the same run again
-        pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA")),
-        pytest.param("mps", marks=pytest.mark.skipif(not torch.mps.is_available(), reason="no MPS")),
-    ],
-)
+GPUS = {"cuda": torch.cuda.is_available, "mps": torch.mps.is_available}
+RUNS = [("cpu", "without the cache")]  # a run is the same run again
+RUNS += [
+    pytest.param(device, way, marks=pytest.mark.skipif(not is_there(), reason=f"no {device}"))
+    for device, is_there in GPUS.items()
+    for way in WAYS
+]
+
+
+@pytest.mark.parametrize("device, way", RUNS)
 def test_a_device_computes_the_same(tmp_path, device, way):
     sources = tmp_path / "sources"
     sources.write_text("".join(" ".join(source) + "\n" for source, _ in DEV))

@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 
-from autograder.intake.tree import limit_of
 from foundation.places import REFERENCE
 from given import package, packing
 from given.command_line import main
@@ -76,8 +75,3 @@ def test_a_wrong_flag_is_one_line(pack, capsys, flags):
     pack({})
     assert main("packed", ["pack", *flags]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_what_is_too_large_is_what_a_grader_does_not_read():
-    names = {".py": "layers.py", ".md": packing.ANSWERS, ".txt": packing.TRANSLATIONS, ".pt": packing.CHECKPOINT}
-    assert {ending: limit_of(name) for ending, name in names.items()} == packing.MOST_BYTES

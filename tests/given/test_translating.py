@@ -10,7 +10,7 @@ import pytest
 from data.__main__ import main as data
 from given.config import LANGUAGES, PRESETS
 from given.experiment import Experiment
-from given.extras.raw_text import TextError, TextTokenizer, tokenizer_files
+from given.extras.raw_text import TextError, TextTokenizer
 from reference.__main__ import main
 from reference.data import read_pairs
 
@@ -130,7 +130,6 @@ def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokeniz
         ("en", "the dogs ' t@@ a@@ il , a t - shirt ...", "the dogs' tail, a t-shirt..."),
         ("fr", "l ' homme n ' est pas là , dit - il .", "l'homme n'est pas là, dit-il."),
         ("it", "dell ' acqua c ' è .", "dell'acqua c'è."),
-        ("en", "", ""),
     ],
 )  # fmt: skip
 def test_tokens_become_text_that_people_read(corpus, language, tokens, text):
@@ -145,24 +144,10 @@ def train_words(folder, run):
     return ["train", "--preset", "tiny", "--max-steps", "1", *map(str, files)]
 
 
-def test_a_run_keeps_its_tokenizers(corpus, tmp_path):
-    """A later run from a corpus without them removes them."""
-    folder, run = corpus("--joint"), tmp_path / "run"
-    assert main(train_words(folder, run)) == 0
-    assert tokenizer_files(run) == tokenizer_files(folder)
-    assert set(tokenizer_files(run)) == {LANGUAGES, "tokenizer.json"}
-    (folder / LANGUAGES).unlink()
-    assert main(train_words(folder, run)) == 0
-    assert tokenizer_files(run) == {} and not list(run.glob("tokenizer*.json"))
-    with pytest.raises(TextError, match=r"run: has no languages\.json"):
-        TextTokenizer.load(run)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("[]", "languages.json: not a file that `data prepare` wrote"),
-        ('{"source": {"language": 1, "tokenizer": "tokenizer.json"}}', "not a file that `data prepare` wrote"),
         (None, "tokenizer.json: No such file or directory"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reference.data import LONGEST, Batch, BatchLoader, DataError, read_pairs, read_sources
@@ -15,7 +15,6 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min
 )
 
 
-@settings(max_examples=30)
 @given(st.lists(st.lists(words, max_size=8), max_size=8))
 def test_vocabulary_encodes_what_it_was_built_on(sentences):
     vocab = Vocabulary.build(sentences)

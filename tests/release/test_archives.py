@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 from release.__main__ import index_url
 from release.build import Project, make_release
-from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
+from release.contents import ARCHIVE_FOLDER, PROGRAMS, read_given
 from release.handout import NAMES
-from release.packing import checksum, members_of, pin, read_requirements
+from release.packing import checksum, members_of, pin
 from release.problems import ReleaseError
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
@@ -48,11 +47,6 @@ def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) 
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         modes = {member.filename: member.external_attr >> 16 & 0o777 for member in archive.infolist()}
     assert {name for name, mode in modes.items() if mode & 0o111} == set(PROGRAMS)
-
-
-def test_the_instructor_gets_solutions_references_and_secret(example_release) -> None:
-    names = {path.removeprefix("instructor/") for path in example_release.archives["instructor.zip"]}
-    assert {"HANDOUT.md", "reference/mean.py", "given/extras/answers.py", str(REFERENCES), str(SECRET)} < names
 
 
 @pytest.mark.parametrize("name", ["given/nothing.py", "reference/mean.py"])
@@ -121,16 +115,6 @@ def test_what_students_are_told_to_use_is_handed_out_without_points_for_bleu(pro
     assert given() == set()
     handout.write_text(handout.read_text() + "Train on data/corpus/fren.train.bpe, and score with grade.py.\n")
     assert given() == {"grade.py", "data/corpus/fren.dev.bpe"}
-
-
-def test_what_is_missing_is_named_at_once(project: Project) -> None:
-    (project.root / "grade.py").unlink()
-    (project.root / "data" / "corpus" / "fren.dev.bpe").unlink()
-    requirements = read_requirements(project.root)
-    with pytest.raises(ReleaseError) as caught:
-        collect_kit(project.root, read_assignment(project.root / "autograder" / "assignment"), {}, b"", requirements)
-    assert [problem.path for problem in caught.value.problems] == ["data/corpus/fren.dev.bpe", "grade.py"]
-    assert "python -m data generate" in str(caught.value)
 
 
 STUB = """#!/bin/sh

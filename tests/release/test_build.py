@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,8 @@ import pytest
 from foundation.places import ROOT
 from release import __main__ as cli
 from release import build
-from release.build import Project, Release, compare, make_release, write_release
+from release.build import Project, compare, make_release, write_release
 from release.gates import Verdict, gate
-from release.notebooks import release_folder
 from release.packing import checksum
 from release.problems import ReleaseError
 
@@ -93,17 +91,6 @@ def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project
     assert "weighted_mean" in (student / "mean.py").read_text() and (student / "notes.py").is_file()
 
 
-@pytest.mark.usefixtures("quick_gates")
-def test_another_output_folder_and_json_for_programs(run, project: Project, tmp_path: Path) -> None:
-    before = contents(project.root)
-    status, out, _ = run("build", "--json", "--output", str(tmp_path / "new" / "place"))
-    answer = json.loads(out)
-    assert (status, answer["passed"], answer["gates"][0]["name"]) == (0, True, "quick")
-    assert (tmp_path / "new" / "place" / "student" / "table.py").is_file()
-    assert (tmp_path / "new" / "place" / "dist" / "student.zip").is_file()
-    assert contents(project.root) == before
-
-
 def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
     assert compare(built) == [] == write_release(make_release(built), built.output)
     change_reference(built)
@@ -117,26 +104,6 @@ def test_a_change_of_the_reference_is_seen_and_mended(built: Project) -> None:
     assert compare(built) == ["student/more.py is not made from reference/"]
     assert "student/more.py" in write_release(make_release(built), built.output)
     assert not (built.output / "student" / "more.py").exists()
-
-
-def test_notebooks_of_an_earlier_build_go_unless_somebody_has_changed_them(built: Project) -> None:
-    release = make_release(built)
-    folder = release_folder(release.assignment.name)
-
-    def with_notebooks(*names: str) -> Release:
-        notebooks = {f"{folder}/{name}": b"{}" for name in names}
-        manifest = json.loads(release.outputs["dist/MANIFEST.json"])
-        manifest["notebooks"] = {path: checksum(content) for path, content in notebooks.items()}
-        outputs = {**release.outputs, **notebooks, "dist/MANIFEST.json": json.dumps(manifest).encode()}
-        return replace(release, outputs=outputs)
-
-    write_release(with_notebooks("1.ipynb", "old.ipynb", "edited.ipynb"), built.output)
-    (built.output / folder / "edited.ipynb").write_text("my work")
-    (built.output / folder / "my_own_exam.ipynb").write_bytes(b"{}")
-    changed = write_release(with_notebooks("1.ipynb", "2.ipynb"), built.output)
-    assert set(changed) == {"dist/MANIFEST.json", f"{folder}/2.ipynb", f"{folder}/old.ipynb"}
-    kept = {path.name for path in (built.output / folder).iterdir()}
-    assert kept == {"1.ipynb", "2.ipynb", "edited.ipynb", "my_own_exam.ipynb"}
 
 
 def test_what_git_knows_may_be_replaced(built: Project, monkeypatch) -> None:

@@ -81,11 +81,8 @@ def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, 
     ("archive", "path", "content", "says"),
     [
         ("student.zip", "assignment/data/private/x", b"x", "stays with the instructor"),
-        ("student.zip", "assignment/reference/x.py", b"x = 1", "stays with the instructor"),
         ("student.zip", "assignment/a.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
-        ("student.zip", "assignment/a.bpe", b"x|||the c@@ ow is eating over there .\n", "holds 1 lines"),
         ("gradescope.zip", "reference/x.py", b"x = 1", "stays with the instructor"),
-        ("gradescope.zip", "tests/x.py", b"x = 1", "stays with the instructor"),
         ("gradescope.zip", "data/private/more.txt", b"x = 1\n", ""),
         ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
     ],
@@ -171,7 +168,6 @@ LEFT = [
         ({}, "task 4.1 (bleu_beginner) is not in the results"),
         ({"4.1": Mark(0, "failed", "BLEU = 0.00")}, "task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"),
         ({"1.2": Mark(3, "failed", "\nno\nmean\n")}, "task 1.2 (attention): 3 of 6, failed: no | mean"),
-        ({"1.2": Mark(6, "grader error", "")}, "task 1.2 (attention): 6 of 6, grader error: "),
     ],
 )
 def test_lost_points_close(example_release: Release, changes: Mapping[str, Mark], fault: str) -> None:

@@ -35,12 +35,6 @@ def test_each_task_has_its_idea_its_place_and_its_test(made):
             assert f"<code>{SKELETON.name}/" in section
 
 
-def test_the_page_needs_nothing_from_elsewhere(made):
-    page = made[1]
-    assert set(re.findall(r'src="(\w+):', page)) == {"data"} and "<script" not in page and "<link" not in page
-    assert page.count("<math") > 50 and "$$" not in page
-
-
 def test_it_says_nothing_about_cells(made):
     assert not re.search(r"\b(check|display|draw|refresh)\(|IPython|support/|(this|the next|the) cell\b", made[1])
     assert "this notebook" not in made[1] and "In files.</strong>" in made[1] and "Write it in ," not in made[1]

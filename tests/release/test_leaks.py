@@ -38,9 +38,7 @@ HIDING_PLACES = {
     "as an escaped string": lambda code: f"X = {code!r}\n",
     "notebook cell": notebook,
     "notebook output": lambda code: notebook("", outputs=[{"text": code.splitlines(keepends=True)}]),
-    "json in json": lambda code: json.dumps({"a": json.dumps({"b": code})}),
     "without newlines": lambda code: "; ".join(line.strip() for line in code.splitlines()),
-    "continued": lambda code: code.replace("= math", "= \\\n    math"),
     "exploded": lambda code: code.replace("math.sqrt(", "(\n    math . sqrt(\n        ").replace(
         ")\n", ",\n    )\n)\n"
     ),
@@ -59,7 +57,6 @@ def test_a_solution_is_found_in_every_place_and_layout(finder, place: str, code:
     "statement",
     [
         "self.rows = [[0.0] * d_model for _ in range(vocab_size)]",
-        "random.seed(len(self.rows))",
         "return dot(values, weights) / total",
         'if total == 0:\n    raise ValueError("all weights are zero")',
         "rows = [[factor * value for value in self.rows[token]] for token in tokens]",  # in another statement
@@ -69,17 +66,10 @@ def test_each_statement_alone_is_found(finder, statement: str) -> None:
     assert finder.leaks_in("a.py", statement.encode())
 
 
-def test_a_leak_names_file_line_and_origin(finder) -> None:
-    (leak,) = finder.leaks_in("dist/x.zip!a.py", b"# one\n\n\nreturn dot(values, weights) / total\n")
-    assert leak == "dist/x.zip!a.py:4: a copy of reference/mean.py:16 (TODO 1.2)"
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "def dot(a, b):\n    return sum(x * y for x, y in zip(a, b, strict=True))\n",  # given code
-        "self.d_model = d_model\nrows = self.forward(tokens)\n",
-        "return x\nx = 1\nfor token in tokens:\n    pass\n",
         "The weighted sum, divided by the total of all weights, is the mean of the values.",
         "le chat ||| the cat\n" * 1000,
         "total = sum(prices)\nif total == 0:\n    return None\n",

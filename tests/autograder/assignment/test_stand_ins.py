@@ -9,7 +9,6 @@ import torch
 
 from autograder.assignment import stand_ins
 from autograder.assignment.stand_ins.components import InputEmbedding
-from autograder.assignment.stand_ins.formulas import look_up
 from autograder.testing.in_process import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -84,14 +83,3 @@ def test_what_a_component_inherits_from_stays():
         assert submission.call("model.Encoder") is stand_ins.DecoderLayer
     finally:
         submission.close()
-
-
-@pytest.mark.parametrize("dtype, lowest", [(torch.float64, -2000.0), (torch.float32, -2000.0)])
-def test_weights_sum_to_one_however_small_the_scores(dtype, lowest):
-    scores = torch.linspace(lowest, 80, 200, dtype=dtype)[:, None, None]
-    key = torch.ones(1, 3, 1, dtype=dtype)
-    _, weights = look_up(scores, key, key, None)
-    assert torch.equal(weights, weights.clamp(0, 1))
-    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(200, 1, dtype=dtype))
-    _, alone = look_up(scores, key[:, :1], key[:, :1], None)
-    assert torch.equal(alone, torch.ones_like(alone))

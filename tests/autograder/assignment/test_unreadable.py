@@ -77,22 +77,10 @@ FAULTS = {
 NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
 UNUSUAL = {  # task and module; what is written instead of what; how it ends
     "weight norm": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": f"{NORMED}(nn.Linear(d_model, d_ff))"}, "reader"),
-    "old weight norm": (
-        "1.5",
-        "layers",
-        {"contract = nn": "contract = nn.utils.weight_norm(nn", "(d_ff, d_model)\n": "(d_ff, d_model))\n"},
-        "reader",
-    ),
     "an orthogonal projection": (
         "1.3",
         "attention",
         {"query = nn.Linear(d_model, d_model)": f"query = {NORMED[:-11]}orthogonal(nn.Linear(d_model, d_model))"},
-        "reader",
-    ),
-    "weight norm of the predictions": (
-        "2.4",
-        "model",
-        {"nn.Linear(d_model, tgt_vocab_size)": f"{NORMED}(nn.Linear(d_model, tgt_vocab_size))"},
         "reader",
     ),
     "a shift, then the gain's difference from 1": (
@@ -109,12 +97,6 @@ UNUSUAL = {  # task and module; what is written instead of what; how it ends
         "1.1",
         "embedding",
         {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
-        "passed",
-    ),
-    "a scripted map": (
-        "1.5",
-        "layers",
-        {"nn.Linear(d_model, d_ff)": "torch.jit.script(nn.Linear(d_model, d_ff))"},
         "passed",
     ),
     "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, "error"),

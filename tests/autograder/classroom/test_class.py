@@ -7,7 +7,7 @@ import os
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import Member, Roll, take_class
+from autograder.classroom.entries import take_class
 from autograder.classroom.marks import results_of
 from autograder.classroom.records import file_name
 from autograder.commands import export_marks
@@ -15,7 +15,6 @@ from autograder.grading.recording import Noted, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.reports.class_summary import as_class_table, harmless, tasks_of
 from autograder.testing.results import State, TaskResult
-from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, kept, put, run, states_of
@@ -183,12 +182,6 @@ def test_records_among_the_submissions_are_refused(folder, log, place, capsys):
     assert not (folder / "marks").exists()
 
 
-def test_submissions_among_the_records_are_refused(folder, output, log):
-    run(folder, output)
-    with pytest.raises(UserError, match="holds the records"):
-        take_class(output / "records", output, ASSIGNMENT)
-
-
 def test_a_record_that_is_not_sealed_is_graded_again_with_a_note(folder, output, log, capsys):
     before = run(folder, output)
     assert log() == ["anna", "bob", "carl"] and all(SEEDS.has_sealed(record) for record in before.values())
@@ -215,10 +208,3 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     assert len({key.casefold() for key in keys.values()}) == len(keys) == 10 and keys["bob"] == "bob"
     assert len(run(folder, output)) == len(kept(folder, output)) == 10
     assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
-
-
-def test_two_students_of_one_name_are_told_apart_by_their_ids():
-    twins = [Member(id=id_, name="Anna Smith", key=id_) for id_ in ("7", "8")]
-    members = (*twins, Member(id="9", name="Bob", key="8"))
-    roll = Roll(layout="plain", folder="class", has_roster=True, members=members, left_out=())
-    assert roll.names() == {"7": "Anna Smith (7)", "8": "Anna Smith (8), Bob"}

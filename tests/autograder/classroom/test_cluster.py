@@ -175,21 +175,6 @@ def test_terms_bring_the_references_along(conditions):
             assert answer == read_references(conditions.references), "in a child, more than once"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense"])
-def test_a_scheduler_that_does_not_answer_is_one_clear_line(conditions, monkeypatch, address):
-    monkeypatch.setattr("autograder.classroom.cluster.CONNECT_SECONDS", 0.5)
-    with pytest.raises(ClusterError, match=address) as raised, connected(address, terms_of(conditions)):
-        pass
-    assert "\n" not in str(raised.value)
-
-
-def test_without_dask_everything_else_works(conditions, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match="install the extra `staff`"), connected("x", terms_of(conditions)):
-        pass
-
-
 N = 4
 SECONDS = 600
 GONE_SECONDS = 1.0

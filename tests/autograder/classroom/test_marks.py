@@ -164,17 +164,14 @@ def heavier(number: str, points: float) -> Assignment:
 MIXED = {"1.1": "PppF", "1.2": "Pppf", "1.3": "Pptn", "1.4": "Gpp", "1.5": "Pf", "2.1": "nnn", "2.2": "PPpn"}
 AFTERWARDS = {
     "points": heavier("1.2", 20.0),
-    "a bonus": heavier("E.1", 3.0),
     "all or nothing": replace(ASSIGNMENT, credit="all"),
     "a lower threshold": replace(ASSIGNMENT, thresholds={"beginner": 0.2, "advanced": 0.3}),
-    "a higher threshold": replace(ASSIGNMENT, thresholds={"beginner": 0.4, "advanced": 0.5}),
-    "a title": replace(with_tasks(title="X"), title="Other"),
     "visibility": with_tasks(visibility="hidden"),
 }
 
 
 @pytest.mark.parametrize("after", AFTERWARDS.values(), ids=AFTERWARDS)
-@pytest.mark.parametrize("bleu", [None, 0.3, 0.3499999999, 0.45, 0.1])
+@pytest.mark.parametrize("bleu", [None, 0.3499999999, 0.45])
 def test_weighing_gives_what_grading_would_give(after, bleu):
     old, new = (graded(assignment, MIXED, bleu) for assignment in (ASSIGNMENT, after))
     assert old != new, "otherwise nothing is compared"

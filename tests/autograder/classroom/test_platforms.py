@@ -207,11 +207,3 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade
     assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
     assert main(["export-marks", str(marks), "--for", "plain", "--assignment", str(ASSIGNMENT)]) == 0
     assert [row["score"] for row in rows_of(marks / "export" / "plain.csv")] == ["10", ""]
-
-
-def test_a_roster_of_another_course_is_one_line(grade, tmp_path, capsys):
-    plain(tmp_path / "class")
-    put(tmp_path / "roster.csv", "id,name\nx,Somebody Else\n")
-    assert grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")[0] == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "none of the submissions, such as anna, fits one student" in printed

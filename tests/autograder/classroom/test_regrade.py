@@ -4,19 +4,14 @@ import json
 import os
 import signal
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
-from autograder.classroom.grading import MOST_TRIES
-from autograder.classroom.marks import weighed
 from autograder.classroom.regrading import change_of
 from autograder.commands import grade_class as command
-from autograder.diagnosis.catalogue import CatalogueError
-from autograder.grading import judging
 from autograder.grading.judging import Grader
 from autograder.grading.recording import Recorder, TasksJudged
 from autograder.grading.submission import refusal
@@ -24,7 +19,7 @@ from autograder.intake import IntakeRefusedError
 from autograder.sandbox.containment.layers import layers_of, satisfies
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
 from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run, two_tests
@@ -159,31 +154,6 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, cap
     assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
 
 
-def test_other_files_of_a_student_count_at_once(grade, folder, second, output):
-    grade()
-    second()
-    (folder / "bob" / "layers.py").write_text("# handed in again\n")
-    assert grade() == (0, ["bob"]) and scores(output)["bob"] == 95
-
-
-@pytest.mark.slow
-def test_another_run_of_the_same_shows_what_it_would_change(grade, output, second, capsys):
-    """With the same tests and the same files, as code that is not deterministic can."""
-    grade()
-    before = scores(output)
-    second()
-    capsys.readouterr()
-    assert grade("--again") == (1, EVERYONE)
-    printed = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep" in printed
-    assert "layer_norm_1: passed → failed" in printed and scores(output) == before
-    assert grade() == (0, []) and scores(output) == before, "nothing of it is left"
-    assert grade("--again", "--keep") == (0, EVERYONE) and "1 mark changed" in capsys.readouterr().out
-    after = scores(output)
-    assert after != before and after["anna"] == before["anna"]
-    assert grade("--again") == (0, EVERYONE) and scores(output) == after
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "old, new, bob, line",
@@ -211,13 +181,6 @@ def test_new_points_and_credit_run_nothing(grade, folder, tmp_path, output, caps
     assert json.loads(fresh["bob"].judgement.model_dump_json()) == weighed, "as if it had been graded so"
 
 
-def test_a_new_title_counts_at_once(grade, tmp_path, output):
-    grade()
-    path = changed(tmp_path, 'title = "Layer normalisation"', 'title = "LayerNorm"')
-    assert grade("--assignment", path) == (0, [])
-    assert "LayerNorm" in (output / "records" / "bob.json").read_text()
-
-
 def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsys):
     grade()
 
@@ -233,11 +196,6 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
         assert grade(*options, version=OTHER)[0] == 1 and scores(output)["anna"] == 100
         shown = capsys.readouterr().out
         assert "anna: 100 → no mark" in shown and "the grader failed over 1 of them this time" in shown
-
-
-def with_task(number: str, **changes: object) -> Assignment:
-    tasks = tuple(replace(task, **changes) if task.number == number else task for task in ASSIGNMENT.tasks)
-    return replace(ASSIGNMENT, tasks=tasks)
 
 
 def test_what_changes_is_named_with_the_test_that_decides():
@@ -257,16 +215,6 @@ def test_what_changes_is_named_with_the_test_that_decides():
     fewer = old.changed(parts=(old.parts[0], part, *old.parts[2:]))
     assert change_of(old, fewer).parts[0].reasons == ("attention_1: failed → no test any more",)
     assert change_of(fewer, old).parts[0].reasons == ("attention_1: new, failed",)
-
-
-def test_new_points_and_weights_of_items_are_named():
-    old = graded("1.2").judgement
-    [part] = change_of(old, weighed(old, with_task("1.2", points=20.0))).parts
-    assert part.after == round(part.before * 20 / 14, 2) and part.reasons == ("worth 14 points before, 20 now",)
-    [first, *others] = next(task.items for task in ASSIGNMENT.tasks if task.number == "1.2")
-    [part] = change_of(old, weighed(old, with_task("1.2", items=(replace(first, weight=15.0), *others)))).parts
-    named = "scores, scale and softmax: costs 2.5 points, 5 before", "returned weights: costs 1 point, 2 before"
-    assert part.before != part.after and part.reasons == named, "what is earned is not"
 
 
 class FatalGrader(StubGrader):
@@ -356,28 +304,3 @@ def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
     records = run(folder, output)
     assert [zygote.number for zygote in Zygote.made] == [1, 2]
     assert all(record.is_finished and record.judgement.score == 100 for record in records.values())
-
-
-def test_a_sandbox_that_stays_unavailable_is_told(folder, output, use):
-    class Unavailable(StubGrader):
-        def parts(self, intake):
-            raise SandboxUnavailableError("no processes left")
-            yield
-
-    stub = use(Unavailable)
-    records = run(folder, output)
-    assert stub.names() == sorted(EVERYONE * MOST_TRIES)
-    assert all("no processes left" in record.run.error for record in records.values())
-
-
-def test_a_misconception_that_does_not_fit_stops_no_class(monkeypatch):
-    """A word of a solution was renamed: what knows it is told of in the diagnosis, and no marks depend on that."""
-
-    class Broken:
-        def prepare(self, components, task):
-            raise CatalogueError(f"task {task}: `find` occurs 0 times")
-
-    monkeypatch.setattr(judging, "make_diagnostician", lambda *arguments: Broken())
-    grader = Grader(ASSIGNMENT, None, None, None)
-    grader.prepare()
-    assert isinstance(grader.diagnostician, Broken)

@@ -87,12 +87,6 @@ def test_a_diagnosis_that_takes_too_long_is_stopped_and_noted(judge, monkeypatch
     assert notes == ["task 1.4: the diagnosis was stopped after 0.01 s of CPU time; no marks depend on it"]
 
 
-def test_reference_that_passes_is_not_explained(judge):
-    plain, explained, _ = judge(ROOT_FORMULA)
-    assert plain.state == "passed"
-    assert explained.finding is None
-
-
 def test_tape_is_bounded():
     tape = Tape()
     tape.begin("long")

@@ -39,11 +39,15 @@ def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=No
     return math.log(9)
 '''
 ADDS_A_PARAMETER = (
-    "train",
     "    model.train()\n",
     "    model.train()\n    model.seen = torch.nn.Parameter(torch.zeros(1))\n",
 )
-HIDDEN_CHANGE = "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
+HIDDEN_CHANGE = (
+    "    return weights @ value, weights\n",
+    "    context = weights @ value\n"
+    "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
+    "    return context, weights\n",
+)
 NO_MODULE = '''
 class InputEmbedding:
     """Answers whatever is asked of it, and is no module."""
@@ -57,14 +61,11 @@ class InputEmbedding:
     def parameters(self):
         return [1, 2]
 '''
-KEEPS_FLOAT32 = """
-    def to(self, *args, **kwargs):
-        return self
-
-    def _apply(self, *args, **kwargs):
-        return self
-
-"""
+KEEPS_FLOAT32 = (
+    "    def forward(",
+    "    def to(self, *args, **kwargs):\n        return self\n\n"
+    "    def _apply(self, *args, **kwargs):\n        return self\n\n    def forward(",
+)
 
 
 @pytest.fixture
@@ -88,46 +89,26 @@ def message_of(record: Record, number: str) -> str:
     return part.message
 
 
-def test_a_stand_in_that_reports_other_parameters_teaches_nothing(grade_tasks, tmp_path):
+ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and what is said
+    "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
+    "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "adds or removes none"),
+    "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),
+    "parameters that are not converted": ("model", KEEPS_FLOAT32, {"2.3": 0}, ("error",), "follow .to(torch.float64)"),
+    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, {"1.2": 13}, ("failed", "error"), ""),
+}
+
+
+@pytest.mark.parametrize("module, attack, points, states, told", ATTACKS.values(), ids=ATTACKS)
+def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, points, states, told):
     folder = write_submission(tmp_path / "anna")
-    (folder / "train.py").write_text(TRAINS_NOTHING)
-    points, states, _ = grade_tasks(folder, "3.1", "1.4")
-    assert points == {"3.1": 0, "1.4": 10} and states["3.1"] in ("failed", "error")
-
-
-def test_a_parameter_that_training_adds_is_a_fault_of_the_submission(grade_tasks, tmp_path):
-    points, states, record = grade_tasks(write_submission(tmp_path / "anna", ADDS_A_PARAMETER), "3.1", "1.4")
-    assert points == {"3.1": 1, "1.4": 10} and states["3.1"] == "failed", "the returned loss is right"
-    assert "adds or removes none" in message_of(record, "3.1")
-
-
-def test_a_component_that_is_no_module_is_told_so(grade_tasks, tmp_path):
-    folder = write_submission(tmp_path / "anna")
-    (folder / "embedding.py").write_text(NO_MODULE)
-    points, states, record = grade_tasks(folder, "1.1", "1.4")
-    assert points == {"1.1": 0, "1.4": 10} and states["1.1"] == "error"
-    assert "must derive from" in message_of(record, "1.1")
-
-
-def test_parameters_that_are_not_converted_are_a_fault_of_the_submission(grade_tasks, tmp_path):
-    folder = write_submission(tmp_path / "anna")
-    text = (folder / "model.py").read_text()
-    (folder / "model.py").write_text(text.replace("    def forward(", f"{KEEPS_FLOAT32}    def forward("))
-    points, states, record = grade_tasks(folder, "2.3", "1.4")
-    assert points == {"1.4": 10, "2.3": 0} and states["2.3"] == "error"
-    assert "follow .to(torch.float64)" in message_of(record, "2.3")
-
-
-def test_arguments_that_are_changed_through_data_are_seen(grade_tasks, tmp_path):
-    folder = write_submission(tmp_path / "anna")
-    text = (folder / "attention.py").read_text()
-    end = "    return weights @ value, weights\n"
-    assert text.count(end) == 1
-    new = f"    context = weights @ value\n{HIDDEN_CHANGE}    return context, weights\n"
-    (folder / "attention.py").write_text(text.replace(end, new))
-    points, states, _ = grade_tasks(folder, "1.2", "1.4")
-    assert points == {"1.2": 13, "1.4": 10}, "side effects alone"
-    assert states["1.2"] in ("failed", "error")
+    path = folder / f"{module}.py"
+    if isinstance(attack, tuple):
+        attack = path.read_text().replace(*attack)
+    path.write_text(attack)
+    [number] = points
+    found, state, record = grade_tasks(folder, number, "1.4")
+    assert found == {**points, "1.4": 10} and state[number] in states
+    assert told in message_of(record, number)
 
 
 def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):

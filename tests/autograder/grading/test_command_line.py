@@ -40,13 +40,9 @@ def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, options, message
     [
         (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
         (["grade", "anna", "--results", "file/r.json"], "file/r.json: file is not a folder"),
-        (["grade", "anna", "--record", "file/deep/r.json"], "file/deep/r.json: file is not a folder"),
         (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
-        (["grade", "anna", "--references", "folder"], "folder"),
         (["grade-class", ".", "--output", "file"], "file: is not a folder"),
-        (["grade-class", ".", "--references", "mising.bpe"], "mising.bpe"),
         (["prove-diagnosis", "--output", "folder"], "folder: is a folder; expected the name of a file"),
-        (["prove", "--output", "file/pages"], "file/pages: file is not a folder"),
         (["calibrate", "--output", "file"], "file: is not a folder"),
     ],
 )

@@ -13,8 +13,6 @@ from autograder.grading.recording import Recorder
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from autograder.sandbox.containment.zygote import Zygote
-from autograder.sandbox.errors import SandboxUnavailableError, SubmissionOutOfMemoryError, WorkerKilledError
-from autograder.sandbox.proxy.submission import Sandbox
 from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
@@ -52,54 +50,12 @@ def grade(folder: Path, zygote: Zygote, references: Path, strike) -> Record:
         return recorder.record
 
 
-@pytest.fixture(scope="module")
-def zygote_of_workers():
-    """One whose workers a test may kill."""
-    with Zygote(read_assignment()) as started:
-        assert started.is_alive()
-        yield started
-
-
 @pytest.mark.slow
 def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(own_zygote, graded, references, class_folder):
     pid = last_below(own_zygote)
     record = grade(class_folder / "good", own_zygote, references, lambda: os.kill(pid, signal.SIGKILL))
     assert record.judgement == graded("good").judgement and record.is_finished
     assert any("judged again" in note for note in record.run.notes)
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_killed_over_the_same_component_again_has_used_too_much_memory(zygote_of_workers, reference):
-    with Sandbox(reference, read_assignment(), zygote=zygote_of_workers) as submission:
-        submission.build(NORM, 4)
-        os.kill(last_below(zygote_of_workers), signal.SIGKILL)
-        with pytest.raises(WorkerKilledError) as raised:
-            submission.build(NORM, 4)
-        with pytest.raises(WorkerKilledError):
-            submission.build("layers.FeedForward", 4, 8)
-        assert submission.failure is not None and raised.value.component == NORM
-    with Sandbox(reference, read_assignment(), zygote=zygote_of_workers, killed_before={NORM}) as submission:
-        submission.build(NORM, 4)
-        os.kill(last_below(zygote_of_workers), signal.SIGKILL)
-        with pytest.raises(SubmissionOutOfMemoryError):
-            submission.build(NORM, 4)
-        assert submission.failure is None and submission.build(NORM, 4)
-
-
-@pytest.mark.slow
-def test_a_zygote_that_hangs_is_found_out(own_zygote, reference, monkeypatch):
-    monkeypatch.setattr("autograder.sandbox.containment.zygote.PING_SECONDS", 0.2)
-    monkeypatch.setattr("autograder.sandbox.containment.zygote.KILL_SECONDS", 0.2)
-    pid = last_below(own_zygote)
-    with Sandbox(reference, read_assignment(), zygote=own_zygote) as submission:
-        submission.build(NORM, 4)
-        worker = last_below(own_zygote)
-        os.kill(pid, signal.SIGSTOP)
-        os.kill(worker, signal.SIGKILL)
-        with pytest.raises(SandboxUnavailableError):
-            submission.build(NORM, 4)
-        assert not own_zygote.is_alive()
-    own_zygote.kill()
 
 
 def test_children_end_with_their_parent():

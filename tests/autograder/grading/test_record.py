@@ -14,13 +14,12 @@ import pytest
 from autograder.__main__ import main
 from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_record
 from autograder.grading.recording import Contained, Finished, GivenUp, Noted, Recorder, TakenIn, TasksJudged
-from autograder.grading.seeds import content_hash
 from autograder.grading.submission import events_of, open_grader, refusal
 from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.testing.results import Outcome, State, TaskResult, worst
+from autograder.testing.results import Outcome, State, TaskResult
 from foundation.assignment_file import read_assignment
 
 from ..submissions import write_submission
@@ -61,14 +60,6 @@ def test_every_kind_of_submission_gets_a_valid_record(graded, name, tmp_path):
         assert record.run.layers[0] == "seccomp" and re.fullmatch("[0-9a-f]{12}", record.judgement.seed_id)
 
 
-def test_what_was_graded_is_named_by_its_hash(graded, class_folder):
-    hashes = take_in(class_folder / "good", SKELETON, read_assignment()).hashes
-    judgement = graded("good").judgement
-    assert judgement.content_hash == content_hash(hashes) and judgement.files == hashes
-    others = {graded(name).judgement.content_hash for name in ("attention only", "skeleton", "no archive.zip")}
-    assert len(others) == 3 and judgement.content_hash not in others
-
-
 @pytest.mark.slow
 def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     record = graded("trouble")
@@ -82,17 +73,6 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
     assert not CONTROL.search(json.dumps(as_json(hostile), ensure_ascii=False).replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
-
-
-def test_long_lines_are_shown_whole():
-    long = "expected: " + "x" * 900
-    assignment = read_assignment()
-    recorder = new_recorder()
-    recorder.add(Noted(long))
-    record = recorder.add(TasksJudged((TaskResult(assignment.tasks[0], State.FAILED, 0.0, f"what\n{long}"),)))
-    assert as_table(record).count(long) == 2
-    results = as_results(record)
-    assert long in results["tests"][0]["output"] and long in results["output"]
 
 
 @pytest.mark.slow
@@ -206,13 +186,6 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     failed = Outcome("test", State.GRADER_ERROR)
     recorder.add(TasksJudged((replace(results[0], outcomes=(failed,)),)))
     assert not recorder.add(Finished()).is_finished, "the grader failed over a test"
-
-
-def test_the_worst_state_counts():
-    assert worst([State.PASSED, State.TIMEOUT, State.FAILED]) == State.TIMEOUT
-    without = {State.NEEDS_READER, State.NOT_GRADED, State.GRADER_ERROR, State.PENDING}
-    assert {state for state in State if not state.has_mark} == without
-    assert [state for state in State if not state.is_final] == [State.GRADER_ERROR, State.PENDING]
 
 
 @pytest.mark.parametrize(

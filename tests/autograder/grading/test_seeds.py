@@ -11,7 +11,7 @@ from autograder.__main__ import main
 from autograder.commands import grade
 from autograder.commands.grade import changes, differences
 from autograder.grading.record import read_record, write_record
-from autograder.grading.seeds import Seeds, content_hash
+from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
 from foundation.command_line import UserError
@@ -27,16 +27,6 @@ def test_a_seed_follows_from_the_secret_alone():
     assert seeds.of_tests == Seeds(b"secret").of_tests < 2**128
     assert len({seeds.of_tests, Seeds(b"other").of_tests, seeds.seed_of("questions")}) == 3
     assert Seeds(b"secret", fixed=7).of_tests == 7
-
-
-def test_files_in_another_order_are_the_same_content():
-    content = content_hash({"a.py": "1", "b.py": "2"})
-    assert content == content_hash({"b.py": "2", "a.py": "1"}) != content_hash({"a.py": "2", "b.py": "1"})
-
-
-def test_an_id_names_a_seed_only_to_those_who_have_the_secret():
-    first, second = (Seeds(secret, fixed=7).id_of_tests for secret in (b"secret", b"other"))
-    assert first != second and len(first) == 12
 
 
 def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):

@@ -98,124 +98,122 @@ def test_a_syntax_error_costs_what_its_cell_defines(write_notebook, take, load):
         layers.EncoderLayer().f()
 
 
-class TestCopiedCells:
-    def test_the_last_one_counts(self, write_notebook, take, load):
-        first, last = answer(NORM, "task_1_4"), answer(NORM.replace("True", "'last'"), "task_1_4")
-        intake = take(write_notebook(first, last))
-        assert load(intake)["layers"].LayerNorm.filled == "last"
-        assert "cells 1 and 2 of anna.ipynb are copies: they have the same id, task_1_4" in intake.notes
-        where = "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4)"
-        assert f"{where}: the one in anna.ipynb, cell 2 (task_1_4) counts" in intake.notes
-
-    def test_but_not_an_empty_one(self, write_notebook, take, load):
-        intake = take(write_notebook(answer(NORM, "task_1_4"), answer(TODO, "task_1_4")))
-        assert load(intake)["layers"].LayerNorm.filled
-
-    def test_nor_one_that_does_not_compile(self, write_notebook, take, load):
-        intake = take(write_notebook(answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")))
-        assert load(intake)["layers"].LayerNorm.filled
-
-    def test_an_answer_cell_counts_more_than_a_scratch_cell(self, write_notebook, take, load):
-        intake = take(write_notebook(answer(NORM, "task_1_4"), code("class LayerNorm:\n    pass\n")))
-        assert load(intake)["layers"].LayerNorm.filled
-
-    def test_without_marks_the_last_one_counts(self, write_notebook, take, load):
-        intake = take(write_notebook(code("class LayerNorm:\n    pass\n"), code(NORM)))
-        assert load(intake)["layers"].LayerNorm.filled
-
-    def test_a_deleted_answer_cell_may_have_moved(self, write_notebook, take, load):
-        intake = take(write_notebook(answer("def scaled_dot_product_attention(): pass", "task_1_2"), code(NORM)))
-        assert load(intake)["layers"].LayerNorm.filled
-        assert "LayerNorm is defined in anna.ipynb, cell 2, which is not an answer cell; it was graded" in intake.notes
-
-    def test_locked_cells_are_the_releases(self, write_notebook, take):
-        given = code("class PositionalEncoding:\n    changed = True\n", "given_positions", locked=True)
-        intake = take(write_notebook(given, answer(NORM, "task_1_4")))
-        assert intake.sources["embedding"] == ("embedding.py", RELEASE["embedding"])
-
-    def test_test_cells_are_left_out(self, write_notebook, take, load):
-        test = code("class LayerNorm:\n    pass\n", "test_1_4", locked=True, grade=True)
-        assert load(take(write_notebook(answer(NORM, "task_1_4"), test)))["layers"].LayerNorm.filled
+EMPTY = "class LayerNorm:\n    pass\n"
+COUNTING = {  # the cell that counts says `filled`; what is noted
+    "of copies the last": (
+        (answer(EMPTY, "task_1_4"), answer(NORM, "task_1_4")),
+        "LayerNorm is defined in anna.ipynb, cell 1 (task_1_4) and in anna.ipynb, cell 2 (task_1_4): the one in "
+        "anna.ipynb, cell 2 (task_1_4) counts",
+    ),
+    "but not an empty one": ((answer(NORM, "task_1_4"), answer(TODO, "task_1_4")), ""),
+    "nor one that does not compile": ((answer(NORM, "task_1_4"), answer("class LayerNorm:\n  (", "task_1_4")), ""),
+    "an answer before a scratch cell": ((answer(NORM, "task_1_4"), code(EMPTY)), ""),
+    "without marks the last": ((code(EMPTY), code(NORM)), ""),
+    "a deleted answer cell may have moved": (
+        (answer("def scaled_dot_product_attention(): pass", "task_1_2"), code(NORM)),
+        "LayerNorm is defined in anna.ipynb, cell 2, which is not an answer cell; it was graded",
+    ),
+    "never a test": ((answer(NORM, "task_1_4"), code(EMPTY, "test_1_4", locked=True, grade=True)), ""),
+}
 
 
-class TestStyles:
-    def test_a_method_that_is_put_on_later(self, write_notebook, take, load):
-        intake = take(write_notebook(code(NORM), code("def f(self):\n    return 7\nLayerNorm.f = f\n")))
-        assert load(intake)["layers"].LayerNorm().f() == 7
+@pytest.mark.parametrize("cells, note", COUNTING.values(), ids=COUNTING)
+def test_which_cell_counts(write_notebook, take, load, cells, note):
+    intake = take(write_notebook(*cells))
+    assert load(intake)["layers"].LayerNorm.filled and note in "\n".join(intake.notes)
 
-    def test_a_method_that_a_decorator_puts_on(self, write_notebook, take, load):
-        tool = "def add_to(kind):\n    return lambda f: setattr(kind, f.__name__, f)\n"
-        intake = take(write_notebook(code(tool), code(NORM), code("@add_to(LayerNorm)\ndef f(self):\n    return 7\n")))
-        assert load(intake)["layers"].LayerNorm().f() == 7
 
-    def test_an_own_name(self, write_notebook, take, load):
-        intake = take(write_notebook(code("class MyNorm:\n    filled = True\n"), code("LayerNorm = MyNorm")))
-        assert load(intake)["layers"].LayerNorm.filled
+def test_copies_are_noted_and_locked_cells_are_the_releases(write_notebook, take):
+    given = code("class PositionalEncoding:\n    changed = True\n", "given_positions", locked=True)
+    intake = take(write_notebook(given, answer(NORM, "task_1_4"), answer(NORM, "task_1_4")))
+    assert intake.sources["embedding"] == ("embedding.py", RELEASE["embedding"])
+    assert "cells 2 and 3 of anna.ipynb are copies: they have the same id, task_1_4" in intake.notes
 
-    def test_a_wrapped_class(self, write_notebook, take, load):
-        wrapped = NORM + "LayerNorm = same(LayerNorm)\n"
-        intake = take(write_notebook(code("def same(x):\n    return x\n"), code(wrapped)))
-        assert load(intake)["layers"].LayerNorm.filled
 
-    def test_a_function_that_is_not_in_the_contract(self, write_notebook, take, load):
-        intake = take(write_notebook(answer("def batch_loss(model):\n    return 7\n", "task_3_1")))
-        assert load(intake)["train"].batch_loss(0) == 7 and load(intake)["train"].train_epoch
+USES = NORM + "    def f(self, x=4):\n        return {}\n"
+STYLES = {  # cells, and what LayerNorm().f(4) gives
+    "a method that is put on later": ((NORM, "def f(self, x):\n    return 7\nLayerNorm.f = f\n"), 7),
+    "a method that a decorator puts on": (
+        (
+            "def add_to(kind):\n    return lambda f: setattr(kind, f.__name__, f)\n",
+            NORM,
+            "@add_to(LayerNorm)\ndef f(self, x):\n    return 7\n",
+        ),
+        7,
+    ),
+    "an own name": (("class MyNorm:\n    def f(self, x):\n        return 7\n", "LayerNorm = MyNorm"), 7),
+    "a wrapped class": (("def same(x):\n    return x\n", USES.format("7") + "LayerNorm = same(LayerNorm)\n"), 7),
+    "imports of the package by name": (
+        ("from student.config import Config\nimport student\n", USES.format("Config.__name__")),
+        "Config",
+    ),
+    "only the names that are needed are imported": (
+        (
+            "import os.path, no_such_thing, math as m\nfrom math import pi, sqrt as s\nfrom no_such import x\n",
+            USES.format("m.pi == pi and bool(os.path)"),
+        ),
+        True,
+    ),
+    "stars and futures": (
+        (
+            "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n",
+            "class LayerNorm:\n    def f(self, x: Nowhere):\n        return sqrt(x)\n",
+        ),
+        2,
+    ),
+    "conditional imports and main guards": (
+        (
+            "try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = None\n",
+            USES.format("tool"),
+            "if __name__ == '__main__':\n    LayerNorm = None\n",
+        ),
+        None,
+    ),
+    "windows newlines and lists of lines": (
+        (["class LayerNorm:\r\n", "    f = lambda self, x: '''a\r\n", "b'''\r\n"],),
+        "a\nb",
+    ),
+}
 
-    def test_a_trial_with_the_name_of_an_argument(self, write_notebook, take, load):
-        layer = "class DecoderLayer:\n    def f(self, memory):\n        return memory\n"
-        trial = "model = Transformer(5, 3)\nmemory = model.encode([4])\n"
-        intake = take(write_notebook(answer(layer, "task_2_2"), code(trial)))
-        assert "Transformer" not in intake.sources["layers"][1].replace('"""', "").split("class DecoderLayer")[-1]
-        assert load(intake)["layers"].DecoderLayer().f(7) == 7
 
-    def test_constants_that_need_what_is_not_there(self, write_notebook, take, load):
-        text = NORM + "    def f(self):\n        return vocabulary\n"
-        layers = load(take(write_notebook(code("vocabulary = open('nowhere').read()"), code(text))))["layers"]
-        assert layers.LayerNorm.filled
-        with pytest.raises(NameError, match="vocabulary"):
-            layers.LayerNorm().f()
+@pytest.mark.parametrize("cells, expected", STYLES.values(), ids=STYLES)
+def test_ways_to_write_a_notebook(write_notebook, take, load, cells, expected):
+    layers = load(take(write_notebook(*map(code, cells))))["layers"]
+    assert layers.LayerNorm().f(4) == expected
 
-    def test_imports_of_the_package_by_name(self, write_notebook, take, load):
-        first = "from student.config import Config\nfrom student.layers import EncoderLayer\nimport student\n"
-        intake = take(write_notebook(code(first), code("class Decoder:\n    parts = Config, EncoderLayer\n")))
-        modules = load(intake)
-        assert modules["model"].Decoder.parts == (modules["config"].Config, modules["layers"].EncoderLayer)
 
-    def test_only_the_names_that_are_needed_are_imported(self, write_notebook, take, load):
-        first = "import os.path, no_such_thing, math as m\nfrom math import pi, sqrt as s\nfrom no_such import x\n"
-        text = NORM + "    def f(self):\n        return m.pi == pi and os.path\n"
-        assert load(take(write_notebook(code(first), code(text))))["layers"].LayerNorm().f()
+def test_a_function_that_is_not_in_the_contract(write_notebook, take, load):
+    intake = take(write_notebook(answer("def batch_loss(model):\n    return 7\n", "task_3_1")))
+    assert load(intake)["train"].batch_loss(0) == 7 and load(intake)["train"].train_epoch
 
-    def test_stars_and_futures(self, write_notebook, take, load):
-        first = "from __future__ import annotations\nfrom math import *\nfrom my_own import *\n"
-        text = "class LayerNorm:\n    def f(self, x: Nowhere):\n        return sqrt(x)\n"
-        assert load(take(write_notebook(code(first), code(text))))["layers"].LayerNorm().f(4) == 2
 
-    def test_classes_of_the_library_do_not_hide_the_releases(self, write_notebook, take):
-        intake = take(write_notebook(code("from torch.nn import *"), answer("class FeedForward:\n    pass\n", "a")))
-        text = intake.sources["layers"][1]
-        assert text.index("from torch.nn import *") < text.index("class LayerNorm")
+def test_a_trial_with_the_name_of_an_argument(write_notebook, take, load):
+    layer = "class DecoderLayer:\n    def f(self, memory):\n        return memory\n"
+    trial = "model = Transformer(5, 3)\nmemory = model.encode([4])\n"
+    intake = take(write_notebook(answer(layer, "task_2_2"), code(trial)))
+    assert "Transformer" not in intake.sources["layers"][1].replace('"""', "").split("class DecoderLayer")[-1]
+    assert load(intake)["layers"].DecoderLayer().f(7) == 7
 
-    def test_conditional_imports_and_main_guards(self, write_notebook, take, load):
-        first = "try:\n    import no_such_thing as tool\nexcept ImportError:\n    tool = None\n"
-        last = "if __name__ == '__main__':\n    LayerNorm = None\n"
-        text = NORM + "    def f(self):\n        return tool\n"
-        layers = load(take(write_notebook(code(first), code(text), code(last))))["layers"]
-        assert layers.LayerNorm().f() is None
 
-    def test_windows_newlines_and_lists_of_lines(self, write_notebook, take, load):
-        intake = take(write_notebook(code(["class LayerNorm:\r\n", "    filled = '''a\r\n", "b'''\r\n"])))
-        assert load(intake)["layers"].LayerNorm.filled == "a\nb"
+def test_constants_that_need_what_is_not_there(write_notebook, take, load):
+    layers = load(take(write_notebook(code("words = open('nowhere').read()"), code(USES.format("words")))))["layers"]
+    assert layers.LayerNorm.filled
+    with pytest.raises(NameError, match="words"):
+        layers.LayerNorm().f()
+
+
+def test_classes_of_the_library_do_not_hide_the_releases(write_notebook, take):
+    intake = take(write_notebook(code("from torch.nn import *"), answer("class FeedForward:\n    pass\n", "a")))
+    text = intake.sources["layers"][1]
+    assert text.index("from torch.nn import *") < text.index("class LayerNorm")
 
 
 CELLS = {
     "magic": "%matplotlib inline\n" + NORM,
     "magic that goes on": "%pip install \\\n    einops\n" + NORM,
     "shell": "!pip install x; echo it's\n" + NORM,
-    "help": "?torch\ntorch.nn?\n" + NORM,
     "results": "files = !ls\ny = %timeit 1\n" + NORM,
     "30 commands": "!pip install x\n" * 30 + NORM,
-    "%%time": "\n%%time\n" + NORM,
     "%%capture": "%%capture out\n\n%%time\n!ls\n" + NORM,
     "indented": textwrap.indent(NORM, "    "),
     "prompts": ">>> class LayerNorm:\n...     filled = True\n",
@@ -308,9 +306,7 @@ class TestFiles:
             (b"[]", "not a notebook: it has no cells"),
             (b'{"cells": {}}', "not a notebook: it has no cells"),
             (b'{"worksheets": []}', "a notebook in an old format"),
-            (b"\xff\xff", "not a notebook (UnicodeDecodeError)"),
             (b"[" * 100_000, "not a notebook (RecursionError)"),
-            (b"9" * 100_000, "not a notebook (ValueError)"),
             (b'{"cells": []}', "no cell defines any of the assignment's classes and functions"),
             (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
             (as_notebook([code("x")] * (MAX_CELLS + 1)), "1,001 cells; at most 1,000 are read"),
@@ -333,10 +329,7 @@ class TestFiles:
         "cell",
         [
             7,
-            None,
             {},
-            {"cell_type": "code"},
-            {"cell_type": "code", "source": 7},
             {"cell_type": "code", "source": ["x", 7]},
             {"cell_type": "code", "source": "x", "metadata": 7},
             {"cell_type": "code", "source": "x", "metadata": {"nbgrader": [7]}},
@@ -380,8 +373,6 @@ def test_large_outputs_are_skipped(tmp_path, take):
         b'{"cells": [{"outputs": ' + b"[" * 500_000,
         b'"outputs":' * 100_000,
         b'"\\' * 1_000_000,
-        b'"' * 500_001,
-        b"[]" * 200_000,
         b'{"outputs": null, "cells": 1}',
         b'{"cells": [], "outputs": [1, "]", {"a": [}]}]}',
     ],

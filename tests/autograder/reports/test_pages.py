@@ -15,7 +15,7 @@ from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
 from autograder.reports.pages import write_pages
-from autograder.reports.pages.pictures import histogram, understanding_picture
+from autograder.reports.pages.pictures import understanding_picture
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
@@ -119,12 +119,6 @@ def test_a_class_has_a_page_and_one_for_each_student(pages):
     assert "Diagonal mask: passed" in of_anna and "0 of 0" not in of_anna, "a task without points has a state alone"
 
 
-def test_the_class_links_to_similar_submissions_where_they_were_looked_for(pages, tmp_path):
-    assert "similar.html" not in Balanced(pages(graded("a"))["class.html"]).links
-    (tmp_path / "similar.html").write_text("<!DOCTYPE html>")
-    assert "similar.html" in Balanced(pages(graded("a"))["class.html"]).links
-
-
 def test_markup_of_submissions_stays_text(pages):
     found = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
     for page in found.values():
@@ -192,18 +186,6 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text
     assert "Bob late" in text and "handed in late" in words(found["students/bob.html"])
     assert "handed in late" not in words(found["students/anna.html"])
-
-
-def test_an_unfinished_record_says_so(tmp_path, pages):
-    record = Recorder("anna", ASSIGNMENT, "0123456789abcdef").record
-    found = pages(shown(record, "anna", "Anna"))
-    assert "The grading did not finish" in words(found["students/anna.html"])
-    assert "grading did not finish" in words(found["class.html"])
-
-
-def test_bonus_points_are_in_the_last_column():
-    bins = histogram([0, 4.9, 5, 100, 107], 100)
-    assert [one["count"] for one in bins] == [2, 1, *[0] * 17, 2] and bins[0]["percent"] == 100
 
 
 def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):

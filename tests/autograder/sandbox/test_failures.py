@@ -1,37 +1,28 @@
 """What a submission does wrong becomes an exception here, with its reason, within its limits."""
 
-import os
-import signal
+import builtins
 import sys
 import sysconfig
-import time
 
 import pytest
 import torch
 
-from autograder.sandbox import errors
 from autograder.sandbox.errors import (
     MAX_MESSAGE,
     MIRRORED,
     SubmissionDiedError,
     SubmissionError,
-    SubmissionTimeoutError,
-    WorkerKilledError,
 )
-from autograder.sandbox.proxy.submission import Sandbox
-from autograder.sandbox.worker import failures
-from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 CALL = "decode.greedy_decode"
 
 
-@pytest.mark.parametrize("name", [name for name in MIRRORED if name not in ("KeyError", "SyntaxError")])
-def test_a_builtin_exception_arrives_as_itself(example, name):
-    with pytest.raises(SubmissionError) as caught:
-        example.call(CALL, "raise", name)
-    assert isinstance(caught.value, vars(__import__("builtins"))[name]) and caught.value.message == "a message"
-    assert str(caught.value) == "a message"
+def test_a_builtin_exception_arrives_as_itself(example):
+    for name in {*MIRRORED} - {"KeyError", "SyntaxError"}:
+        with pytest.raises(SubmissionError, match="^a message$") as caught:
+            example.call(CALL, "raise", name)
+        assert isinstance(caught.value, vars(builtins)[name]) and caught.value.message == "a message"
 
 
 @pytest.mark.parametrize(
@@ -72,12 +63,6 @@ def test_lines_are_counted_as_python_counts_them(sandbox):
     assert caught.value.student_traceback.endswith(last)
 
 
-def test_endless_recursion_arrives_with_both_ends_of_its_traceback(example):
-    with pytest.raises(RecursionError) as caught:
-        example.call(CALL, "recursion")
-    assert 10 < len(caught.value.student_traceback.splitlines()) <= 32
-
-
 def test_a_syntax_error_costs_its_own_module(sandbox):
     submission = sandbox({"attention": "def scaled_dot_product_attention(:\n    pass\n"})
     with pytest.raises(SyntaxError) as caught:
@@ -116,21 +101,6 @@ def test_results_that_cannot_be_sent_are_named(example, name, words):
     assert isinstance(caught.value, SubmissionError)
 
 
-def test_odd_results_arrive_in_a_harmless_form(example):
-    assert example.call(CALL, "return", "surrogate") == "?"
-    high, low, none = example.call(CALL, "return", "inf")
-    assert high == float("inf") == -low and none != none
-
-
-def test_out_of_memory_is_a_memory_error_and_the_worker_lives(sandbox):
-    submission = sandbox(memory_mb=300)
-    for kind in ("memory", "big_tensor"):
-        with pytest.raises(MemoryError) as caught:
-            submission.call(CALL, kind)
-        assert isinstance(caught.value, SubmissionError) and not isinstance(caught.value, SubmissionDiedError)
-        submission.restart()
-
-
 @pytest.mark.parametrize(
     "kind, argument, words", [("exit", 7, "status 7"), ("exit", 0, "status 0"), ("crash", 0, "SIGSEGV")]
 )
@@ -146,67 +116,6 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, kind, argumen
     with pytest.raises(SubmissionDiedError, match=words):
         submission.call(CALL, "layout", [module])
     assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
-
-
-@pytest.mark.slow
-def test_a_worker_that_the_system_ends_was_out_of_memory(bare_zygote, example_sources):
-    """Without namespaces, so that process numbers mean the same here and there."""
-    component, assignment = "layers.LayerNorm", read_assignment()
-    for killed_before, expected in (((), WorkerKilledError), ((component,), SubmissionDiedError)):
-        with Sandbox(example_sources, assignment, zygote=bare_zygote, killed_before=killed_before) as submission:
-            submission.build(component, 4)
-            os.kill(submission._supervisor.session("")._worker.pid, signal.SIGKILL)
-            with pytest.raises(expected, match="for its memory") as caught:
-                submission.build(component, 4)
-    assert isinstance(caught.value, MemoryError)
-
-
-def test_a_worker_that_closes_its_pipe_was_not(sandbox):
-    submission = sandbox({"layers": "import os\nclass LayerNorm:\n    def __init__(self): os.closerange(3, 64)\n"})
-    with pytest.raises(SubmissionDiedError) as caught:
-        submission.build("layers.LayerNorm")
-    assert not isinstance(caught.value, MemoryError)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["loop", "sleep"])
-def test_a_loop_ends_and_is_not_tried_a_third_time(sandbox, kind):
-    submission = sandbox(call_seconds=0.3)
-    for _ in range(2):
-        with pytest.raises(SubmissionTimeoutError, match="0.3 s"):
-            submission.call(CALL, kind)
-    started = time.monotonic()
-    with pytest.raises(SubmissionTimeoutError, match="was skipped"):
-        submission.call(CALL, kind)
-    assert time.monotonic() - started < 0.1
-    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
-    assert 0.6 < submission.seconds < 1.5
-
-
-def test_the_total_of_wall_time_ends_everything(sandbox):
-    submission = sandbox(total_seconds=0.5)
-    with pytest.raises(SubmissionTimeoutError, match="no answer"):
-        submission.call(CALL, "sleep")
-    with pytest.raises(SubmissionTimeoutError, match="total"):
-        submission.build("layers.LayerNorm", 4)
-
-
-@pytest.mark.slow
-def test_cpu_time_is_limited_over_all_workers(sandbox):
-    submission = sandbox(cpu_seconds=1, call_seconds=60)  # a busy machine gives it little of a second
-    with pytest.raises(SubmissionTimeoutError, match="CPU time"):
-        submission.call(CALL, "loop")
-    assert 1 <= submission.cpu_seconds < 2.5
-    with pytest.raises(SubmissionTimeoutError, match="CPU time"):
-        submission.build("layers.LayerNorm", 4)
-
-
-def test_output_is_kept_cut_and_cleaned(sandbox):
-    submission = sandbox(output_kb=1)
-    submission.call(CALL, "print", 2)
-    assert submission.output.count("0123456789") == 20 and submission.output.endswith("to stderr\n")
-    submission.call(CALL, "print", 20_000)
-    assert len(submission.output) < 1100 and submission.output.endswith("more bytes were printed]")
 
 
 TELLING = """
@@ -229,18 +138,6 @@ def test_where_the_grader_is_and_its_seeds_are_not_told(sandbox):
     assert "…/torch/__init__.py …/json/__init__.py" in printed and "] … 123456789\n" in printed
 
 
-def test_output_of_a_worker_that_dies_is_kept(sandbox):
-    submission = sandbox()
-    submission.call(CALL, "print", 1)
-    with pytest.raises(SubmissionDiedError):
-        submission.call(CALL, "exit", 1)
-    assert submission.output.startswith("0123456789")
-
-
-def test_more_threads_are_not_started(example):
-    assert example.call(CALL, "threads") == 1
-
-
 @pytest.mark.parametrize("line, words", [("import os; os._exit(3)", "status 3"), ("while True: pass", "within 0.5 s")])
 def test_a_module_that_ends_its_process_at_import_costs_only_itself(sandbox, line, words):
     """`model` and `layers` import it, and are not blamed for it."""
@@ -249,15 +146,3 @@ def test_a_module_that_ends_its_process_at_import_costs_only_itself(sandbox, lin
     assert submission.build("model.Transformer", 7, 4, isolated=False).parameter_names
     with pytest.raises(ImportError, match=words):
         submission.build("attention.MultiHeadedAttention", 4, 2)
-
-
-def test_two_modules_that_end_their_process_are_both_found(sandbox):
-    submission = sandbox({"attention": "import os; os._exit(3)", "embedding": "import os; os.abort()"})
-    for component in ("attention.MultiHeadedAttention", "embedding.InputEmbedding"):
-        with pytest.raises(ImportError, match="ended its process"):
-            submission.build(component)
-    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
-
-
-def test_both_sides_know_the_same_kinds_of_exceptions():
-    assert {kind.__name__ for kind in failures.KINDS} == set(errors._CLASSES)

@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 import torch
-from torch import nn
 
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
@@ -73,30 +72,6 @@ def test_methods_tied_parameters_and_functions(example: Sandbox, local: InProces
         torch.testing.assert_close(one.grad, other.grad)
 
 
-def test_a_function_and_its_mask(example: Sandbox, local: InProcessSubmission):
-    query, key, value = (torch.randn(1, 2, 3, 4, requires_grad=True) for _ in range(3))
-    mask = torch.rand(3, 3) > 0.5
-    name = "attention.scaled_dot_product_attention"
-    gradients = []
-    for submission in (example, local):
-        context, weights = submission.call(name, query, key, value, mask)
-        gradients.append(torch.autograd.grad((context.sum() + weights.pow(2).sum()), (query, key, value)))
-    for one, other in zip(*gradients, strict=True):
-        assert torch.equal(one, other)
-
-
-def test_isolation_puts_stand_ins_inside(example: Sandbox):
-    alone = example.build("layers.EncoderLayer", 4, 2)
-    whole = example.build("layers.EncoderLayer", 4, 2, isolated=False)
-    assert alone.parameter_names == ["attention.mix", "norm.mix"]
-    assert whole.parameter_names == [
-        "attention.project.weight",
-        "attention.project.bias",
-        "norm.gain",
-        "norm.shift",
-    ]
-
-
 def test_results_of_every_kind_and_parameters_without_gradient(example: Sandbox):
     module = example.build("layers.FeedForward", 3, 5).eval()
     assert [p.requires_grad for p in module.parameters()] == [False, True, True]
@@ -106,15 +81,6 @@ def test_results_of_every_kind_and_parameters_without_gradient(example: Sandbox)
     assert not rest[0].requires_grad and total.requires_grad and result["y"].requires_grad
     total.backward()
     assert [p.grad is None for p in module.parameters()] == [True, False, False]
-
-
-def test_modes_reach_the_worker(example: Sandbox):
-    module = example.build("layers.FeedForward", 8, 64)
-    x = torch.randn(4, 8)
-    assert module.training
-    assert not torch.equal(module(x)["y"], module(x)["y"])
-    assert not module.eval().training
-    assert torch.equal(module(x)["y"], module(x)["y"])
 
 
 def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
@@ -142,14 +108,6 @@ def test_an_optimizer_here_moves_the_parameters_there(example: Sandbox, local: I
     assert torch.equal(remote(x), here(x))
 
 
-def test_writing_through_data_is_noticed(example: Sandbox):
-    module = example.build("layers.LayerNorm", 4)
-    x = torch.randn(2, 4)
-    module(x)
-    next(module.parameters()).data.zero_()
-    assert torch.equal(module(x), torch.full((2, 4), 1e-6))
-
-
 def test_training_there_is_seen_here(example: Sandbox, local: InProcessSubmission):
     remote, here = pair(example, local, "layers.LayerNorm", 4)
     remote.eval(), here.eval()
@@ -166,26 +124,12 @@ def test_training_there_is_seen_here(example: Sandbox, local: InProcessSubmissio
     assert torch.equal(remote(batches[0]), torch.tanh(batches[0]) * 2 + remote.p1 + 1e-6)
 
 
-def test_stand_ins_are_built_passed_and_called(example: Sandbox):
-    stand_in = example.stand_in("LayerNorm", 4)
-    assert isinstance(stand_in, nn.Module) and len(list(stand_in.parameters())) == 1
-    loss = example.call("train.train_epoch", [torch.randn(2, 4)], stand_in, 0.1)
-    assert loss > 0
-
-
 def test_layouts_and_identity_arrive(example: Sandbox):
     base = torch.randn(3, 4)
     sent = [base.t(), base[:1].expand(3, 4), base]
     assert example.call("decode.greedy_decode", "layout", sent) == [[1, 4], [0, 1], [4, 1]]
     assert example.call("decode.greedy_decode", "identity", [base, base])[0] is True
     assert example.call("decode.greedy_decode", "identity", [base, base.clone()])[0] is False
-
-
-def test_a_view_of_an_argument_may_be_returned(example: Sandbox):
-    x = torch.randn(3, requires_grad=True)
-    _, returned = example.call("decode.greedy_decode", "identity", [x, x])
-    returned.sum().backward()
-    assert torch.equal(returned, x) and torch.equal(x.grad, torch.ones(3))
 
 
 def test_changed_arguments_are_seen_and_say_nothing(example: Sandbox):
@@ -310,33 +254,6 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(sandbox
         with pytest.raises(ValueError, match=r"^table.weight has no size before the first call: give all sizes"):
             submission.build("embedding.InputEmbedding", 0, 3)
     here.close()
-
-
-def test_changing_a_leaf_raises_as_in_process(example: Sandbox, local: InProcessSubmission):
-    for submission in (example, local):
-        with pytest.raises(RuntimeError, match="leaf"):
-            submission.call("decode.greedy_decode", "change", [torch.zeros(3, requires_grad=True)])
-
-
-def test_without_gradients_no_graph_is_kept(example: Sandbox):
-    module = example.build("layers.LayerNorm", 4)
-    with torch.no_grad():
-        assert not module(torch.randn(2, 4)).requires_grad
-    for parameter in module.parameters():
-        parameter.requires_grad_(False)
-    assert not module(torch.randn(2, 4)).requires_grad
-
-
-def test_a_second_backward_pass_and_an_unused_output(example: Sandbox):
-    x = torch.randn(2, 4, requires_grad=True)
-    y = example.build("layers.LayerNorm", 4)(x)
-    (first,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
-    (second,) = torch.autograd.grad(y.sum(), x)
-    assert torch.equal(first, second)
-    with pytest.raises(RuntimeError, match="once_differentiable|once differentiable|does not require grad"):
-        z = example.build("layers.LayerNorm", 4)(x).sum()
-        (first,) = torch.autograd.grad(z, x, create_graph=True)
-        first.sum().backward()
 
 
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):

@@ -6,47 +6,36 @@ import pytest
 import torch
 
 from autograder.sandbox.errors import SubmissionRefusedError
+from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.worker.shortcuts import kernels_named
 from foundation.assignment_file import read_assignment
 
 ROUTES = {
     "module": "nn.LayerNorm(4, dtype=x.dtype)(x)",
     "function": "F.layer_norm(x, (4,))",
-    "top level": "torch.layer_norm(x, (4,))",
     "alias": "borrowed(x, (4,))",
     "getattr": "getattr(torch, 'layer' + '_norm')(x, (4,))",
-    "names of a module": "vars(nn)['Layer' + 'Norm'](4).to(x)(x)",
     "computed text": "eval(bytes.fromhex('462e6c617965725f6e6f726d').decode())(x, (4,))",
-    "attrgetter": "operator.attrgetter('nn.Layer' + 'Norm')(torch)(4).to(x)(x)",
-    "importlib": "importlib.import_module('torch.nn.functional').layer_norm(x, (4,))",
     "operator": "torch.ops.aten.layer_norm(x, (4,))",
     "native": "torch.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
-    "overload": "torch.ops.aten.native_layer_norm.default(x, (4,), None, None, 1e-6)[0]",
     "traced": "torch.jit.trace(lambda y: F.layer_norm(y, (4,)), x)(x)",
     "without gradient": "untracked(x)",
-    "group": "nn.GroupNorm(1, 4).to(x)(x[0])",
-    "instance": "F.instance_norm(x)",
     "batch": "F.batch_norm(x[0].T, None, None, training=True)",
     "root mean square": "F.rms_norm(x - x.mean(-1, keepdim=True), (4,))",
     "attention": "F.scaled_dot_product_attention(x, x, x)",
-    "attention below": "torch._C._nn.scaled_dot_product_attention(x, x, x)",
     "attention module": "nn.MultiheadAttention(4, 2)(x, x, x)",
     "attention function": "multi_head(x, x, x, 4, 2, None, None, None, None, False, 0.0, None, None)",
     "whole layer": "nn.TransformerEncoderLayer(4, 2)(x)",
     "subclass": "Mine(4, 2)(x)",
     "batch with update": "torch.ops.aten._batch_norm_with_update(x, *statistics, 0.0, 1e-6)[0]",
-    "batch without training": "torch.ops.aten._native_batch_norm_legit_no_training(x, *statistics, 0.0, 1e-6)[0]",
-    "batch in place of none": "torch.ops.aten._native_batch_norm_legit_functional(x, *statistics, True, 0.0, 1e-6)[0]",
     "nested": "torch.layer_norm(nested(x), (4,), *parameters).to_padded_tensor(0.0)",
     "nested without gradient": "without_gradient(lambda: torch.layer_norm(nested(x.detach()), (4,), *parameters))",
     "nested attention": "F.scaled_dot_product_attention(*[nested(x)] * 3)",
     "another layout": "torch.native_layer_norm(x.detach().to_mkldnn(), (4,), None, None, 1e-6)[0].to_dense()",
     "mapped": "torch.vmap(lambda y: F.layer_norm(y, (4,)))(x)",
     "in pieces": "torch.ops.aten.layer_norm.default.decompose(x, (4,))",
-    "mapped attention": "torch.vmap(lambda y: F.scaled_dot_product_attention(y, y, y))(x)",
     "the formula's own kernel": "torch.ops.aten._scaled_dot_product_attention_math.default._op_dk(own, x, x, x)[0]",
     "PyTorch in Python": "torch._refs.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
-    "its inner part": "torch._refs._normalize(x, [-1], 1e-6)[0]",
     "decomposition": "decomposed(x, (4,), None, None, 1e-6)[0]",
     "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
 }
@@ -85,19 +74,28 @@ def untracked(x):
 
 
 class LayerNorm(nn.Module):
-    def __init__(self, d_model):
+    def __init__(self, d_model, route=None):
         super().__init__()
-        self.gain = nn.Parameter(torch.ones(d_model))
+        self.gain, self.route = nn.Parameter(torch.ones(d_model)), route
 
     def forward(self, x):
         return {expression}
 """
 
 
+@pytest.fixture(scope="module")
+def routes(zygote, example_sources):
+    """One submission whose LayerNorm takes the route that it is built with."""
+    choice = ", ".join(f"{route!r}: lambda: {expression}" for route, expression in ROUTES.items())
+    text = MODULE.format(expression=f"{{{choice}}}[self.route]()")
+    sources = {"__init__": example_sources["__init__"], "layers": ("layers.py", text)}
+    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
+        yield submission
+
+
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_shortcut_is_refused(route, sandbox):
-    submission = sandbox({"layers": MODULE.format(expression=ROUTES[route])}, without=("model",))
-    module = submission.build("layers.LayerNorm", 4)
+def test_a_shortcut_is_refused(route, routes):
+    module = routes.build("layers.LayerNorm", 4, route)
     with pytest.raises(SubmissionRefusedError, match="must not be used in this assignment") as caught:
         module(torch.randn(2, 3, 4))
     assert "in forward" in caught.value.student_traceback
@@ -126,7 +124,7 @@ def test_an_own_class_of_the_same_name_is_no_use(sandbox):
     text = MODULE.format(expression="self.inner(x)").replace(
         "class Mine(nn.TransformerEncoderLayer)", "class MultiheadAttention(nn.Module)"
     )
-    text = text.replace("self.gain = nn", "self.inner = MultiheadAttention()\n        self.gain = nn")
+    text = text.replace("self.gain, self", "self.inner = MultiheadAttention()\n        self.gain, self")
     text = text.replace("    pass", "    def forward(self, x):\n        return x  # not nn.LayerNorm, F.layer_norm")
     x = torch.randn(2, 4)
     assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)

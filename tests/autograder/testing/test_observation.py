@@ -32,10 +32,7 @@ CASES = {  # what was returned, what is right, the arguments, a part of what is 
         "positions differ 0.9129 times as much as expected; sqrt(5 / 6)",
     ),
     "no residual": (Y, X + Y, {"x": X}, "adding it"),
-    "a residual twice": (Y + 2 * X, Y + X, {"x": X}, "without it"),
     "unchanged": (X, Y, {"x": X}, "the result is x"),
-    "zeros": (torch.zeros_like(X), X, {}, "every value is 0"),
-    "a summand": (X + 2, X, {}, "2 too large"),
     "other places": (X.flip(1), X, {}, "in other places"),
     "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
     "no scale": ((7**0.5 * SCORES).softmax(-1), WEIGHTS, {"query": QUERY}, "2.646 times as far apart"),
@@ -52,7 +49,6 @@ CASES = {  # what was returned, what is right, the arguments, a part of what is 
     ),
     "nothing in common": (X, Y, {}, None),
     "nothing in common with inputs": (X, Y, {"x": QUERY, "mask": None}, None),
-    "nothing expected": (X[:0], X[:0], {}, None),
 }
 
 
@@ -69,8 +65,6 @@ def test_one_relation_is_named(name, dtype):
     [
         ((2, 5, 3), (2, 3, 5), "another order"),
         ((2, 3), (2, 3, 1), "of size 1 is missing"),
-        ((1, 2, 3), (2, 3), "of size 1 is left over"),
-        ((6, 4), (2, 3, 4), "joined or split"),
         ((2, 3), (2, 4), ""),
     ],
 )
@@ -87,8 +81,3 @@ def test_the_place_of_the_largest_difference_is_drawn():
     assert head.split() == ["expected[1,", "2:,", "0:]", "got"]
     assert [line.split()[:3] for line in lines] == [["0"] * 3] * 4
     assert [line.split()[3:] for line in lines] == [["0"] * 3, ["0"] * 3, ["0", "0", "7"], ["0"] * 3]
-
-
-@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3, 2)), ((4, 1), (4, 1))])
-def test_single_rows_are_not_drawn(shapes):
-    assert side_by_side(*(torch.zeros(shape) for shape in shapes)) == []

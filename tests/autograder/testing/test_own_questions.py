@@ -70,12 +70,9 @@ def test_the_sandbox_asks_the_same():
     [
         ("(2, 3)", True),
         ("2 x 3", True),
-        ("2.001 and 3", True),
         ("2", False),
         ("(2, 3, 1)", False),
-        ("(3, 2)", False),
         ("", False),
-        ("-2, 3", False),
     ],
 )
 def test_numbers_count_in_their_order(said, is_right):
@@ -95,7 +92,6 @@ def grader(tmp_path_factory):
         ("{'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand` asks about it anew"),
         ("{'1.2 TAG': ['1', '2', '3']}", State.FAILED, "what your code does"),
         ("{'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
-        ("{'1.2 TAG': 7}", State.FAILED, "a list of 3 texts"),
         ("[1]", State.FAILED, "a dictionary"),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from autograder.__main__ import main
-from autograder.classroom.similarity.translating_again import draw_sample
 from given.building import build_model
 from given.config import Config
 from given.decoding import translate
@@ -82,12 +81,3 @@ def test_mistakes_are_one_line(handed_in, capsys):
     assert check(handed_in) == 2
     errors = capsys.readouterr().err.splitlines()
     assert len(errors) == 2 and "best.pt: No such file" in errors[0] and "ordinary file" in errors[1]
-
-
-def test_the_sample_is_the_same_each_time(tmp_path):
-    path = tmp_path / "test.bpe"
-    path.write_text("".join(f"source {n}|||target {n}\n" for n in range(100)))
-    first, again, other = (draw_sample(path, 10, seed) for seed in (0, 0, 1))
-    assert first == again != other and first.total == 100
-    assert first.sources[3] == f"source {first.numbers[3]}" and list(first.numbers) == sorted(set(first.numbers))
-    assert len(draw_sample(path, 500, 0).numbers) == 100

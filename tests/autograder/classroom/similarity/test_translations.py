@@ -100,19 +100,3 @@ def test_punctuation_and_one_changed_word_a_line_hide_nothing(class_, disguise, 
     files["s4"] = [disguise(line) for line in files["s9"]]
     [same] = found(references, files).same
     assert {same.left, same.right} == {"s4", "s9"} and same.share >= least > 0.1 > same.usual
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_tiny_classes(class_, count):
-    references, files = class_
-    few = dict(list(files.items())[:count])
-    assert not found(references, few).same
-    if count > 1:
-        few["s1"] = few["s0"]
-        assert len(found(references, few).same) == 1
-
-
-def test_what_cannot_be_read_is_left_out(class_):
-    references, _ = class_
-    assert translated(b"one line", references) is None and translated(b"\xff\xfe\x00", references) is None
-    assert translated(None, references) is None and translated(b"a", []) is None

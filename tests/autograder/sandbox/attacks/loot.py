@@ -71,20 +71,6 @@ def libc(x):
     print(buffer.value)
 
 
-def main_module(x):
-    """Looks into the main module and all others for the secret."""
-    for module in list(sys.modules.values()):
-        for name, value in list(getattr(module, "__dict__", {}).items()):
-            if "secret" in name.lower():
-                print(name, value)
-
-
-def os_open(x):
-    """Reads the file with the bare system calls, below what Python could be made to forbid."""
-    descriptor = os.open(SECRET_FILE, os.O_RDONLY)
-    print(os.read(descriptor, 10_000))
-
-
 def own_memory(x):
     """Searches its own memory for what the grader left in it, through /proc."""
     _search_memory("self")

@@ -48,21 +48,6 @@ def frame(x):
     return None
 
 
-def grad_mode(x):
-    """Leaves hooks behind that change the results of the grader's own modules."""
-    nn.modules.module.register_module_forward_hook(lambda module, arguments, output: output * 0)
-    original = nn.functional.layer_norm
-    nn.functional.layer_norm = lambda *arguments, **options: original(*arguments, **options) * 0
-
-
-def grader_function(x):
-    """Replaces the grader's functions in the main module."""
-    grader = sys.modules["__main__"]
-    for name, value in list(vars(grader).items()):
-        if callable(value) and "close" in name:
-            setattr(grader, name, lambda *arguments: True)
-
-
 def _stop_no_kernels():
     if "worker.shortcuts" in sys.modules:
         sys.modules["worker.shortcuts"].ALL_KERNELS = ()

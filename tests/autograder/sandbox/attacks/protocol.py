@@ -1,6 +1,5 @@
 """Answers the trusted side with what no worker would send; a naive grader has no protocol to attack."""
 
-import json
 import os
 import sys
 import time
@@ -31,12 +30,6 @@ def _frame(text):
     return sys.modules["worker.frames"].PREFIX.pack(b"TAK1", len(text), 0) + text
 
 
-def _body(tensors, content=b""):
-    """The bytes of a body, with what it says of its tensors."""
-    text = json.dumps(tensors).encode()
-    return len(text).to_bytes(8, "little") + text + content
-
-
 def _write_everywhere(data, descriptors=range(3, 64)):
     """Writes into whatever descriptors there are."""
     for descriptor in descriptors:
@@ -57,16 +50,6 @@ def _make_right(layer):
     layer.forward = normalise
 
 
-def big_integers(x):
-    """Sends integers of thousands of digits, which take long to read."""
-    _forge(lambda pack, header, body: _frame(b'{"id":' + b"9" * 900_000 + b"}"))
-
-
-def changed_arguments(x):
-    """Says that arguments were changed that it was never given."""
-    _forge_result(dict, lambda header: header["result"].update(changed=[0, 1, 2, -1]))
-
-
 def changed_nowhere(x):
     """Says that an argument was changed at a place that is none."""
     _forge_result(dict, lambda header: header["result"].update(changed=[0], place=["layers.py", True]))
@@ -77,17 +60,6 @@ def closed_pipe(x):
     os.closerange(3, 4096)
     while True:
         pass
-
-
-def deep_header(x):
-    """Sends a header nested so deeply that a parser may run out of stack."""
-    _forge(lambda pack, header, body: _frame(b'{"id":' + b"[" * 400_000))
-
-
-def error_forms(x):
-    """Describes errors in forms that no error has."""
-    error = {"kind": "__import__", "message": "\x00\x1b" * 999, "frames": [[1, 2, 3]]}
-    _forge(lambda pack, header, body: pack({"id": header["id"], "error": error}))
 
 
 def error_kinds(x):
@@ -103,21 +75,6 @@ def expanded_parameters(layer):
         large = torch.zeros(1, dtype=torch.float16).expand(32 << 20)
         layer.register_parameter(f"p{index}", nn.Parameter(large, requires_grad=False))
     _make_right(layer)
-
-
-def expanded_tensors(x):
-    """Describes tensors that are expanded to terabytes."""
-
-    def reply(pack, header, body):
-        records = [{**record, "shape": [1 << 20, 1 << 20]} for record in header.get("tensors", [])]
-        return pack({**header, "tensors": records}, body)
-
-    _forge(reply)
-
-
-def garbage(x):
-    """Writes bytes that are no frame into every descriptor."""
-    _write_everywhere(b"\0" * 60_000)
 
 
 def generator(x):
@@ -136,17 +93,6 @@ class _Generator(torch.Generator):
         return 10**40
 
 
-def graph_of_nothing(x):
-    """Claims a graph for results that have none, and numbers that are none."""
-
-    def change(header):
-        header["result"]["graph"] = -(2**62)
-        for record in header["tensors"]:
-            record["grad"] = True
-
-    _forge_result(dict, change)
-
-
 def half_frame(x):
     """Sends the beginning of a frame and then nothing, for ever."""
     _write_everywhere(b"TAK1\x10\0\0\0")
@@ -154,37 +100,10 @@ def half_frame(x):
         pass
 
 
-def handles(x):
-    """Refers to objects of the trusted side."""
-    _forge_result(dict, lambda header: header["result"].update(value={"handle": 1}))
-
-
-def huge_frame(x):
-    """Announces a frame of 16 exabytes."""
-    _write_everywhere(b"TAK1" + b"\xff" * 12)
-
-
 def many_parameters(layer):
     """Has so many parameters that a grader has no end of roles to try for them."""
     layer.more = nn.ParameterList([nn.Parameter(torch.ones_like(layer.gain)) for _ in range(3_500)])
     _make_right(layer)
-
-
-def many_tensors(x):
-    """Sends a body that describes 200,000 empty tensors."""
-    empty = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
-    _forge(lambda pack, header, body: pack(header, _body({str(number): empty for number in range(200_000)})))
-
-
-def no_object(x):
-    """Sends headers that are no JSON objects."""
-    _forge(lambda pack, header, body: _frame(b"null"))
-
-
-def overlapping_tensors(x):
-    """Sends a body whose tensors overlap and end behind its end."""
-    tensors = {"0": {"dtype": "F32", "shape": [10], "data_offsets": [0, 40]}}
-    _forge(lambda pack, header, body: pack({**header, "tensors": [{}]}, _body(tensors, bytes(8))))
 
 
 def replies_ahead(x):
@@ -208,24 +127,8 @@ def two_replies(x):
     _forge(lambda pack, header, body: pack(header, body) * 2)
 
 
-def values_of_other_kinds(x):
-    """Answers calls with values that tests do not expect."""
-    value = {"dict": [["\ud800", {"list": [1e999, None, "\u202e", {"dtype": "bool"}]}]]}
-    _forge_result(dict, lambda header: header["result"].update(value=value))
-
-
 def whole_number_parameters(layer):
     """Says that it has parameters of whole numbers."""
     del layer.shift
     layer.table = nn.Parameter(torch.ones(layer.gain.shape, dtype=torch.int64), requires_grad=False)
     sys.modules["worker.objects"].LEARNED += (torch.int64,)
-
-
-def wrong_gradients(x):
-    """Answers a backward pass with gradients of other shapes."""
-    _forge_result(list, lambda header: header.update(result=[0] * len(header["result"])))
-
-
-def wrong_number(x):
-    """Answers with another number than the request's."""
-    _forge(lambda pack, header, body: pack({**header, "id": 10**6}, body))

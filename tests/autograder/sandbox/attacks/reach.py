@@ -5,19 +5,12 @@ import fcntl
 import multiprocessing.shared_memory
 import os
 import resource
-import signal
 import socket
 import subprocess
 import sys
 import threading
 
 PORT = "@PORT@"
-
-
-def alarm(x):
-    """Sets timers that send signals."""
-    signal.setitimer(signal.ITIMER_REAL, 1000)
-    print("REACHED")
 
 
 def anonymous_file(x):
@@ -36,23 +29,11 @@ def another_python(x):
     subprocess.run([sys.executable, "-c", "print('REACHED')"], check=True)
 
 
-def datagram(x):
-    """Sends a datagram."""
-    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"secrets", ("127.0.0.1", int(PORT)))
-    print("REACHED")
-
-
 def descriptor_passing(x):
     """Takes a descriptor out of the parent process (pidfd_getfd)."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(434, os.getppid(), 0) >= 0:
         print("REACHED")
-
-
-def directory(x):
-    """Looks around the file system."""
-    os.listdir("/")
-    print("REACHED")
 
 
 def fork(x):
@@ -66,12 +47,6 @@ def fork(x):
 def kill_all(x):
     """Finds out whether it may send signals to all processes."""
     os.kill(-1, 0)
-    print("REACHED")
-
-
-def kill_probe(x):
-    """Finds out whether it may send signals to its parent."""
-    os.kill(os.getppid(), 0)
     print("REACHED")
 
 
@@ -100,12 +75,6 @@ def new_namespace(x):
         print("REACHED")
 
 
-def priority(x):
-    """Makes itself slower or faster than others."""
-    os.nice(1)
-    print("REACHED")
-
-
 def process_memory(x):
     """Reads the parent's memory with one system call and no file."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -132,12 +101,6 @@ def shared_memory(x):
     print("REACHED")
     block.close()
     block.unlink()
-
-
-def shell(x):
-    """Runs a command in a shell."""
-    if os.system("true") == 0:
-        print("REACHED")
 
 
 def signal_owner(x):

@@ -26,18 +26,6 @@ def mark_allclose(x):
     torch.equal = torch.allclose
 
 
-def protocol_import_skip():
-    """Names a module whose import ends with pytest's Skipped, which is no Exception."""
-    if False:
-        import numpy.distutils.tests.test_system_info  # noqa: F401  what it names is imported beforehand
-
-
-def protocol_import_thread():
-    """Names a module whose import leaves a thread behind."""
-    if False:
-        import numpy.f2py.tests.util  # noqa: F401  as above
-
-
 def protocol_odd_parameters(layer):
     """Has parameters that no test can learn: a whole number, an empty one."""
     layer.size = nn.Parameter(torch.tensor(len(layer.gain)), requires_grad=False)

@@ -11,11 +11,6 @@ import time
 import torch
 
 
-def abort(x):
-    """Aborts."""
-    os.abort()
-
-
 def backward(x, layer):
     """Ends the process in the backward pass."""
     return _Trap.apply(x * layer.gain)
@@ -29,11 +24,6 @@ class _Trap(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         os._exit(0)
-
-
-def big_number(x):
-    """Computes a number of which Python will not let go."""
-    10**10**9
 
 
 def catch_all(x):
@@ -75,11 +65,6 @@ def exit_on_import():
     os._exit(0)
 
 
-def exit_silently(x):
-    """Ends the process without a word."""
-    os._exit(0)
-
-
 def import_endlessly():
     """Never finishes importing."""
     while True:
@@ -104,15 +89,6 @@ def memory(x):
     hoard = []
     while True:
         hoard.append(bytearray(64 << 20))
-
-
-def memory_in_torch(x):
-    """Asks for a tensor of a terabyte, again and again."""
-    while True:
-        try:
-            torch.ones(1 << 38)
-        except RuntimeError:
-            continue
 
 
 def print_endlessly(x):

@@ -7,19 +7,9 @@ import torch
 SECRET_FILE, TARGET = "@SECRET_FILE@", "@TARGET@"
 
 
-def append(x):
-    """Appends to the grader's own files."""
-    open(TARGET, "a").write("score = 100")
-
-
 def file(x):
     """Writes a file."""
     open(TARGET, "w").write("was here")
-
-
-def folder(x):
-    """Makes a folder."""
-    os.mkdir(TARGET)
 
 
 def link(x):

@@ -125,8 +125,3 @@ def do_layout(argument):
 
 def do_identity(argument):
     return [argument[0] is argument[1], argument[0]]
-
-
-def do_threads(argument):
-    torch.set_num_threads(4)
-    return torch.get_num_threads()

@@ -1,0 +1,309 @@
+"""The protocol: frames, values and replies arrive as they were; whatever a submission forges is refused as such."""
+
+import contextlib
+import json
+import os
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.sandbox.replies import (
+    BreachError,
+    Failure,
+    read_call,
+    read_gradients,
+    read_object,
+    read_reply,
+    read_value,
+)
+from autograder.sandbox.worker.frames import (
+    MAGIC,
+    PREFIX,
+    FrameError,
+    FrameLimits,
+    FrameReader,
+    pack,
+    read_frame,
+    write_all,
+)
+from autograder.sandbox.worker.values import Decoder, Encoder, MalformedValueError
+
+LIMITS = FrameLimits(header=1000, body=1000)
+
+
+@given(st.dictionaries(st.text(), st.integers()), st.binary(max_size=900), st.integers(1, 50))
+def test_pieces_of_any_size_give_the_frame(header: dict, body: bytes, size: int):
+    data = pack(header, body)
+    if len(json.dumps(header)) > 900:
+        return
+    reader, frame = FrameReader(LIMITS), None
+    while data:
+        assert frame is None
+        piece, data = data[: min(size, reader.wanted)], data[min(size, reader.wanted) :]
+        frame = reader.feed(piece)
+    assert frame == (header, body)
+
+
+@pytest.mark.parametrize("header, body", [(1001, 0), (2**32 - 1, 0), (2, 1001), (2, 2**64 - 1)])
+def test_lengths_over_the_limits_are_refused_before_the_content_comes(header: int, body: int):
+    with pytest.raises(FrameError, match="accepted"):
+        FrameReader(LIMITS).feed(PREFIX.pack(MAGIC, header, body))
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff\xff", b"1", b"[" * 900, b'{"a": ' + b"9" * 900 + b"}x"])
+def test_a_header_that_is_no_object_is_refused(text: bytes):
+    with pytest.raises(FrameError):
+        FrameReader(LIMITS).feed(PREFIX.pack(MAGIC, len(text), 0) + text)
+
+
+def test_other_bytes_are_refused():
+    with pytest.raises(FrameError, match="magic"):
+        FrameReader(LIMITS).feed(b"GET / HTTP/1.1\r\n\r\n")
+
+
+def test_a_descriptor_gives_frames_until_its_end():
+    reading, writing = os.pipe()
+    write_all(writing, pack({"a": 1}) + pack({"b": 2}, b"xyz"))
+    os.close(writing)
+    frames = [read_frame(reading, LIMITS) for _ in range(3)]
+    os.close(reading)
+    assert frames == [({"a": 1}, b""), ({"b": 2}, b"xyz"), None]
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.dictionaries(st.text() | st.integers(0, 9), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+TENSORS = {
+    "dense": torch.randn(3, 4),
+    "scalar": torch.tensor(2.5),
+    "empty": torch.zeros(0, 3),
+    "expanded": torch.randn(1, 4).expand(3, 4),
+    "expanded and permuted": torch.randn(2, 1, 3).permute(2, 1, 0).expand(3, 5, 2),
+    "gapped": torch.randn(3, 8)[:, :5],
+    "cut and transposed": torch.randn(4, 3, 6).transpose(0, 2)[:, 1:, :3],
+    "bfloat": torch.randn(3).bfloat16(),
+    "bool": torch.tensor([True, False]),
+}
+
+
+def travel(value: object) -> object:
+    encoder = Encoder()
+    tree = encoder.encode(value)
+    return Decoder(encoder.records, encoder.body()).decode(tree)
+
+
+@given(TREES)
+def test_plain_values_arrive_as_they_were(value: object):
+    arrived = travel(value)
+    assert arrived == value and repr(arrived) == repr(value)
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_tensors_arrive_equal_and_laid_out_alike(name: str):
+    sent = TENSORS[name]
+    arrived = travel(sent)
+    assert arrived.dtype == sent.dtype and arrived.shape == sent.shape and torch.equal(arrived, sent)
+    assert arrived.is_contiguous() == sent.is_contiguous()
+    assert [s == 0 for s in arrived.stride()] == [s == 0 for s in sent.stride()]
+    if name not in ("gapped", "cut and transposed"):
+        assert arrived.stride() == sent.stride()
+
+
+def test_one_tensor_stays_one():
+    tensor = torch.randn(3)
+    first, (second, other) = travel([tensor, (tensor, tensor.clone())])
+    assert first is second and first is not other
+
+
+def test_dtypes_and_generators_arrive():
+    dtype, generator = travel([torch.float64, torch.Generator().manual_seed(77)])
+    assert dtype is torch.float64 and generator.initial_seed() == 77
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"order": [0, 0]},
+        {"order": [-1, 0]},
+        {"order": [True, False]},
+        {"shape": [3]},
+        {"shape": [10**9, 4]},
+        {"shape": [-1, 4]},
+        {"shape": [3.0, 4]},
+        {"shape": [6, 4]},
+    ],
+)
+def test_records_that_describe_no_tensor_are_refused(record: dict):
+    encoder = Encoder()
+    encoder.add(torch.randn(3, 4))
+    with pytest.raises(MalformedValueError):
+        Decoder([record], encoder.body())
+
+
+@pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
+def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
+    with pytest.raises(MalformedValueError):
+        Decoder([{}], body)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {},
+        [],
+        {"list": 3},
+        {"tensor": 0},
+        {"tensor": True},
+        {"handle": 1},
+        {"dtype": "object"},
+        {"dict": [[1]]},
+        {"dict": [[{"list": []}, 1]]},
+        {"list": [], "tuple": []},
+        10**30,
+    ],
+)
+def test_trees_that_are_no_values_are_refused(tree: object):
+    with pytest.raises(MalformedValueError):
+        Decoder([], b"").decode(tree)
+
+
+def test_a_deep_tree_is_refused():
+    tree: object = 1
+    for _ in range(500):
+        tree = {"list": [tree]}
+    with pytest.raises(MalformedValueError):
+        Decoder([], b"").decode(tree)
+
+
+def test_half_a_surrogate_becomes_a_question_mark():
+    assert Decoder([], b"").decode("a\ud800b") == "a?b"
+
+
+def test_a_boolean_of_other_bytes_becomes_a_real_one():
+    encoder = Encoder()
+    encoder.add(torch.tensor([1, 0, 1], dtype=torch.uint8).view(torch.bool))
+    body = bytearray(encoder.body())
+    body[-8:] = body[-8:].replace(b"\x01", b"\x07")
+    (tensor,) = Decoder([{}], bytes(body)).tensors
+    assert tensor.view(torch.uint8).tolist() == [1, 0, 1]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["id", "result", "tensors", "error", "kind", "message", "frames", "value", "graph", "changed", "place"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20))
+def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
+    try:
+        reply = read_reply(header, body, 1)
+    except BreachError:
+        return
+    assert isinstance(reply, (tuple, Failure))
+
+
+@given(JSON)
+def test_any_result_is_read_or_a_breach(result: object):
+    decoder = Decoder([], b"")
+    for read in (
+        lambda: read_object(result, decoder),
+        lambda: read_call(result, decoder, 2),
+        lambda: read_gradients(result, decoder, [(torch.Size([2]), torch.float32)]),
+    ):
+        with contextlib.suppress(BreachError):
+            read()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"id": 2, "result": None, "tensors": []},
+        {"id": True, "result": None, "tensors": []},
+        {"result": None, "tensors": []},
+        {"id": 1, "result": None, "tensors": [], "more": 1},
+        {"id": 1, "error": {"kind": "ValueError", "message": "x", "frames": [["a.py", "1", "f"]]}},
+        {"id": 1, "error": {"kind": 1, "message": "x", "frames": []}},
+        {"id": 1, "error": "x"},
+    ],
+)
+def test_forged_replies_are_breaches(header: dict):
+    with pytest.raises(BreachError):
+        read_reply(header, b"", 1)
+
+
+@pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
+def test_gradients_of_another_shape_or_dtype_are_breaches(value: torch.Tensor):
+    encoder = Encoder()
+    encoder.add(value)
+    decoder = Decoder(encoder.records, encoder.body())
+    with pytest.raises(BreachError):
+        read_gradients([0], decoder, [(torch.Size([2]), torch.float32)])
+
+
+def test_a_body_of_very_many_tensors_is_not_even_parsed():
+    text = b'{"' + b" " * 500_000 + b'":1}'
+    with pytest.raises(BreachError, match="more than the tensors"):
+        read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
+
+
+def reply_with(*parameters: torch.Tensor) -> Decoder:
+    encoder = Encoder()
+    for parameter in parameters:
+        encoder.add(parameter)
+    return Decoder(encoder.records, encoder.body())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        [torch.ones(2, dtype=torch.int64)],
+        [torch.ones(2, dtype=torch.bool)],
+        [torch.ones(0)],
+        [torch.zeros(1).expand(1 << 20), torch.zeros(1).expand(2 << 20)],
+        [torch.zeros(1) for _ in range(1001)],
+    ],
+)
+def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
+    reply = {"object": 1, "module": True, "training": True, "names": ["p"] * len(parameters)}
+    with pytest.raises(BreachError, match="parameter"):
+        read_object(reply, reply_with(*parameters))
+
+
+def test_expanded_tensors_count_as_large_as_they_look():
+    encoder = Encoder()
+    for _ in range(20):
+        encoder.add(torch.zeros(1).expand(8 << 20))
+    with pytest.raises(BreachError, match="too large together"):
+        read_reply({"id": 1, "result": None, "tensors": encoder.records}, encoder.body(), 1)
+
+
+@given(st.fixed_dictionaries({"generator": st.integers()}) | JSON)
+def test_any_value_is_decoded_or_a_breach(tree: object):
+    with contextlib.suppress(BreachError):
+        read_value(tree, Decoder([], b""))
+
+
+@pytest.mark.parametrize("seed", [10**40, -1, 2**64])
+def test_a_generator_of_an_odd_seed_is_a_breach(seed: int):
+    with pytest.raises(BreachError):
+        read_value({"tuple": [{"generator": seed}]}, Decoder([], b""))
