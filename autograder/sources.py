@@ -200,15 +200,17 @@ def resolve(importer: str, is_package: bool, level: int, name: str | None) -> st
     return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
 
 
-def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterator[str]:
+@lru_cache(maxsize=64)
+def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...]:
     """All that may be modules of the submission and that one of them imports, folders before what is in them.
 
     Args:
-        tree: of the module.
+        text: of the module; where it cannot be read, it imports nothing.
         importer: its name within the submission.
         path: where it was read from.
     """
-    for node in ast.walk(tree):
+    tree, found = tree_of(text), list[str]()
+    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
         if isinstance(node, ast.ImportFrom):
             level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
         elif isinstance(node, ast.Call):
@@ -218,8 +220,9 @@ def relative_imports(tree: ast.Module, importer: str, path: str = "") -> Iterato
         origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
         if origin is not None:
             parts = origin.split(".") if origin else []
-            yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
-            yield from (".".join([*parts, name]) for name in names)
+            found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            found += (".".join([*parts, name]) for name in names)
+    return tuple(found)
 
 
 def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:

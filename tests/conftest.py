@@ -48,8 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--whole", action="store_true", help="tests that take a sample try all cases")
 
 
-TOGETHER = ("tests/autograder/grading/", "tests/data/test_co")
-"""How the paths of files begin that share a fixture which takes long to make: a grader, the whole corpus."""
+TOGETHER = ("tests/autograder/grading/", "tests/data/", "tests/notebooks/")
+"""Folders whose files share what takes long to make: a grader, the whole corpus, the course."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -60,8 +60,7 @@ class Finalized:
         weakref.finalize(self, spin, 0.2)
 
 
-@pytest.mark.parametrize("kind", [Deleted, Finalized])
-@pytest.mark.parametrize("most", [watchdog.MOST_POSTPONED, 0])
+@pytest.mark.parametrize("kind, most", [(Deleted, watchdog.MOST_POSTPONED), (Finalized, 0)])
 def test_a_limit_that_is_reached_in_a_finalizer_strikes_after_it(kind, most, monkeypatch):
     """Python would print an exception there, and ignore it; an end that never ends meets it all the same."""
     ignored = []

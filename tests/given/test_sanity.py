@@ -19,9 +19,8 @@ def ask(tmp_path, capsys):
     return run
 
 
-@pytest.mark.parametrize(
-    "flags", [[], pytest.param(["--norm-first"], marks=pytest.mark.slow)], ids=["post-norm", "pre-norm"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", [[], ["--norm-first"]], ids=["post-norm", "pre-norm"])
 def test_the_reference_passes_and_is_drawn(ask, tmp_path, flags):
     assert ask(*flags) == (["ok"] * 5, 0)
     assert (tmp_path / "sanity.png").stat().st_size > 10_000

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-from nbgrader.nbgraderformat import MetadataValidator
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -50,6 +49,8 @@ def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None
 
 def test_both_versions_are_sound(course) -> None:
     """For Jupyter and nbgrader; nothing has outputs, which may hold anything."""
+    from nbgrader.nbgraderformat import MetadataValidator  # here: it takes long to load
+
     for files in (course.source, course.release):
         for path in files:
             if path.endswith(".ipynb"):

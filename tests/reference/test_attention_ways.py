@@ -63,8 +63,7 @@ def masks(b, h, q, k):
 
 
 @pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("d, h", [(12, 1), (12, 3), (8, 8)])
-@pytest.mark.parametrize("kind", ["self", "cross", "all different"])
+@pytest.mark.parametrize("d, h, kind", [(12, 1, "self"), (12, 3, "cross"), (8, 8, "all different")])
 def test_equal_output_weights_and_gradients(name, d, h, kind):
     reference, way = MultiHeadedAttention(d, h).double(), load(name)(d, h).double()
     way.load_state_dict(WAYS[name](reference.state_dict(), h))

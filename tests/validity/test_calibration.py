@@ -64,6 +64,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     assert calls[0][:3] == ["train", "--preset", "tiny"]
 
 
+@pytest.mark.slow
 def test_a_preset_that_there_is_not(capsys, tmp_path):
     assert main(["calibrate", "--preset", "huge", "--output", str(tmp_path)]) == 2
     said = capsys.readouterr().err

@@ -1,5 +1,6 @@
 """A class of three submissions, and a stub in the place of the true grader."""
 
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +22,9 @@ from autograder.grading.recording import Contained, Finished, GivenUp, Recorder,
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
+from foundation import child_processes
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.places import SKELETON
 
 VERSION = "0123456789abcdef"
@@ -31,6 +34,8 @@ ASSIGNMENT = read_assignment()
 
 class StubGrader:
     """In the place of a true one: notes who is graded in a file, and gives every point."""
+
+    needs_children = False
 
     def __init__(self, log: Path) -> None:
         self.log = log
@@ -72,6 +77,20 @@ def output(tmp_path):
     return tmp_path / "marks"
 
 
+def run_here(jobs, work, seconds, n_children=1):
+    """In the place of `run_forked`: a child takes much longer than a stub."""
+    while jobs:
+        job = jobs.popleft()
+        try:
+            for message in work(job):
+                yield job, message
+        except Exception as error:
+            traceback.print_exc()
+            yield job, Ended(FAILED, f"{type(error).__name__}: {error}", raised=True)
+        else:
+            yield job, Ended(0)
+
+
 @pytest.fixture
 def use(tmp_path, monkeypatch):
     """Lets classes be graded by a stub of this kind."""
@@ -84,6 +103,8 @@ def use(tmp_path, monkeypatch):
         def open_stub(*arguments):
             yield stub
 
+        for module in (class_grading, child_processes):
+            monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
         monkeypatch.setattr(class_grading, "open_grader", open_stub)
         monkeypatch.setattr(command, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
         return stub

@@ -62,7 +62,7 @@ FORGED = {"content": "forged \u00e9", "made_with": "forged", "key": "forged", "s
 FORGED["answer"] = asdict(Found("forged"))
 
 
-@pytest.mark.parametrize("change", [*FORGED, b"[]", b"\xff", b"[" * 100_000, "anna.json"])
+@pytest.mark.parametrize("change", ["content", "answer", "seal", b"\xff", b"[" * 100_000, "anna.json"])
 def test_what_is_not_this_terms_does_not_come_back_and_is_no_obstacle(tmp_path, capsys, change):
     find_out(tmp_path)
     path, contents = tmp_path / "bob.json", CONTENTS

@@ -220,6 +220,8 @@ def test_what_changes_is_named_with_the_test_that_decides():
 class FatalGrader(StubGrader):
     """Ends its process over anna, and raises over bob; both after the first part."""
 
+    needs_children = True
+
     def parts(self, intake):
         yield TasksJudged((TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, ""),))
         if intake.name == "anna":

@@ -64,8 +64,7 @@ def test_the_references_are_pointed_out(class_):
     assert close.keys() == {"s3"} and "is above 0.75, more than a model of this assignment gives" in close["s3"]
 
 
-@pytest.mark.parametrize("halves", [False, True])
-@pytest.mark.parametrize("share", [0.3, 0.5])
+@pytest.mark.parametrize("share, halves", [(0.3, False), (0.5, True)])
 def test_references_mixed_into_a_models_output_are_pointed_out(class_, share, halves):
     references, files = class_
     rng = random.Random(4)
