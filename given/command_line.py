@@ -42,7 +42,8 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     except NotImplementedError as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
-        message, status = f"this part is not written yet: {error} ({where})", 1
+        way_out = "; --no-norm-first trains without it" if "E.2" in str(error) else ""
+        message, status = f"this part is not written yet: {error} ({where}){way_out}", 1
     except RuntimeError as error:
         if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
             raise

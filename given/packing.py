@@ -22,6 +22,8 @@ from .translating import SOURCES
 
 TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
 MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
+SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
+"""A heading with an answer below it."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO (?P<task>[\w.]+)")
 
 
@@ -53,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"{options.output}: {len(texts)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
     if todos:
         print("note: not finished: " + ", ".join(f"{task} ({' and '.join(todos[task])})" for task in sorted(todos)))
+    if ANSWERS in files and not SECTION.search(files[ANSWERS].read_text(encoding="utf-8", errors="replace")):
+        print(f"note: nothing is written in {folder.name}/{ANSWERS}")
     problems = [*problems_of_code(folder, files), *problems_of_size(files)]
     if TRANSLATIONS in files:
         problems += problems_of_translations(files[TRANSLATIONS])

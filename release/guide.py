@@ -56,6 +56,10 @@ class Renderer(mistune.HTMLRenderer):
         """A formula in a line of its own."""
         return convert(text, display="block")
 
+    def heading(self, text: str, level: int, **attrs: object) -> str:
+        """A heading under the name by which Jupyter links to it."""
+        return f'<h{level} id="{text.replace(" ", "-")}">{text}</h{level}>\n'
+
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """A picture."""
         kind, data = KINDS[PurePosixPath(url).suffix], base64.b64encode(self.pictures[url]).decode()
@@ -74,7 +78,7 @@ def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton) -> bytes:
     titles, bodies = [], []
     for number, of_notebook in enumerate(parts.values()):
         body = "\n".join(as_html(of_notebook, markdown, assignment, skeleton))
-        heading = re.search(r"<h1>(.*?)</h1>", body)
+        heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
         titles.append(f'<a href="#part{number}">{heading[1] if heading else number}</a>')
         bodies.append(f'<section id="part{number}">{body}</section>')
     title = f"<title>{html.escape(assignment.title)}: the guide</title>"

@@ -22,7 +22,7 @@ from foundation.assignment_file import Assignment, Task, read_assignment, releas
 from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
-from ..sources import Sources
+from ..sources import Sources, tree_of
 from .collection import Collection, classify, run_in_process
 from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
@@ -126,6 +126,10 @@ def give(number: str) -> int:
     if task is None:
         raise UserError(f"there is no task {number!r} with tests: expected one of {', '.join(tasks)}")
     sources = read_sources(folder, folder)
+    for module, (_, text) in sources.items():
+        if isinstance(error := tree_of(text), SyntaxError):  # it cannot have been tried, and is no attempt
+            print(f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}")
+            return 1
     hints, outcomes = hints_for(task, sources, assignment)
     missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
     print(f"{task.number} {task.title}: {len(outcomes) - len(missed)} of {len(outcomes)} tests pass")

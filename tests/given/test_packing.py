@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE, SKELETON
 from given import package, packing
 from given.command_line import main
 
@@ -43,16 +43,17 @@ def pack(tmp_path, monkeypatch, capsys):
 
 def test_helpers_translations_and_a_model_are_packed_and_checkpoints_of_jupyter_are_not(pack):
     files = {"more/mine.py": "x = 1\n", "translations.txt": "i am here .\n" * N_LINES + "\n", "best.pt": "weights"}
-    files["answers.md"] = "BLEU fell.\n"
+    files["answers.md"] = "## What I measured\n\nBLEU fell.\n"
     status, out, err, names = pack(files | {".ipynb_checkpoints/layers.py": "", "notes.md": ""})
     assert (status, err) == (0, "") and "note" not in out
     wanted = {path.name for path in REFERENCE.glob("*.py")} | files.keys()
     assert names == {f"packed/{name}" for name in wanted}
 
 
-def test_unfinished_tasks_and_missing_translations_are_notes(pack):
-    status, out, _, _ = pack({"more.py": 'def f():\n    raise NotImplementedError("TODO 2.3")\n'})
-    assert status == 0
+def test_what_is_not_written_and_missing_translations_are_notes(pack):
+    unfinished = 'def f():\n    raise NotImplementedError("TODO 2.3")\n'
+    status, out, _, _ = pack({"more.py": unfinished, "answers.md": (SKELETON / "answers.md").read_text()})
+    assert status == 0 and "note: nothing is written in packed/answers.md" in out
     assert "note: not finished: 2.3 (more.py)" in out and "no packed/translations.txt" in out
 
 

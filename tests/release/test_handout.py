@@ -40,6 +40,11 @@ def test_it_says_nothing_about_cells(made):
     assert "this notebook" not in made[1] and "In files.</strong>" in made[1] and "Write it in ," not in made[1]
 
 
+def test_its_links_lead_somewhere(made):
+    places = re.findall(r'id="([^"]*)"', made[1])
+    assert {*re.findall(r'href="#([^"]*)"', made[1])} <= {*places}
+
+
 def test_its_examples_run(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")

@@ -63,6 +63,15 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
         assert note("d") == 1, damaged
 
 
+def test_a_syntax_error_is_named_and_no_attempt(tmp_path, monkeypatch, capsys):
+    (folder := tmp_path / "student").mkdir()
+    (folder / "attention.py").write_text("import torch\n\ndef attention(:\n    return 1\n")
+    monkeypatch.setattr(hints, "released_folder", lambda: folder)
+    assert hints.give("1.2") == 1
+    assert capsys.readouterr().out == "attention.py, line 3: this is not Python: invalid syntax\n"
+    assert not (tmp_path / hints.ATTEMPTS).exists()
+
+
 def test_a_hint_takes_some_attempts():
     assert tell(["Which axis?"], 2, 3) == [
         "failed attempts: 2; after 3 there may be a hint (a version of your code counts once)"
