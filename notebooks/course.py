@@ -26,7 +26,10 @@ sys.path.insert(0, str(SUPPORT))
 if (wanted := FOLDER / "requirements.txt").is_file():
     found = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted.read_text(encoding="utf-8"), re.MULTILINE)
     if missing := [name + version for name, version in found if find_spec(name) is None]:
-        raise ImportError(f"run this in a new cell, and then this cell again:  %pip install -q {' '.join(missing)}")
+        install = f"install -q {' '.join(missing)}"
+        if "google.colab" not in sys.modules:
+            raise ImportError(f"run this in a new cell, and then this cell again:  %pip {install}")
+        get_ipython().run_line_magic("pip", install)
 
 from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
 from given import package  # noqa: E402

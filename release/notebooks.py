@@ -55,7 +55,18 @@ _IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
 STUB = "raise NotImplementedError()"
 """What nbgrader puts in place of every solution."""
 
-HELPERS = ["from course import check, is_graded, predict, refresh, understand", "", EVERYWHERE]
+COLAB = """\
+import os
+import sys
+
+if "google.colab" in sys.modules and not os.path.exists("course.py"):  # there, this folder lies in your Drive
+    from google.colab import drive
+
+    drive.mount("/content/drive")
+    os.chdir("/content/drive/MyDrive/notebooks")
+    sys.path.insert(0, os.getcwd())
+"""
+HELPERS = [COLAB, "from course import check, is_graded, predict, refresh, understand", "", EVERYWHERE]
 """First of all: `course` makes the answers importable."""
 
 METADATA = {

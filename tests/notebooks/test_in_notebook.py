@@ -92,6 +92,33 @@ def test_missing_packages_are_named_with_the_command_that_installs_them(tmp_path
     assert done.stderr.endswith("and then this cell again:  %pip install -q nowhere_to_be_found~=1.0\n")
 
 
+COLAB = """
+import sys, types
+import IPython
+
+def run(magic, line):
+    sys.exit(f"%{magic} {line}")
+
+sys.modules["google"] = types.ModuleType("google")
+sys.modules["google.colab"] = types.ModuleType("google.colab")
+sys.modules["google.colab"].drive = types.SimpleNamespace(mount=lambda place: print("mounted", place))
+IPython.get_ipython = lambda: types.SimpleNamespace(run_line_magic=run)
+"""
+
+
+def test_on_colab_the_first_cell_finds_the_folder_and_installs_what_is_missing(course, cells_of, tmp_path) -> None:
+    drive, elsewhere = tmp_path / "drive", tmp_path / "content"
+    drive.mkdir()
+    elsewhere.mkdir()
+    shutil.copy(ROOT / "notebooks" / "course.py", drive)
+    (drive / "requirements.txt").write_text("numpy~=1.0\nnowhere_to_be_found~=1.0\n")  # a numpy there is left alone
+    for number in ("1_building_blocks", "3_training_and_translation"):
+        cell = cells_of(course.release, f"{number}.ipynb")[f"setup_{number.replace('_', '-')}"]["source"]
+        code = COLAB + "".join(cell).replace("/content/drive/MyDrive/notebooks", str(drive))
+        done = subprocess.run([sys.executable, "-c", code], cwd=elsewhere, capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("mounted /content/drive\n", "%pip install -q nowhere_to_be_found~=1.0\n")
+
+
 @pytest.mark.slow
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
