@@ -18,6 +18,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 """An id, which becomes a folder's name."""
+WIDTH = 100  # of a line in a page of nbgrader, which cuts longer ones
 MISSING = "# The submission has no definition of {name}."
 
 Json = dict[str, Any]
@@ -285,6 +287,7 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written
     if name in parts:
         part = parts[name]
         points = "no mark yet" if part.score is None else f"{part.score:g} of {part.points:g} points"
-        shown = f"{part.state}: {points}\n\n{text_of(part)}".strip() + "\n"
+        lines = f"{part.state}: {points}\n\n{text_of(part)}".strip().split("\n")
+        shown = "".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") + "\n" for line in lines)
         return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell
