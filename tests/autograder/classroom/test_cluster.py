@@ -252,7 +252,8 @@ def test_a_worker_is_killed_and_nothing_is_lost_doubled_or_left(tmp_path):
             time.sleep(0.05)
         assert not are_alive(below)
         printed = command.communicate(timeout=SECONDS)[1]
-        assert command.returncode == 0 and not printed, printed
+        lines = [line for line in printed.splitlines() if "drew the term's secret" not in line]  # in a new checkout
+        assert command.returncode == 0 and not lines, printed
         assert not are_alive(family(workers[1].pid)[1:]), "graders end with the class, workers stay"
     records = [read_record(path) for path in (marks / "records").iterdir()]
     assert len(records) == n_results(marks) == N and all(record.is_finished for record in records)
