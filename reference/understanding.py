@@ -12,7 +12,7 @@ the entry for the dictionary below. If you change the code, there are other ques
 def answers() -> dict[str, list[str]]:
     """Your answers, by task and version of the code.
 
-    An answer is a text with the numbers in their order. An example, about code that nobody has:
+    An answer is a text with the numbers in their order; it is read, not run. An example, about code that nobody has:
 
     return {"1.4 000000": ["(3, 4, 1)", "0.5 and 2", "26"]}
     """

@@ -111,16 +111,7 @@ class Reader:
         """What one sees of a change."""
         return self._seen(question, self._changed(question, question.change))
 
-    def purpose(self, question: Question) -> tuple[bool, ...]:
-        """What one sees without a line."""
-        number = int(re.search(r"line (\d+)", question.text[0]).group(1))  # type: ignore[union-attr]
-        module = question.component.partition(".")[0]
-        path, text = self.intake.sources[module]
-        [meant] = [s for s in own_statements(self.intake, question.component) if s.node.lineno == number]
-        lines = text.split("\n")
-        first, last = meant.lines[0] - 1, meant.lines[-1]
-        lines[first:last] = [" " * meant.node.col_offset + "pass"]
-        return self._seen(question, {**self.intake.sources, module: (path, "\n".join(lines))})
+    purpose = symptom  # without a line, or a step of it
 
     def shape(self, question: Question, seed: int) -> tuple[bool, ...]:
         """The shape that a debugger sees at a line."""

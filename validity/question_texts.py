@@ -12,11 +12,6 @@ from autograder.understanding.question import Option, Question
 Feature = Callable[[Option, Question], float]
 
 
-def text_of(option: Option) -> str:
-    """What is read of an option."""
-    return option.after or option.text
-
-
 def words_of(text: str) -> list[str]:
     """Words, numbers and signs."""
     return re.findall(r"\w+|[^\w\s]", text)
@@ -24,24 +19,24 @@ def words_of(text: str) -> list[str]:
 
 def length(option: Option, question: Question) -> float:
     """Characters."""
-    return len(text_of(option))
+    return len(option.shown)
 
 
 def digits(option: Option, question: Question) -> float:
     """How many of them are digits."""
-    return sum(one.isdigit() for one in text_of(option))
+    return sum(one.isdigit() for one in option.shown)
 
 
 def common(option: Option, question: Question) -> float:
     """How much it has in common with the other options."""
-    own = set(words_of(text_of(option)))
-    others = [set(words_of(text_of(one))) for one in question.options if one is not option]
+    own = set(words_of(option.shown))
+    others = [set(words_of(one.shown)) for one in question.options if one is not option]
     return sum(len(own & other) / max(1, len(own | other)) for other in others)
 
 
 def told(option: Option, question: Question) -> float:
     """How much of it stands in the question."""
-    own, asked = words_of(text_of(option)), set(words_of(" ".join(question.text)))
+    own, asked = words_of(option.shown), set(words_of(" ".join(question.text)))
     return sum(one in asked for one in own) / max(1, len(own))
 
 
@@ -63,7 +58,7 @@ def line(option: Option, question: Question) -> float:
 
 def number(option: Option, question: Question) -> float:
     """The first number in it."""
-    found = re.search(r"-?\d+\.?\d*", text_of(option))
+    found = re.search(r"-?\d+\.?\d*", option.shown)
     return float(found.group()) if found else 0.0
 
 

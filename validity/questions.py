@@ -23,7 +23,7 @@ from foundation.places import SKELETON
 
 from .markdown import table
 from .question_runs import Reader
-from .question_texts import by_experience, by_features, text_of
+from .question_texts import by_experience, by_features
 from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
@@ -42,7 +42,7 @@ class Asked:
     def problem(self) -> str:
         """What is wrong with it; "" = nothing."""
         one = self.question
-        if one.right is None or len({(option.place, text_of(option)) for option in one.options}) != N_OPTIONS:
+        if one.right is None or len({(option.place, option.shown) for option in one.options}) != N_OPTIONS:
             return f"expected {N_OPTIONS} different options"
         wanted = tuple(index == one.right for index in range(N_OPTIONS))
         return "" if self.is_right in (None, wanted) else f"right are {self.is_right}, and by the key {wanted}"

@@ -25,12 +25,14 @@ from foundation.assignment_file import Assignment, read_assignment, released_fol
 from foundation.command_line import UserError
 
 from ..assignment_code import part_of
-from ..sources import Sources, parse
+from ..sources import Sources, in_module, parse
 from .case import Case, number_of
+from .comparison import fail
+from .own_tests import todo_in
 from .under_test import SubmissionUnderTest
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
-NEAR = 0.011
+NEAR, LONGEST_ANSWER = 0.011, 200
 """An answer may be rounded to two digits."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 COMMENT = re.compile(r"\s*(#.*)?\r?")
@@ -48,7 +50,7 @@ class OwnQuestion:
 
     def is_answered(self, said: str) -> bool:
         """Whether the numbers of an answer are the right ones, in their order."""
-        found = [float(one) for one in NUMBER.findall(said)]
+        found = [float(one) for one in NUMBER.findall(said)] if len(said) <= LONGEST_ANSWER else []
         return len(found) == len(self.right) and all(
             abs(one - other) <= NEAR * max(1, abs(other)) for one, other in zip(found, self.right, strict=True)
         )
@@ -237,6 +239,33 @@ def _asked_for_runs(
         return None
     line, n = draw.choice(inner)
     return OwnQuestion(f"The call is {scene.told}\n   How often is line {line} run? 0 = never.", (float(n),))
+
+
+def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
+    """The dictionary that a function without arguments returns, as it is typed: the function is not run.
+
+    Raises:
+        NotImplementedError: where its TODO is still there.
+        CheckFailed: where it does not return a dictionary of texts that stand in it.
+    """
+    module, _, name = component.partition(".")
+    text = submission.sources[module][1]
+    tree = parse(text)
+    if isinstance(tree, SyntaxError):
+        fail("your answers", "Python", f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    todo = todo_in(functions[-1], text.split("\n")) if functions else f"{name} is not in {module}.py"
+    if todo:
+        raise NotImplementedError(todo)
+    returned = [node.value for node in functions[-1].body if isinstance(node, ast.Return)]
+    try:
+        said = ast.literal_eval(returned[0] or ast.Constant(None)) if returned else None
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        said = NotImplemented
+    if not isinstance(said, dict):
+        got = "something that has to be run" if said is NotImplemented else type(said).__name__
+        fail("your answers", f"`return {{…}}` in `{name}`: a dictionary of texts that you have typed", got)
+    return said
 
 
 def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:

@@ -47,11 +47,12 @@ def named_tests(text: str, name: str) -> dict[str, str]:
     tree, lines = parse(text), text.split("\n")
     classes = [node for node in getattr(tree, "body", ()) if isinstance(node, ast.ClassDef) and node.name == name]
     methods = [node for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
-    return {method.name: _todo_in(method, lines) for method in methods if method.name.startswith("test")}
+    return {method.name: todo_in(method, lines) for method in methods if method.name.startswith("test")}
 
 
-def _todo_in(test: ast.FunctionDef, lines: list[str]) -> str:
-    for node in ast.walk(test):
+def todo_in(function: ast.FunctionDef, lines: list[str]) -> str:
+    """The TODO that is still in a function; "" = none."""
+    for node in ast.walk(function):
         match node:
             case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(said))])):
                 return with_comment(said, lines, node.lineno) or "not implemented yet"

@@ -6,6 +6,7 @@
     symptoms.py  a misconception of the catalogue in your code, or a line is missing: what do you see?
     versions.py  which call, change, order or branch makes a difference?
     values.py    which numbers does this name hold, in a call that one can compute by hand?
+    choosing.py  which of the possible questions and options, so that nothing but the code tells the answer
     hunting.py   a bug hunt: the student's component with one line changed
     sitting.py   seats, the key, and marks from what was answered
     operators.py the mutation operators behind them

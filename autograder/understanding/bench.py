@@ -19,13 +19,12 @@ from foundation.assignment_file import Task
 from foundation.watchdog import CPU, time_limit
 
 from ..intake import Intake
-from ..reports.html import code_line
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.results import Outcome, State
 from .own_code import Change, changes_of, own_statements
-from .question import Option, place_of
+from .question import Option, changed_line
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader
@@ -173,17 +172,9 @@ class Tried:
     change: Change
     trial: Trial
 
-    @property
-    def tape(self) -> Tape | None:
-        """What the tests asked, and what they were answered."""
-        return self.trial.tape
-
     def option(self, bench: Bench) -> Option:
         """The change as one of several answers."""
-        file, number = place_of(bench.intake, self.change.module, self.change.line)
-        return Option(
-            place=f"{file}, line {number}", before=code_line(self.change.before), after=code_line(self.change.after)
-        )
+        return changed_line(bench.intake, self.change.module, self.change.line, self.change.text)
 
 
 def try_changes(bench: Bench, component: str, draw: random.Random) -> list[Tried]:
@@ -214,9 +205,7 @@ def _mixed(changes: list[Change], draw: random.Random) -> list[Change]:
     mixed: list[Change] = []
     times: Counter[int | str] = Counter()
     while waiting:
-        waiting.sort(
-            key=lambda group: times[group[-1].line] + times[group[-1].kind]
-        )  # stable: drawn order among equals
+        waiting.sort(key=lambda group: times[group[-1].line] + times[group[-1].kind])  # stable: keeps the drawn order
         change = waiting[0].pop()
         mixed.append(change)
         times[change.line] += 1

@@ -10,6 +10,7 @@ from foundation.texts import first_of
 
 from ..testing.results import LOOK_AT
 from .bench import Bench, Tried, try_changes
+from .choosing import distance, drawn_ranks
 from .question import LETTERS, Question, multiple_choice
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def breaking_question(
     tried = try_changes(bench, component, draw)
     told = understanding.TESTS
     best: tuple[float, tuple[Tried, ...], str] | None = None
-    ranks = draw.randrange(n_options), draw.randrange(n_options)  # of the right change, by its length and its line
+    wanted, options = drawn_ranks(draw), {one.change: one.option(bench) for one in tried}
     for several in itertools.combinations(tried, n_options):
         if (
             len({one.change.after for one in several}) < n_options
@@ -37,7 +38,9 @@ def breaking_question(
         for test in sorted({name for one in several for name in one.trial.rows}):
             broken = [one for one in several if test in one.trial.rows]
             if len(broken) == 1 and broken[0].trial.rows[test] and (function_of(test) in told or not told):
-                worth = _worth(several, broken[0], test, tried, ranks) + 0.5 * draw.random()
+                worth = _worth(several, broken[0], test, tried)
+                shown = [options[one.change] for one in several]
+                worth += 0.5 * draw.random() - distance(options[broken[0].change], shown, wanted)
                 if best is None or worth > best[0]:
                     best = worth, several, test
     if best is None or not all(_breaks_again(bench, component, one, best[2]) for one in best[1]):
@@ -56,7 +59,7 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-def _worth(several: tuple[Tried, ...], broken: Tried, test: str, tried: list[Tried], ranks: tuple[int, int]) -> float:
+def _worth(several: tuple[Tried, ...], broken: Tried, test: str, tried: list[Tried]) -> float:
     """How much there is to think about: specific tests, changes that break something else, in several lines.
 
     And how little the changes tell by themselves: one that detaches is always the one that breaks the gradients.
@@ -71,8 +74,6 @@ def _worth(several: tuple[Tried, ...], broken: Tried, test: str, tried: list[Tri
         - 2 * len(broken.trial.missed) / len({function_of(one.test) for one in broken.trial.outcomes})
         - sum(_raises(one) for one in several)
         - 2 * (len({one.change.kind == "detached" for one in several}) > 1)
-        - abs(ranks[0] - sum(one.change.growth < broken.change.growth for one in others))
-        - abs(ranks[1] - sum(one.change.line < broken.change.line for one in others))
     )
 
 

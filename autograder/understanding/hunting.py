@@ -14,7 +14,7 @@ from ..testing.own_questions import lines_of
 from ..testing.results import State
 from .bench import Bench, Tried, try_changes
 from .question import Question, place_of
-from .symptoms import symptoms_after
+from .symptoms import Symptoms
 from .versions import Versions
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MOST_MISSED = 0.8
 
 def hunt_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
     """A hunt in a component that works; None where no change is quiet enough."""
-    versions = Versions(bench, component, understanding)
+    versions, symptoms = Versions(bench, component, understanding), Symptoms(bench, component, understanding)
     fitting: list[tuple[float, Tried, set[str]]] = []
     for tried in try_changes(bench, component, draw):
         outcomes, line = tried.trial.outcomes, tried.change.text.split("\n")[tried.change.line - 1]
@@ -35,7 +35,7 @@ def hunt_question(bench: Bench, component: str, understanding: Understanding, dr
         if 0 < share <= MOST_MISSED and differing and line.strip() != "pass" and versions.is_silent(tried.change.text):
             fitting.append((share + 0.2 * draw.random(), tried, differing))
     for _, tried, differing in sorted(fitting, key=lambda one: one[0]):
-        seen = symptoms_after(bench, component, understanding, tried)
+        seen, _ = symptoms.after(bench.changed(tried.change.module, tried.change.text))
         if seen:
             return _question(bench, component, tried, draw.choice(seen), sorted(differing))
     return None

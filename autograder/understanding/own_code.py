@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..intake import Intake
@@ -33,6 +33,7 @@ MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
 """Of a component, that are asked about; of a statement; of a line."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 SLIPS = (arithmetic, operands, unary, constants, comparisons, functions, arguments, wrong_names, detached)
+LEAVING_OUT = {one.__name__ for one in (arguments, operands, unary)}
 LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 """Names that are no tensors: what is called on them is no step that could be left out."""
 Arguments = Mapping[str, str]
@@ -110,12 +111,8 @@ def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
     while waiting:
         node, around = waiting.pop(0)
         if isinstance(node, SIMPLE) and around and isinstance(around[-1], FUNCTIONS):
-            yield Statement(
-                module,
-                node,
-                around[-1],
-                tuple(one.name for one in around if isinstance(one, (*FUNCTIONS, ast.ClassDef))),
-            )
+            names = tuple(one.name for one in around if isinstance(one, (*FUNCTIONS, ast.ClassDef)))
+            yield Statement(module, node, around[-1], names)
         inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else around
         blocks = (getattr(node, field, []) for field in ("body", "orelse", "finalbody"))
         waiting[:0] = [(one, inner) for block in blocks for one in block if isinstance(one, ast.stmt)]
@@ -160,18 +157,18 @@ class Change:
     text: str
     kind: str
 
-    @property
-    def growth(self) -> int:
-        """How much longer it makes the line."""
-        return len(self.after) - len(self.before)
 
-
-def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
+def changes_of(
+    text: str,
+    own: Sequence[Statement],
+    versions: Callable[[str, Statement], Iterator[tuple[str, str | None]]] | None = None,
+) -> list[Change]:
     """All changes of statements that stand on one line of a module's text, each line once.
 
     Args:
         text: the module's.
         own: statements of it.
+        versions: the kinds of changes of a statement, and the texts with them; None = those of a slip.
     """
     found: dict[tuple[int, str], Change] = {}
     lines = text.split("\n")
@@ -180,14 +177,23 @@ def changes_of(text: str, own: Sequence[Statement]) -> list[Change]:
             continue
         line = statement.node.lineno
         before = lines[line - 1].strip()
-        for kind, changed in _versions(text, statement):
+        for kind, changed in (versions or slips)(text, statement):
             after = changed.split("\n")[line - 1].strip() if changed else ""
             if changed and after != before:
                 found.setdefault((line, after), Change(statement.module, line, before, after, changed, kind))
     return list(found.values())
 
 
-def _versions(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
+def without(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
+    """A statement left out, and each step of it that can be left out."""
+    if not isinstance(statement.node, ast.Return):
+        yield statements.__name__, with_code(text, statement.node, "pass")
+    for kind, changed in slips(text, statement):
+        if kind in LEAVING_OUT and changed and len(changed) < len(text):
+            yield kind, changed
+
+
+def slips(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
     """The kind of each slip, and the module's text with it."""
     kinds = arguments_of(statement.function)
     if isinstance(statement.node, ast.Expr):

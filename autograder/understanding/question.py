@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,24 +40,9 @@ class Option:
     after: str = ""
 
     @property
-    def size(self) -> int:
-        """How much of it there is to read, or how much longer it makes a line."""
-        return len(self.text) or len(self.after) - len(self.before)
-
-
-def with_wrong(right: Option, pool: Sequence[Option], draw: random.Random) -> list[Option]:
-    """The right option and three wrong ones, in any order; fewer where the pool is small.
-
-    How many of the wrong ones are longer than the right one is drawn too: its length must tell nothing.
-    """
-    n_shorter = draw.randrange(N_OPTIONS)
-    mixed = draw.sample(pool, len(pool))
-    shorter, longer = ([one for one in mixed if (one.size < right.size) == is_so] for is_so in (True, False))
-    n_longer = N_OPTIONS - 1 - n_shorter
-    chosen = shorter[:n_shorter] + longer[:n_longer] + shorter[n_shorter:] + longer[n_longer:]
-    options = [right, *chosen[: N_OPTIONS - 1]]
-    draw.shuffle(options)
-    return options
+    def shown(self) -> str:
+        """What is read of it."""
+        return self.after or self.text
 
 
 @dataclass(frozen=True)
@@ -102,6 +86,13 @@ def multiple_choice(
     index = options.index(right)
     answer = f"{LETTERS[index]}: {right.text}" if right.text else LETTERS[index]
     return Question(kind, component, text, answer, excerpts, change, tuple(options), index, why)
+
+
+def changed_line(intake: Intake, module: str, line: int, text: str) -> Option:
+    """A line of a module as it is, and as it is in another text of the module."""
+    before, after = (code_line(one.split("\n")[line - 1].strip()) for one in (intake.sources[module][1], text))
+    file, number = place_of(intake, module, line)
+    return Option(place=f"{file}, line {number}", before=before, after=after)
 
 
 def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
@@ -112,22 +112,19 @@ def _question(bench: Bench, component: str, scene: Scene, value: Value, shape: t
     else:
         asked = f"What is the shape of `{code}` in line {number}{', in the first round of the loop' if first else ''}?"
     names = [scene.axes.get(size, "(an axis of length 1)" if size == 1 else "") for size in shape]
-    why = (
-        [f"In order: {', '.join(f'{size} {name}' for size, name in zip(shape, names, strict=True))}."]
-        if all(names)
-        else []
-    )
+    in_order = ", ".join(f"{size} {name}" for size, name in zip(shape, names, strict=True))
+    why = [f"In order: {in_order}."] if all(names) else []
     text = (f"The call is {scene.told}", f"{asked} Name each axis.")
     return Question("shape", component, text, str(shape), (excerpt_of(bench, statement),), why=tuple(why))
 
 
-def excerpt_of(bench: Bench, statement: Statement) -> Excerpt:
-    """The lines around a statement, within its function, without the docstring."""
+def excerpt_of(bench: Bench, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
+    """The lines around a statement, or around those that are meant, within its function, without the docstring."""
     function = statement.function
     body = [one for one in function.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     first = body[0].lineno if body else function.lineno
     last = function.end_lineno or function.lineno
-    return excerpt(bench.intake, statement.module, first, last, list(statement.lines), function.lineno)
+    return excerpt(bench.intake, statement.module, first, last, meant or statement.lines, function.lineno)
 
 
 def _values(text: str, statement: Statement) -> Iterator[Value]:

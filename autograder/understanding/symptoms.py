@@ -6,145 +6,103 @@ that fault gives: the same comparison by which a diagnosis names a fault. What o
 
 from __future__ import annotations
 
-import ast
+import itertools
 import random
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from foundation.watchdog import CPU, time_limit
 
 from ..diagnosis.catalogue import Budget
+from ..sources import Sources
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
-from .own_code import Statement, own_statements, with_code
-from .question import N_OPTIONS, Option, Question, multiple_choice, place_of, with_wrong
-from .shapes import excerpt_of
+from .choosing import Split, drawn
+from .own_code import changes_of, own_statements, without
+from .question import Option, Question, changed_line, multiple_choice, place_of
 
 if TYPE_CHECKING:
-    from ..assignment_parts import Symptom, Understanding
-
-    Split = tuple[list[Symptom], list[Symptom]]
+    from ..assignment_parts import Understanding
     from ..diagnosis.matching import Diagnostician, Match
 
-MOST_DIAGNOSED = 5
-MOST_LIKELY = 5
-"""Symptoms among which the wrong ones are chosen."""
+MOST_DIAGNOSED, MOST_LEFT_OUT = 5, 16
+"""Changes."""
 COMPARISONS = 800
 DIAGNOSIS_SECONDS = 4.0
 """CPU time of recognising one change."""
+
+
+class Symptoms:
+    """What is seen of versions of a component, compared with the code as it is."""
+
+    def __init__(self, bench: Bench, component: str, understanding: Understanding) -> None:
+        self._bench, self._symptoms = bench, understanding.SYMPTOMS.get(component, ())
+        self._see = [partial(_observed, understanding, component, bench.seed + n) for n in range(2)]
+        self._before = [bench.look(see) for see in self._see] if self._symptoms else []
+
+    def after(self, sources: Sources, others: int = 0) -> Split:
+        """What is seen of a version, and what certainly is not; nothing of either where it raises.
+
+        With `others` there are other inputs.
+        """
+        before = self._before[others] if self._before else None
+        after = self._bench.look(self._see[others], sources) if before is not None else None
+        if before is None or after is None or after["raised"]:
+            return (), ()
+        shown: list[str] = []
+        absent: list[str] = []
+        for symptom in self._symptoms:
+            try:
+                (shown if symptom.shows(before, after) else absent).append(symptom.text)
+            except Exception:  # noqa: S112  what cannot be told of such answers is no option
+                continue
+        return shown, absent
+
+
+def _observed(understanding: Understanding, component: str, seed: int, sandbox: object) -> Mapping[str, Any]:
+    return understanding.observe(component, sandbox, Case(seed, f"symptoms of {component}"))
 
 
 def symptom_question(
     bench: Bench, component: str, understanding: Understanding, diagnostician: Diagnostician, draw: random.Random
 ) -> Question | None:
     """A question about a component that works; None where no change is a known misconception with a clear symptom."""
-    symptoms = understanding.SYMPTOMS.get(component, ())
-    case_name = f"symptoms of {component}"
-
-    def observe(sandbox: object, seed: int = bench.seed) -> Mapping[str, Any]:
-        return understanding.observe(component, sandbox, Case(seed, case_name))
-
-    observe_again = partial(observe, seed=bench.seed + 1)
-    before = bench.look(observe) if symptoms else None
-    if before is None:
-        return None
+    symptoms = Symptoms(bench, component, understanding)
     noticed = [one for one in try_changes(bench, component, draw) if one.trial.missed]
-    draw.shuffle(noticed)
     texts = [bench.changed(one.change.module, one.change.text) for one in noticed]
-    splits = [_split(symptoms, before, bench.look(observe, sources)) for sources in texts]
-    diagnosed = 0
-    for tried, sources, split in zip(noticed, texts, splits, strict=True):
-        if not is_askable(split) or diagnosed == MOST_DIAGNOSED:
-            continue
-        diagnosed += 1
-        again = _split(symptoms, bench.look(observe_again) or {}, bench.look(observe_again, sources))
-        match = _recognise(bench, component, tried, diagnostician) if again == split else None
+    splits = [symptoms.after(sources) for sources in texts]
+    for index, seen, options in itertools.islice(drawn(splits, draw), MOST_DIAGNOSED):
+        is_sure = symptoms.after(texts[index], others=1) == splits[index]
+        match = _recognise(bench, component, noticed[index], diagnostician) if is_sure else None
         if match is not None:
-            return _question(bench, component, tried, match, *_options(split, splits, draw))
+            return _question(bench, component, noticed[index], match, seen, options)
     return None
-
-
-def symptoms_after(bench: Bench, component: str, understanding: Understanding, tried: Tried) -> list[str]:
-    """What is seen of a change."""
-
-    def observe(sandbox: object) -> Mapping[str, Any]:
-        return understanding.observe(component, sandbox, Case(bench.seed, f"symptoms of {component}"))
-
-    before = bench.look(observe)
-    after = bench.look(observe, bench.changed(tried.change.module, tried.change.text))
-    found = _split(understanding.SYMPTOMS.get(component, ()), before, after)[0] if before is not None else []
-    return [one.text for one in found]
 
 
 def purpose_question(
     bench: Bench, component: str, understanding: Understanding, draw: random.Random
 ) -> Question | None:
-    """What a line is for: which symptom one would see without it."""
-    symptoms = understanding.SYMPTOMS.get(component, ())
+    """What a line, or a step of it, is for: which symptom is seen without it."""
     module, _, name = component.partition(".")
-    text = bench.intake.sources[module][1]
-
-    def observe(sandbox: object) -> Mapping[str, Any]:
-        return understanding.observe(component, sandbox, Case(bench.seed, f"symptoms of {component}"))
-
-    before = bench.look(observe) if symptoms else None
-    if before is None:
-        return None
-    own = [one for one in own_statements(bench.intake, component) if not isinstance(one.node, ast.Return)]
-    splits: list[Split] = []
-    askable: list[tuple[Statement, Split]] = []
-    for statement in own:
-        without = with_code(text, statement.node, "pass")
-        after = bench.look(observe, bench.changed(module, without)) if without else None
-        splits.append(_split(symptoms, before, after))
-        if after is not None and not after["raised"] and is_askable(splits[-1]):
-            askable.append((statement, splits[-1]))
-    if not askable:
-        return None
-    statement, split = draw.choice(askable)
-    right, options = _options(split, splits, draw)
-    number = place_of(bench.intake, module, statement.node.lineno)[1]
-    asked = f"What is line {number} of your `{name}` for? Suppose it was not there: what would be seen?"
-    return multiple_choice("purpose", component, (asked,), right, options, (excerpt_of(bench, statement),))
-
-
-def is_askable(split: Split) -> bool:
-    """Whether there is a symptom to be seen, and enough that are not."""
-    return bool(split[0]) and len(split[1]) >= N_OPTIONS - 1
-
-
-def _options(split: Split, splits: Sequence[Split], draw: random.Random) -> tuple[Option, list[Option]]:
-    """A symptom that is seen, and four to choose from.
-
-    What other changes of this code show often is rarely the right one here, and often a wrong one: whoever knows what
-    faulty code usually does must not know the answer.
-    """
-    often = Counter(one.text for shown, _ in splits for one in shown)
-    right = min(split[0], key=lambda one: (often[one.text] + 1) * draw.random())
-    likely = sorted(split[1], key=lambda one: draw.random() / (often[one.text] + 0.2))[:MOST_LIKELY]
-    option = Option(right.text)
-    return option, with_wrong(option, [Option(one.text) for one in likely], draw)
-
-
-def _split(symptoms: Sequence[Symptom], before: Mapping[str, Any], after: Mapping[str, Any] | None) -> Split:
-    """The symptoms that are seen after a change, and those that certainly are not."""
-    shown: list[Symptom] = []
-    absent: list[Symptom] = []
-    if after is None:
-        return shown, absent
-    for symptom in symptoms:
-        try:
-            (shown if symptom.shows(before, after) else absent).append(symptom)
-        except Exception:  # noqa: S112  what cannot be told of such answers is no option
-            continue
-    return shown, absent
+    symptoms = Symptoms(bench, component, understanding)
+    changes = changes_of(bench.intake.sources[module][1], own_statements(bench.intake, component), without)
+    changes = draw.sample(changes, min(len(changes), MOST_LEFT_OUT))
+    texts = [bench.changed(module, change.text) for change in changes]
+    splits = [symptoms.after(sources) for sources in texts]
+    for index, seen, options in drawn(splits, draw):
+        if symptoms.after(texts[index], others=1) == splits[index]:
+            shown = changed_line(bench.intake, module, changes[index].line, changes[index].text)
+            number = place_of(bench.intake, module, changes[index].line)[1]
+            left_out = f"{'Line' if shown.after == 'pass' else 'A step of line'} {number} of your `{name}` is left out."
+            asked = f"{left_out} What was it for: what is seen without it?"
+            return multiple_choice("purpose", component, (asked,), seen, options, change=shown)
+    return None
 
 
 def _recognise(bench: Bench, component: str, tried: Tried, diagnostician: Diagnostician) -> Match | None:
     """The misconception that the change amounts to, if its answers are the same in all tests."""
-    task, tape = bench.task_of(component), tried.tape
+    task, tape = bench.task_of(component), tried.trial.tape
     if tape is None:
         return None
     missed = [outcome.nodeid for outcome in tried.trial.outcomes if outcome.is_missed]

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from ..testing.case import Case
+from .choosing import drawn_ranks, with_wrong
 from .own_code import Statement, changes_of, own_statements, with_code
-from .question import N_OPTIONS, Option, Question, multiple_choice, place_of, with_wrong
+from .question import N_OPTIONS, Option, Question, multiple_choice, place_of
 from .shapes import excerpt_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def value_question(bench: Bench, component: str, understanding: Understanding, d
             wrong += filter(None, [_look(bench, scene, statement, target, change.text)])
         fitting = [one for one in dict.fromkeys(wrong) if one != right and one.count(",") == right.count(",")]
         if len(fitting) >= N_OPTIONS - 1 and right not in scene.told:
-            options = with_wrong(Option(right), [Option(one) for one in fitting], draw)
+            options = with_wrong(Option(right), map(Option, fitting), draw, drawn_ranks(draw))
             number = place_of(bench.intake, module, statement.node.lineno)[1]
             asked = f"Which numbers does `{target}` hold once line {number} has run?"
             text_of = (f"The call is {scene.told}", asked)

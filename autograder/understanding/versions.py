@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
 from .bench import Bench, try_changes
+from .choosing import Split, distance, drawn, drawn_ranks, with_wrong
 from .own_code import Statement, expressions_in, own_statements, with_code, with_expression
-from .question import N_OPTIONS, Option, Question, excerpt, multiple_choice, place_of, with_wrong
+from .question import N_OPTIONS, Option, Question, changed_line, multiple_choice, place_of
+from .shapes import excerpt_of
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
@@ -61,16 +62,9 @@ class Versions:
         found = self.bench.look(self._see[0], self.bench.changed(self.module, text))
         return found is not None and all(_shapes(found.get(told)) == _shapes(one) for told, one in self.usual.items())
 
-    def option(self, line: int, text: str) -> Option:
-        """A change of one line as an answer."""
-        before, after = (code_line(lines.split("\n")[line - 1].strip()) for lines in (self.text, text))
-        return Option(
-            place=f"{place_of(self.bench.intake, self.module, line)[0]}, {self.line(line)}", before=before, after=after
-        )
-
-    def line(self, number: int) -> str:
-        """Where the student finds a line: "line 12", of a file that is named elsewhere."""
-        return f"line {place_of(self.bench.intake, self.module, number)[1]}"
+    def number(self, line: int) -> str:
+        """Of a line, where the student finds it: in a file that is named elsewhere."""
+        return place_of(self.bench.intake, self.module, line)[1]
 
 
 def _shapes(parts: Sequence[Tensor] | None) -> list[tuple[int, ...]] | None:
@@ -99,16 +93,11 @@ def _differ(one: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> boo
 def input_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
     """A call on which two versions differ, or the only one on which they agree."""
     versions = Versions(bench, component, understanding)
-    for tried in draw.sample(changes := try_changes(bench, component, draw), len(changes)):
-        differing = versions.differing(tried.change.text)
-        picked = _pick(differing, versions.usual, draw)
-        if picked:
-            right, options, is_odd = picked
-            asked = "return something else" if is_odd else "still return the same"
-            text = (
-                f"This line of your `{component.partition('.')[2]}` is changed. Which of these calls would {asked}?",
-            )
-            return multiple_choice("input", component, text, right, options, change=tried.option(bench))
+    tried = try_changes(bench, component, draw)
+    for index, differs, right, options in _calls(versions, [one.change.text for one in tried], draw):
+        asked = "return something else" if differs else "still return the same"
+        text = (f"This line of your `{component.partition('.')[2]}` is changed. Which of these calls would {asked}?",)
+        return multiple_choice("input", component, text, right, options, change=tried[index].option(bench))
     return None
 
 
@@ -117,45 +106,58 @@ def branch_question(bench: Bench, component: str, understanding: Understanding, 
     versions = Versions(bench, component, understanding)
     own = own_statements(bench.intake, component)
     branches = [one for one in own if _is_conditional(one)]
-    for statement in draw.sample(branches, len(branches)):
-        text = with_code(versions.text, statement.node, "raise RuntimeError")
-        picked = _pick(versions.differing(text) if text else None, versions.usual, draw)
-        if picked:
-            right, options, is_odd = picked
-            asked = f"{'runs' if is_odd else 'does not run'} {versions.line(statement.node.lineno)}"
-            return multiple_choice(
-                "branch",
-                component,
-                (f"Which of these calls of your `{component.partition('.')[2]}` {asked}?",),
-                right,
-                options,
-                excerpts=(_excerpt(bench, statement, [statement.node.lineno]),),
-            )
+    texts = [with_code(versions.text, one.node, "raise RuntimeError") for one in branches]
+    for index, runs, right, options in _calls(versions, texts, draw):
+        number, name = versions.number(branches[index].node.lineno), component.partition(".")[2]
+        text = (f"Which of these calls of your `{name}` {'runs' if runs else 'does not run'} line {number}?",)
+        return multiple_choice("branch", component, text, right, options, (excerpt_of(bench, branches[index]),))
     return None
+
+
+def _calls(
+    versions: Versions, texts: Sequence[str | None], draw: random.Random
+) -> Iterator[tuple[int, bool, Option, list[Option]]]:
+    """Versions, each with the only one of four calls on which it differs from the code, or on which it does not."""
+    returning = [told for told, result in versions.usual.items() if result is not None]
+    differing = [versions.differing(text) if text else None for text in texts]
+    for differs in draw.sample((True, False), 2):
+        splits: list[Split] = []
+        for some in differing:
+            right = [told for told in returning if some is not None and (told in some) is differs]
+            wrong = [told for told in returning if some is not None and (told in some) is not differs]
+            splits.append((right, wrong))
+        for index, one, options in drawn(splits, draw):
+            yield index, differs, one, options
 
 
 def equal_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
     """The only one of four rewritten lines that leaves all results equal.
 
-    In the others a slip stands beside what is said in another way, where there is something to say in another way.
+    In some of the others a slip stands beside what is said in another way.
     """
     versions = Versions(bench, component, understanding)
     own = own_statements(bench.intake, component)
     wrong = []
     for tried in try_changes(bench, component, draw):
         line = tried.change.line
-        again = [text for statement, text in _rewritten(tried.change.text, own) if statement.node.lineno == line]
-        text = draw.choice(again) if again else tried.change.text
-        if versions.differing(text):
-            wrong.append(versions.option(line, text))
+        again = [text for one, text in _rewritten(tried.change.text, own) if one.node.lineno == line]
+        for text in (tried.change.text, *draw.sample(again, min(len(again), 1))):
+            if versions.differing(text):
+                wrong.append(changed_line(bench.intake, versions.module, line, text))
     rewritten = list(_rewritten(versions.text, own))
-    for statement, text in draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
-        if len(wrong) >= N_OPTIONS - 1 and versions.differing(text) == set():
-            right = versions.option(statement.node.lineno, text)
-            asked = "Only one of these changes leaves all of its results as they are. Which one?"
-            told = (f"Here are four changes of your `{component.partition('.')[2]}`, each made by itself. {asked}",)
-            return multiple_choice("equal", component, told, right, with_wrong(right, wrong, draw))
-    return None
+    equal = [
+        changed_line(bench.intake, versions.module, statement.node.lineno, text)
+        for statement, text in draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN))
+        if len(wrong) >= N_OPTIONS - 1 and versions.differing(text) == set()
+    ]
+    if not equal:
+        return None
+    wanted = drawn_ranks(draw)
+    several = [(right, with_wrong(right, wrong, draw, wanted)) for right in equal]
+    right, options = min(several, key=lambda one: distance(one[0], one[1], wanted))
+    asked = "Only one of these changes leaves all of its results as they are. Which one?"
+    told = (f"Here are four changes of your `{component.partition('.')[2]}`, each made by itself. {asked}",)
+    return multiple_choice("equal", component, told, right, options)
 
 
 def order_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
@@ -170,38 +172,21 @@ def order_question(bench: Bench, component: str, understanding: Understanding, d
     for is_harmful in (False, True):
         if found[is_harmful] and len(found[not is_harmful]) >= N_OPTIONS - 1:
             chosen = [found[is_harmful][0], *found[not is_harmful][: N_OPTIONS - 1]]
-            options = [Option(_told(versions, *pair)) for pair in chosen]
+            options = [
+                Option(f"lines {' and '.join(versions.number(one.node.lineno) for one in pair)}") for pair in chosen
+            ]
             asked = "changes a result if its lines are swapped" if is_harmful else "may be swapped without any effect"
             text = (f"Of these pairs of lines of your `{component.partition('.')[2]}`, only one {asked}. Which?",)
             lines = sorted({one.node.lineno for pair in chosen for one in pair})
-            shown = (_excerpt(bench, chosen[0][0], lines),)
+            shown = (excerpt_of(bench, chosen[0][0], lines),)
             return multiple_choice("order", component, text, options[0], draw.sample(options, N_OPTIONS), shown)
-    return None
-
-
-def _pick(differing: set[str] | None, usual: Results, draw: random.Random) -> tuple[Option, list[Option], bool] | None:
-    """One call that differs and three that do not, or the other way round; with whether the right one differs."""
-    if differing is None:
-        return None
-    same = [told for told in usual if told not in differing]
-    ways = ((sorted(differing), same, True), (same, sorted(differing), False))
-    for odd, others, is_odd in draw.sample(ways, len(ways)):
-        if odd and len(others) >= N_OPTIONS - 1:
-            right = Option(draw.choice(odd))
-            return right, with_wrong(right, [Option(told) for told in others], draw), is_odd
     return None
 
 
 def _is_conditional(statement: Statement) -> bool:
     """Whether a statement is the first of a branch."""
-    blocks = (
-        block
-        for node in ast.walk(statement.function)
-        if isinstance(node, ast.If)
-        for block in (node.body, node.orelse)
-        if block
-    )
-    return any(block[0] is statement.node for block in blocks)
+    branching = [node for node in ast.walk(statement.function) if isinstance(node, ast.If)]
+    return any(block[:1] == [statement.node] for node in branching for block in (node.body, node.orelse))
 
 
 def _pairs(own: Sequence[Statement], text: str) -> Iterator[tuple[Statement, Statement]]:
@@ -219,11 +204,6 @@ def _swapped(text: str, one: Statement, other: Statement) -> str:
     a, b = one.node.lineno - 1, other.node.lineno - 1
     lines[a], lines[b] = lines[b], lines[a]
     return "\n".join(lines)
-
-
-def _told(versions: Versions, one: Statement, other: Statement) -> str:
-    numbers = (versions.line(each.node.lineno).removeprefix("line ") for each in (one, other))
-    return f"lines {' and '.join(numbers)}"
 
 
 METHODS = {"exp", "masked_fill", "matmul", "mean", "relu", "softmax", "sqrt", "square", "sum", "transpose"}
@@ -266,9 +246,3 @@ def _said_otherwise(node: ast.expr) -> Iterator[ast.expr]:
             yield ast.Call(ast.Attribute(first, name), rest, node.keywords)
         case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in METHODS:
             yield ast.Call(ast.Attribute(ast.Name("torch"), name), [value, *node.args], node.keywords)
-
-
-def _excerpt(bench: Bench, statement: Statement, meant: Sequence[int]) -> Excerpt:
-    function = statement.function
-    first, last = function.body[0].lineno, function.end_lineno or function.lineno
-    return excerpt(bench.intake, statement.module, first, last, meant, function.lineno)

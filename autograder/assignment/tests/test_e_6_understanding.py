@@ -3,8 +3,8 @@
 import pytest
 
 import autograder.assignment.scenes  # noqa: F401  the calls that are asked about
-from autograder.testing.comparison import expect, fail
-from autograder.testing.own_questions import find
+from autograder.testing.comparison import describe, expect, fail
+from autograder.testing.own_questions import find, read_answers
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import read_assignment
 
@@ -15,27 +15,26 @@ def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
     __tracebackhide__ = True
     assignment, name = read_assignment(), component.partition(".")[2]
     number = next(task.number for task in assignment.tasks if component in task.components)
-    answers = submission.call("understanding.answers")
-    expect(isinstance(answers, dict), "your answers", "a dictionary", type(answers).__name__)
-    entries = {str(key).split()[0]: key for key in answers if str(key).split()}
-    if number not in entries:
+    answers = read_answers("understanding.answers", submission)
+    entries = [key for key in answers if isinstance(key, str) and key.split()[:1] == [number]]
+    if not entries:
         raise NotImplementedError(f"TODO E.6: your answers about {number}")
     asked = find(component, submission, assignment)
-    key, said = entries[number], answers[entries[number]]
-    again = f"your code has changed: `understand` asks about it anew ({number})"
-    expect(
-        key == f"{number} {asked.tag}", f"answers about {name}", f'an entry "{number} {asked.tag}"', f'"{key}"', again
-    )
-    if not isinstance(said, (list, tuple)) or len(said) != len(asked.questions):
-        got = f"{len(said)}" if isinstance(said, (list, tuple)) else type(said).__name__
-        fail(f"answers about {name}", f"a list of {len(asked.questions)} texts", got)
+    what, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
+    if key not in answers:
+        again = f"your code has changed: `understand` asks about it anew ({number})"
+        fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
+    said = answers[key]
+    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(one, str) for one in said):
+        fail(what, f"a list of {n} texts", describe(said))
+    expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
     for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
         what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
         expect(
-            question.is_answered(str(one)),
+            question.is_answered(one),
             what,
             "what your code does",
-            repr(str(one))[:80],
+            repr(one[:80]),
             "go through the lines by hand",
         )
 

@@ -25,8 +25,8 @@ Results = Mapping[str, list[Tensor] | None]
 def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
     """With masks of each kind, and sizes of 1."""
 
-    def attend(q: int, k: int, mask: Tensor | None = None, size: float = 1.0, b: int = 2) -> Any:
-        query, key, value = case.normal(b, 3, q, 8) * size, case.normal(b, 3, k, 8), case.normal(b, 3, k, 8)
+    def attend(q: int, k: int, mask: Tensor | None = None, b: int = 2, d: int = 8, size: float = 1.0) -> Any:
+        query, key, value = case.normal(b, 3, q, d), size * case.normal(b, 3, k, d), case.normal(b, 3, k, d)
         return submission.call("attention.scaled_dot_product_attention", query, key, value, mask)
 
     padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
@@ -41,24 +41,31 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> dict[str,
         "4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(4, 5, some | True),
         "4 queries, a single key, `mask=None`": lambda: attend(4, 1),
         "a single sentence of 4 queries and 4 keys, `mask=None`": lambda: attend(4, 4, b=1),
+        "4 queries, 5 keys, vectors of a single feature, `mask=None`": lambda: attend(4, 5, d=1),
+        "4 queries, 5 keys, all keys zeros, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, padding, size=0.0),
     }
 
 
 def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
     """Self- and cross-attention, one head and several."""
 
-    def attend(heads: int, mask: Tensor | None = None, q: int = 4, k: int = 5, alike: bool = False) -> Any:
+    def attend(
+        heads: int, mask: Tensor | None = None, q: int = 4, k: int = 5, alike: bool = False, size: float = 1.0
+    ) -> Any:
         module = build(submission, case, "attention.MultiHeadedAttention", 12, heads)
-        query, key, value = case.normal(2, q, 12), case.normal(2, k, 12), case.normal(2, k, 12)
+        query, key, value = case.normal(2, q, 12), case.normal(2, k, 12), size * case.normal(2, k, 12)
         return module(query, query if alike else key, query if alike else value, mask)
 
     padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+    everything = torch.ones(4, 5, dtype=torch.bool)
     return {
         "3 heads, 4 queries, 5 keys, `mask=None`": lambda: attend(3),
         "3 heads, 4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(3, padding),
         "1 head, 4 queries, 5 keys, `mask=None`": lambda: attend(1),
         "3 heads, query = key = value, `mask=None`": lambda: attend(3, alike=True),
         "3 heads, a single query and a single key, `mask=None`": lambda: attend(3, q=1, k=1),
+        "3 heads, 4 queries, 5 keys, all values zeros, `mask=None`": lambda: attend(3, size=0.0),
+        "3 heads, 4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(3, everything),
         "5 heads for `d_model=12`": lambda: attend(5),
     }
 
@@ -76,6 +83,7 @@ def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> dict[str, Call
         "x of shape (2, 4, 6), normally distributed": lambda: normalise(x),
         "x of shape (2, 4, 6), in which each position has the mean 0": lambda: normalise(centred),
         "x of shape (2, 4, 6), all features of a position equal": lambda: normalise(x[..., :1].expand(2, 4, 6)),
+        "x of shape (2, 4, 6), all zeros": lambda: normalise(0 * x),
         "x of shape (6,)": lambda: normalise(x[0, 0]),
         "x of shape (2, 4, 6), with `epsilon=1.0`": lambda: normalise(x, 1.0),
         "x of shape (2, 4, 6), in a fresh layer that has not learned anything": lambda: normalise(x, randomised=False),
@@ -91,6 +99,7 @@ def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> dict[s
     return {
         "x of shape (2, 4, 6)": lambda: apply(case.normal(2, 4, 6)),
         "x of shape (2, 4, 6), all zeros": lambda: apply(torch.zeros(2, 4, 6, dtype=torch.float64)),
+        "x of shape (2, 4, 6), all ones": lambda: apply(torch.ones(2, 4, 6, dtype=torch.float64)),
         "a single position": lambda: apply(case.normal(1, 1, 6)),
         "x of shape (2, 4, 6), very large numbers": lambda: apply(1e6 * case.normal(2, 4, 6)),
     }

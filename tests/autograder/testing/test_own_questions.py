@@ -79,10 +79,55 @@ def test_numbers_count_in_their_order(said, is_right):
     assert OwnQuestion("?", (2.0, 3.0)).is_answered(said) == is_right
 
 
+TYPED = "a dictionary of texts that you have typed"
+
+
 @pytest.fixture(scope="module")
 def grader(tmp_path_factory):
     with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none") as grader:
         yield grader
+
+
+ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
+HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
+    "equal to everything": ("return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *one: True})()] * 3}", TYPED),
+    "reads what grades it": ("import gc\n    return {'1.2 TAG': [gc.get_objects()[0].right]}", TYPED),
+    "runs the component": (
+        "from .attention import *\n    return {'1.2 TAG': [str(scaled_dot_product_attention)]}",
+        TYPED,
+    ),
+    "changes what runs": (f"return {ANSWER}\n\nimport autograder\nautograder.clear()", "what your code does"),
+    "ends the process": (f"return {ANSWER}\n\n__import__('os')._exit(0)", "what your code does"),
+    "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
+    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}'] * 3}}", TYPED),
+    "typed megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}', '2', '3']}}", "what your code does"),
+    "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
+    "any numbers": ("return {'1.2 TAG': ['1 2 3 4 5 6 7 8 9'] + ['0'] * 2}", TYPED),
+    "numbers of 5000 digits": (f"return {{'1.2 TAG': [0x{'f' * 5000}, '2', '3']}}", "a list of 3 texts"),
+    "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
+    "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
+    "no Python": ("return {", "understanding.py, line 2: '{' was never closed"),
+    "no function": ("pass\n\ndel answers\nanswers = 7", TYPED),
+    "somebody else's": ("return {'1.2 123abc': ['1', '2', '3']}", "your code has changed"),
+}
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_answers_earn_nothing_and_get_one_line(plain, grader, name):
+    text, told = HOSTILE[name]
+    outcome = judged(grader, plain, text)
+    assert outcome.state is State.FAILED and told in outcome.message and len(outcome.message) < 600
+
+
+def judged(grader, plain, body):
+    """The outcome about attention of a function with this body."""
+    text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
+    tests = grader.tests.only("task_e_6")
+    with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+        found = [outcome for part in tests.run(sandbox, 1) for outcome in part.get("task_e_6", ())]
+    [outcome] = [one for one in found if "about_attention" in one.test]
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -90,17 +135,14 @@ def grader(tmp_path_factory):
     [
         ("{}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
         ("{'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand` asks about it anew"),
-        ("{'1.2 TAG': ['1', '2', '3']}", State.FAILED, "what your code does"),
+        (ANSWER, State.FAILED, "what your code does"),
+        ("{'1.2 000000': ['7'], '1.2 TAG': ['1', '2', '3']}", State.FAILED, "what your code does"),
         ("{'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
         ("[1]", State.FAILED, "a dictionary"),
     ],
 )
 def test_answers_are_judged(plain, grader, answers, state, told):
-    text = f"def answers():\n    return {answers.replace('TAG', plain.tag)}\n"
-    tests = grader.tests.only("task_e_6")
-    with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
-        found = [outcome for part in tests.run(sandbox, 1) for outcome in part.get("task_e_6", ())]
-    [outcome] = [one for one in found if "about_attention" in one.test]
+    outcome = judged(grader, plain, f"return {answers}")
     assert outcome.state is state and told in outcome.message
 
 

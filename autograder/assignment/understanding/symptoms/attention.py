@@ -16,7 +16,6 @@ from .seeing import (
     CLOSE,
     FEWER,
     MORE,
-    RAISES,
     Compared,
     Note,
     Observed,
@@ -61,7 +60,6 @@ def sharpness(seen: Observed) -> float:
 
 
 ATTENTION = (
-    RAISES,
     Seen(
         "Even without a mask, the weights of a query do not add up to 1.",
         lambda seen: not sums_to_one(seen["plain"][1]),
@@ -119,7 +117,6 @@ def look_at_multi_head(submission: SubmissionUnderTest, case: Case, note: Note) 
 
 
 MULTI_HEAD = (
-    RAISES,
     FEWER,
     MORE,
     Seen("The weights have another shape than (b, h, q, k).", lambda seen: not has_shape(seen["plain"][1], 2, 3, 4, 5)),

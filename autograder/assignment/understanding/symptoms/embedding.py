@@ -11,7 +11,6 @@ from autograder.testing.under_test import SubmissionUnderTest
 from .seeing import (
     FEWER,
     MORE,
-    RAISES,
     RANDOM,
     Compared,
     Note,
@@ -48,7 +47,6 @@ def size(seen: Observed) -> float:
 
 
 EMBEDDING = (
-    RAISES,
     FEWER,
     MORE,
     RANDOM,

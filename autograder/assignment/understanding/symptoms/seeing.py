@@ -88,7 +88,6 @@ def with_another_position(case: Case, x: Tensor) -> Tensor:
     return other
 
 
-RAISES = Seen("It raises an exception.", lambda seen: bool(seen["raised"]))
 FEWER = Compared(
     "It has fewer learned numbers than before.", lambda before, after: after["numbers"] < before["numbers"]
 )

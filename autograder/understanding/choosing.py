@@ -1,0 +1,80 @@
+"""Chooses what is asked, and the wrong options beside the right one, so that nothing but the code tells the answer.
+
+Wrong options come from running, too: they are right of another change, another line, another call. Which of them are
+taken decides whether the right one is the longest, the one with most digits, the one that has least in common with
+the others. So its rank by each of these is drawn first, and options are taken that come close.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from .question import N_OPTIONS, Option
+
+Split = tuple[Sequence[str], Sequence[str]]
+"""Texts that are right, and texts that are wrong."""
+NUMBER, WORDS = re.compile(r"-?\d+\.?\d*"), re.compile(r"\w+|[^\w\s]")
+N_FEATURES, MOST_IN_POOL = 7, 12
+
+
+def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, Option, list[Option]]]:
+    """What may be asked about: the index of a split, a right text of it, and four options.
+
+    Each text that is right in some split is once, with wrong ones that are right in another, as far as there are
+    enough: whoever knows what is often right, or never, must not know the answer.
+    """
+    clear = [(index, *split) for index, split in enumerate(splits) if split[0] and len(split[1]) >= N_OPTIONS - 1]
+    somewhere = sorted({text for _, right, _ in clear for text in right})
+    wanted, found = drawn_ranks(draw), []
+    for text in draw.sample(somewhere, len(somewhere)):
+        index, _, wrong = draw.choice([one for one in clear if text in one[1]])
+        pool = [one for one in wrong if one in somewhere]
+        never = draw.sample(wrong, len(wrong)) if len(pool) < N_OPTIONS - 1 else []
+        pool = list(dict.fromkeys([*pool, *never]))[: max(len(pool), N_OPTIONS - 1)]
+        options = with_wrong(Option(text), map(Option, pool), draw, wanted)
+        found.append((distance(Option(text), options, wanted), index, Option(text), options))
+    yield from (one[1:] for one in sorted(found, key=lambda one: one[0]))
+
+
+def with_wrong(right: Option, pool: Iterable[Option], draw: random.Random, wanted: Sequence[float]) -> list[Option]:
+    """The right option and three wrong ones, in any order; fewer where the pool is small."""
+    mixed = draw.sample(different := list(dict.fromkeys(pool)), min(len(different), MOST_IN_POOL))
+    several = itertools.combinations(mixed, min(len(mixed), N_OPTIONS - 1))
+    chosen = min(several, key=lambda wrong: distance(right, wrong, wanted))
+    return draw.sample(options := [right, *chosen], len(options))
+
+
+def drawn_ranks(draw: random.Random) -> list[int]:
+    """How many wrong options shall be below the right one, by each feature."""
+    return [draw.randrange(N_OPTIONS) for _ in range(N_FEATURES)]
+
+
+def distance(right: Option, options: Iterable[Option], wanted: Sequence[float]) -> float:
+    """How far the ranks of the right option among others are from those that are wanted."""
+    wrong = [one for one in options if one != right]
+    own, *others = (_features(one, [right, *wrong]) for one in (right, *wrong))
+    ranks: Iterable[float] = (sum((a > b) + (a == b) / 2 for b in some) for a, *some in zip(own, *others, strict=True))
+    return sum(abs(rank - other) for rank, other in zip(ranks, wanted, strict=True))
+
+
+def _features(option: Option, options: Sequence[Option]) -> tuple[float, ...]:
+    """Its own, and how much it has in common with the other options."""
+    own, words = _alone(option)
+    others = [_alone(one)[1] for one in options if one is not option]
+    return (*own, sum(len(words & other) / len(words | other) for other in others))
+
+
+@functools.lru_cache(256)
+def _alone(option: Option) -> tuple[tuple[float, ...], frozenset[str]]:
+    """Length, digits, stops, how far down, how much longer it makes a line, how much of it stays; and its words."""
+    before, after = (WORDS.findall(text) for text in (option.before, option.shown))
+    number = NUMBER.search(option.place or option.text)
+    place, digits = float(number[0]) if number else 0.0, sum(one.isdigit() for one in option.shown)
+    stops, growth = sum(one in ".," for one in after) / max(1, len(after)), len(option.after) - len(option.before)
+    stays = SequenceMatcher(None, before, after).ratio()
+    return (len(option.shown), digits, stops, place, growth, stays), frozenset(after)
