@@ -38,6 +38,14 @@ def set_autocast(state: tuple[Any, ...]) -> None:
     torch.clear_autocast_cache()
 
 
+def default_device() -> torch.device:
+    """Where tensors are made."""
+    try:
+        return torch.get_default_device()
+    except AttributeError:  # older PyTorch, as on Colab, once it was set to None
+        return torch.device("cpu")
+
+
 def set_inference_mode(is_on: bool) -> None:
     """Goes back to a mode that some block which never ends has left."""
     if torch.is_inference_mode_enabled() != is_on:
@@ -67,7 +75,7 @@ SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.is_grad_enabled, torch._C._set_grad_enabled),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
-    (torch.get_default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
+    (default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
     (_FUNCTION_MODES, cut_to(_FUNCTION_MODES, torch._C._pop_torch_function_stack)),
     (_DISPATCH_MODES, cut_to(_DISPATCH_MODES, torch._C._pop_torch_dispatch_stack)),
     (torch.get_num_threads, torch.set_num_threads),

@@ -61,6 +61,14 @@ def test_a_setting_is_taken_back(line):
     assert everything() == before
 
 
+def test_an_older_pytorch_forgets_its_default_device(monkeypatch):
+    """Up to 2.9, `get_default_device` raises once the device was set to None."""
+    monkeypatch.setattr(torch, "get_default_device", lambda: None.device)
+    with kept():
+        torch.set_default_device("meta")
+    assert torch.zeros(1).device.type == "cpu"
+
+
 @pytest.mark.parametrize("line", SETTINGS.values(), ids=SETTINGS)
 def test_a_setting_of_one_module_costs_no_other_component(sandbox, example_sources, line):
     path, text = example_sources["train"]
