@@ -33,6 +33,8 @@ from .texts import line_of
 CREDITS = ("items", "all")
 ASSISTANTS = ("none", "tutor", "free")
 PHASES = (None, 1, 2)
+UNDERSTANDING = ("own_tests", "questions", "hunts")
+"""Kinds of tasks about understanding, whose points stand in a table of their own."""
 TAKEN = (
     "autograder",
     "benchmarks",
@@ -75,6 +77,7 @@ class Task:
     Attributes:
         components: those of the contract whose faults cost these points; none where BLEU is judged.
         tests_of: where the components are classes of the student's own tests: what each of them tests.
+        understanding: one of UNDERSTANDING; "" = the task is about code.
         asks_about: components that its questions are about: whoever changes these is asked anew.
         threshold: the name of the BLEU that is asked for; None where components are judged.
         by_hand: whether people mark it, and nothing else: an oral check, a sitting, a report.
@@ -88,6 +91,7 @@ class Task:
     points: float
     components: tuple[str, ...] = ()
     tests_of: tuple[str, ...] = ()
+    understanding: str = ""
     asks_about: tuple[str, ...] = ()
     threshold: str | None = None
     by_hand: bool = False
@@ -100,6 +104,11 @@ class Task:
     def marker(self) -> str:
         """The pytest marker of its tests: 1.3 -> task_1_3, E.1 -> task_e_1."""
         return "task_" + self.number.replace(".", "_").lower()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether students answer questions in it: what is judged is not what a component computes."""
+        return self.understanding in ("questions", "hunts")
 
 
 @dataclass(frozen=True)
@@ -201,7 +210,11 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     words = ["title", "name", "due", "contact", "package", "python", "assistants", "predictions", "hint_after"]
-    read_table(content, [*words, "credit", "thresholds", "limits", "late", "release", "contract", "tasks"], "the file")
+    read_table(
+        content,
+        [*words, "credit", "thresholds", "limits", "late", "release", "understanding", "contract", "tasks"],
+        "the file",
+    )
     due = content.get("due", "")
     if not isinstance(due, (str, date)):
         raise AssignmentError(f"due = {due!r}: expected text in quotes, or a date")
@@ -217,11 +230,12 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     phase = release.get("phase")
     if phase not in PHASES:
         raise AssignmentError(f"[release] phase = {phase!r}: expected 1 or 2")
+    understanding = read_table(content.get("understanding", {}), [*UNDERSTANDING], "[understanding]")
     contract = read_contract(content.get("contract", {}))
     tables = content.get("tasks", [])
     if not isinstance(tables, list):
         raise AssignmentError("tasks: expected a table [[tasks]] for each of them")
-    tasks = tuple(_task(table, thresholds, contract) for table in tables)
+    tasks = tuple(_task(table, thresholds, understanding, contract) for table in tables)
     if not tasks:
         raise AssignmentError("no [[tasks]]: expected at least one")
     asked = [task.threshold for task in tasks if task.threshold is not None]
@@ -275,9 +289,14 @@ def _python(text: object) -> tuple[int, int]:
     return 3, int(text[2:])
 
 
-def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Task:
+def _task(content: object, thresholds: dict[str, Any], understanding: dict[str, Any], contract: Contract) -> Task:
     where = f"task {content.get('number', '?')}" if isinstance(content, dict) else "[[tasks]]"
     table = read_table(content, [item.name for item in fields(Task)], where)
+    kind = read_choice(table.get("understanding", ""), ("", *UNDERSTANDING), f"{where}: understanding")
+    if kind:
+        if "points" in table:
+            raise AssignmentError(f"{where}: points: they stand in [understanding], as {kind}")
+        table = {**table, "points": understanding.get(kind, 0)}
     for key in ("number", "name", "title", "points"):
         if key not in table:
             raise AssignmentError(f"{where}: {key} is missing")
@@ -287,7 +306,8 @@ def _task(content: object, thresholds: dict[str, Any], contract: Contract) -> Ta
     for key in ("name", "title"):
         read_line(table[key], f"{where}: {key}")
     if not is_number(points) or points < 0:
-        raise AssignmentError(f"{where}: points = {points!r}: expected a finite number of at least 0")
+        given = f"[understanding] {kind}" if kind else f"{where}: points"
+        raise AssignmentError(f"{given} = {points!r}: expected a finite number of at least 0")
     _switch(extension, f"{where}: extension")
     read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
     components = tuple(read_texts(table.get("components", []), f"{where}: components"))

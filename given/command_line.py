@@ -1,4 +1,4 @@
-"""The command line: `sanity`, `hint`, `understand`, `train`, `translate`, `pack` and others.
+"""The command line: `sanity`, `hint`, `understand`, `hunt`, `train`, `translate`, `pack` and others.
 
 A user's error is answered in one line, with exit status 2.
 """
@@ -59,7 +59,7 @@ def make_parser() -> Parser:
     """Creates the parser, with all commands and their flags."""
     program = f"python -m {package.name()}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
-    names = "sanity | hint | understand | train | average | compare | translate | attention | align | pack"
+    names = "sanity | hint | understand | hunt | train | average | compare | translate | attention | align | pack"
     commands = parser.add_subparsers(required=True, metavar=names)
 
     def command(
@@ -80,6 +80,9 @@ def make_parser() -> Parser:
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass; the answers are task E.6."
     command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")
+    text = "Show your three bug hunts: components with one mistake, which answer calls and show no code (task E.7)."
+    sub = command("hunt", show_hunts, text, "anna", computes=False)
+    sub.add_argument("name", help="your name or number, as the course knows you")
     text = "Average the last checkpoints of a run into one."
     runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
@@ -108,6 +111,13 @@ def ask(options: argparse.Namespace) -> int:
     from autograder.testing.own_questions import give
 
     return give(options.task)
+
+
+def show_hunts(options: argparse.Namespace) -> int:
+    """Prints a student's bug hunts."""
+    from autograder.testing.hunts import give
+
+    return give(options.name)
 
 
 def choose_device(name: str) -> str:

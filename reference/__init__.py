@@ -6,7 +6,7 @@ From the bottom up, what students write:
     attention.py   attention, single- and multi-head    train.py    one pass over the training data
     layers.py      LayerNorm, feed-forward, layers      decode.py   greedy and beam search
     masks.py       who may attend to whom               own_tests.py  tests of attention and LayerNorm
-    understanding.py  answers to questions about your own code
+    understanding.py  answers about your own code       hunts.py    mistakes in code that shows itself only in use
 
 What is given:
 

@@ -66,7 +66,8 @@ if "google.colab" in sys.modules and not os.path.exists("course.py"):  # there, 
     os.chdir("/content/drive/MyDrive/notebooks")
     sys.path.insert(0, os.getcwd())
 """
-HELPERS = [COLAB, "from course import check, is_graded, predict, refresh, understand", "", EVERYWHERE]
+IMPORTS = "from course import box, check, hunt, is_graded, predict, refresh, right, understand"
+HELPERS = [COLAB, IMPORTS, "", EVERYWHERE]
 """First of all: `course` makes the answers importable."""
 
 METADATA = {

@@ -9,7 +9,7 @@ from foundation.command_line import Parser, print_anywhere, run_command
 from foundation.whole_files import check_file, check_folder
 
 from .calibration import add_calibrate
-from .commands import add_hints, add_mutate, add_pairs, add_prove, add_prove_diagnosis, add_questions
+from .commands import add_hints, add_hunts, add_mutate, add_pairs, add_prove, add_prove_diagnosis, add_questions
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,7 +29,8 @@ def make_parser() -> argparse.ArgumentParser:
     example = "example: python -m validity prove --seeds 2"
     parser = Parser(prog="python -m validity", description=__doc__, epilog=example)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (add_prove, add_pairs, add_mutate, add_prove_diagnosis, add_questions, add_hints, add_calibrate):
+    adds = (add_prove, add_pairs, add_mutate, add_prove_diagnosis, add_questions, add_hints, add_hunts, add_calibrate)
+    for add in adds:
         add(commands)
     return parser
 

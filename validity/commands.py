@@ -128,6 +128,25 @@ def run_questions(options: argparse.Namespace) -> int:
     return prove_questions(options)
 
 
+def add_hunts(commands: Commands) -> None:
+    """Adds `hunts` to the commands."""
+    hunts = commands.add_parser(
+        "hunts",
+        help="measure how hard the faults of bug hunts are to see",
+        description="Write, to hunts.json, the share of the task's tests that fail for each fault of hunts.toml, and "
+        "of calls at random that show it. Students draw one hunt of each third.",
+        epilog="example: python -m validity hunts",
+    )
+    hunts.set_defaults(run=run_hunts)
+
+
+def run_hunts(options: argparse.Namespace) -> int:
+    """The exit status."""
+    from .hunts import measure_hunts
+
+    return measure_hunts()
+
+
 def add_hints(commands: Commands) -> None:
     """Adds `hints` to the commands."""
     hints = commands.add_parser(

@@ -91,7 +91,7 @@ def run_proof(options: argparse.Namespace) -> Proof:
     """
     assignment = read_assignment(options.assignment)
     # Answers to questions about the reference's own code are wrong for any other.
-    assignment = replace(assignment, tasks=tuple(task for task in assignment.tasks if not task.asks_about))
+    assignment = replace(assignment, tasks=tuple(task for task in assignment.tasks if not task.is_answered))
     reference = read_sources(options.reference, options.reference)
     faults = [] if options.only == "variants" else choose_faults(options, assignment)
     variants = [] if options.only == "faults" else choose_variants(options, reference, assignment)

@@ -11,6 +11,7 @@
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     scenes.py            calls that questions at home are about
+    hunt_calls.py        how bug hunts call a component
     understanding/       questions to students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
 

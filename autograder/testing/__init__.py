@@ -10,6 +10,7 @@
     notebook/       checks in a student's notebook
     own_tests.py    a student's own tests, as text            hints.py        hints after failed attempts
     own_questions.py  questions about a student's own code, to be answered at home
+    hunts.py        bug hunts: components with one mistake, which answer calls and show no code
 
 Students get what their own run needs.
 """

@@ -20,7 +20,7 @@ def test_every_component_has_faults_of_every_kind(faults, assignment):
     assert len(faults) >= 150
     assert len({fault.id for fault in faults}) == len(faults)
     for task in assignment.tasks:
-        for component in () if task.tests_of or task.asks_about else task.components:
+        for component in () if task.understanding else task.components:
             assert any(fault.component == component and fault.task == task.number for fault in faults), component
     assert {fault.severity for fault in faults} == {"blatant", "subtle", "edge"}
 

@@ -155,10 +155,7 @@ def test_there_are_variants_of_every_component(reference, assignment):
     assert all(variant.what for variant in variants)
     changed = {component for variant in variants if not variant.is_same_code for component in variant.components}
     assert changed >= {
-        component
-        for task in assignment.tasks
-        if not (task.tests_of or task.asks_about)
-        for component in task.components
+        component for task in assignment.tasks if not task.understanding for component in task.components
     }
 
 

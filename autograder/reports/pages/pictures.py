@@ -41,7 +41,7 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
     student who has tried none of them, or has no mark for one, has no dot. `apart` has those with all of the code and
     little understanding.
     """
-    about = {t.number for t in assignment.tasks if t.points and (t.tests_of or t.asks_about or t.by_hand)}
+    about = {t.number for t in assignment.tasks if t.points and (t.understanding or t.by_hand)}
     code = {t.number for t in assignment.tasks if t.components and not t.extension} - about
     dots: list[tuple[str, float, float]] = []
     for key, one in ((key, one) for key, same in marks.items() for one in same):

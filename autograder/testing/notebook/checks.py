@@ -62,7 +62,7 @@ def run_task(
     tests = NotebookTests(sources, assignment, locate)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
-    if task.tests_of:  # what they find is graded, of faults that students do not have; they may use all of PyTorch
+    if is_graded_later(task):
         result = replace(result, score=0.0)
     judged = {} if task.tests_of else {task.marker: task.components}
     for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
@@ -72,6 +72,11 @@ def run_task(
         first = tests.failures.get(reasons[0][0].test)
         picture = draw_failure(first) if first is not None else None
     return result, as_text(result, printed, seed), picture
+
+
+def is_graded_later(task: Task) -> bool:
+    """Whether its points depend on what students do not have: faults that their tests find, the kinds of mistakes."""
+    return task.understanding in ("own_tests", "hunts")
 
 
 def missed_in(result: TaskResult) -> list[Outcome]:
@@ -84,7 +89,7 @@ def as_text(result: TaskResult, printed: str, seed: int) -> str:
     task, total = result.task, len(result.outcomes)
     missed = missed_in(result)
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
-    points = "graded by the groups of faults that yours find" if task.tests_of else points
+    points = "graded once you hand in" if is_graded_later(task) else points
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]

@@ -120,6 +120,24 @@ class Course:
         except UserError as error:
             print(error)
 
+    def hunt(self, name: str) -> None:
+        """Shows the bug hunts of a student."""
+        from ..hunts import tell
+
+        print(tell(name, self.assignment))
+
+    def box(self, number: int) -> Callable[..., object]:
+        """The faulty component of a hunt."""
+        from ..hunts import open_box
+
+        return open_box(number, self.answers()[0], self.assignment, is_right=False)
+
+    def right(self, number: int) -> Callable[..., object]:
+        """A right component, called in the same way."""
+        from ..hunts import open_box
+
+        return open_box(number, self.answers()[0], self.assignment, is_right=True)
+
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
         from .. import hints

@@ -21,7 +21,7 @@ from release.contents import hints_of
 from ..submissions import write_submission
 from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
 
-FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.asks_about}
+FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.is_answered}
 """Of the parts; questions about one's own code are others after any change of it."""
 
 

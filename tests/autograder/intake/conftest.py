@@ -53,6 +53,7 @@ class EncoderLayer:
     "decode": "def greedy_decode():\n    pass\n",
     "own_tests": "class TestAttention:\n    pass\n",
     "understanding": "def answers():\n    return {}\n",
+    "hunts": "def findings():\n    return {}\n",
     "config": "class Config:\n    pass\n",
     "experiment": "import matplotlib\n",
 }

@@ -193,7 +193,7 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     assignment, members = replace(ASSIGNMENT, tasks=tasks), {}
     for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5), ("eve", 1, None)):
         recorder = Recorder(key, assignment, "0123456789abcdef")
-        shares = [(task, understood if task.tests_of or task.asks_about else code) for task in tasks]
+        shares = [(task, understood if task.understanding else code) for task in tasks]
         tried = [(task, State.NOT_ATTEMPTED if x is None else State.PASSED, x or 0) for task, x in shares]
         recorder.add(TasksJudged(tuple(TaskResult(task, state, x * task.points, "") for task, state, x in tried)))
         recorder.add(Finished())

@@ -1,0 +1,171 @@
+import base64
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from autograder.grading.hunts import MEASURED, _locked, faults, make, pack, read_file
+from autograder.sources import read_modules
+from autograder.testing.collection import run_in_process
+from autograder.testing.hints import OwnTests
+from autograder.testing.hunts import (
+    LEVELS,
+    NEAR,
+    are_near,
+    call_of,
+    defined,
+    flat,
+    open_box,
+    opened,
+    read_input,
+    results,
+    tell,
+)
+from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.testing.results import State
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
+from foundation.places import REFERENCE, SKELETON
+from validity.variants import read_variants
+
+ASSIGNMENT = read_assignment()
+HUNTS = make(ASSIGNMENT)
+FINDINGS = defined((REFERENCE / "hunts.py").read_text(encoding="utf-8"), "findings")()
+
+
+def test_each_hunt_is_whole():
+    tables = read_file(ASSIGNMENT)["hunt"]
+    assert len(tables) >= 30 and len({table["id"] for table in tables}) == len(tables)
+    assert {table["id"] for table in tables} == {fault.id for fault in faults(ASSIGNMENT)}
+    assert {kind for table in tables for kind in table["kinds"]} == HUNTS.kinds.keys()
+    assert all(table["path"] and table["symptom"] for table in tables)
+    measured = json.loads((ASSIGNMENT.folder / MEASURED).read_text(encoding="utf-8"))
+    assert measured.keys() == {table["id"] for table in tables}, "python -m validity hunts measures them"
+
+
+def test_students_draw_a_hunt_of_each_level_about_three_components():
+    drawn = {name: HUNTS.of(name) for name in map(str, range(300))}
+    for hunts in drawn.values():
+        assert [hunt.level for hunt in hunts] == list(LEVELS) and len({hunt.component for hunt in hunts}) == len(LEVELS)
+    assert {hunt.number for hunts in drawn.values() for hunt in hunts} == {hunt.number for hunt in HUNTS.hunts}
+    assert len({tuple(hunt.number for hunt in hunts) for hunts in drawn.values()}) > 200
+    assert HUNTS.of("Anna  B") == HUNTS.of("annab")
+
+
+def test_a_box_and_right_code_answer_the_same_call():
+    number, sources = EASY.number, read_sources(REFERENCE, REFERENCE)
+    faulty, right = (open_box(number, sources, ASSIGNMENT, is_right) for is_right in (False, True))
+    given = FINDINGS[number]["input"]
+    assert faulty(*given) != right(*given) and are_near(flat(right(*given)), flat(FINDINGS[number]["right"]))
+    with pytest.raises(UserError, match="there is no hunt 99"):
+        open_box(99, sources, ASSIGNMENT, is_right=False)
+
+
+@pytest.mark.slow  # all boxes, which makes no mark
+@pytest.mark.parametrize("hunt", HUNTS.hunts, ids=lambda hunt: str(hunt.number))
+def test_the_path_leads_to_the_mistake(hunt):
+    found = FINDINGS[hunt.number]
+    box, due = (flat(results(hunt, text, found["input"], ASSIGNMENT)) for text in (hunt.code, hunt.right))
+    assert not are_near(box, due, 2 * NEAR) and are_near(flat(found["right"]), due) and found["kind"] in hunt.kinds
+
+
+def test_what_students_get_tells_neither_kind_nor_solution():
+    packed = zlib.decompress(base64.b85decode(pack(ASSIGNMENT, for_students=True))).decode()
+    assert all(not hunt["kinds"] and not hunt["right"] for hunt in json.loads(packed)["hunts"])
+    assert "def " not in packed and not any(fault.id in packed for fault in faults(ASSIGNMENT))
+
+
+def opened_with(hunt, **changes):
+    sources = read_sources(REFERENCE, REFERENCE) | {module: (f"{module}.py", text) for module, text in changes.items()}
+    return opened(_locked(hunt, ASSIGNMENT), InProcessSubmission(sources, ASSIGNMENT), ASSIGNMENT)
+
+
+def test_a_box_opens_once_the_own_component_is_right():
+    [hunt, *_] = [one for one in HUNTS.hunts if one.name == "scaled_dot_product_attention"]
+    assert opened_with(hunt) == replace(hunt, kinds=())
+    text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
+    for other in (text.replace("/ math.sqrt", "* math.sqrt"), (SKELETON / "attention.py").read_text(encoding="utf-8")):
+        with pytest.raises(
+            UserError, match="opens once your scaled_dot_product_attention is right: pass the tests of 1.2"
+        ):
+            opened_with(hunt, attention=other)
+
+
+UNUSUAL = {
+    *("bias_rows", "einsum_with_bias", "feed_forward_bias_rows", "feed_forward_flat", "feed_forward_left"),
+    *("feed_forward_rows_of_units", "flat", "raw_by_head_and_role", "stacked"),
+}
+"""Biases are in matrices, or weights in vectors."""
+
+
+@pytest.mark.slow  # some hundred ways to write a component
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # one saves memory in training
+def test_right_components_open_their_boxes_however_they_are_written():
+    reference = read_modules(REFERENCE)
+    locked = {hunt.component: _locked(hunt, ASSIGNMENT) for hunt in HUNTS.hunts}
+    closed = []
+    for variant in read_variants(ASSIGNMENT.folder / "proof" / "variants", reference, ASSIGNMENT.contract):
+        submission = InProcessSubmission(variant.sources, ASSIGNMENT)
+        for component in set(variant.components) & locked.keys():
+            try:
+                opened(locked[component], submission, ASSIGNMENT)
+            except UserError:
+                closed.append(f"{variant.name}: {component}")
+        submission.close()
+    assert {name.partition(":")[0] for name in closed} == UNUSUAL
+
+
+@pytest.mark.parametrize(
+    "component, given, told",
+    [
+        ("layers.LayerNorm", [[[1, 2, 3, 4]]], r"x: expected the shape \(b, s, 4\), axes of 1 to 8, got \(1, 4\)"),
+        ("layers.LayerNorm", [[[[1, 2], [3]]]], "x: expected numbers in lists that are equally long"),
+        ("layers.LayerNorm", [[[[1, 2, 3, float("nan")]]]], "x: expected numbers up to 1000000"),
+        ("layers.LayerNorm", [], r"expected a list of the arguments: x float \(b, s, 4\)"),
+        ("embedding.InputEmbedding", [[[8]]], "tokens: expected whole numbers from 0 to 7"),
+        ("embedding.InputEmbedding", [[[0.5]]], "tokens: expected whole numbers from 0 to 7"),
+        ("embedding.InputEmbedding", [[[1] * 9]], r"tokens: expected the shape \(b, s\), axes of 1 to 8"),
+    ],
+)
+def test_a_wrong_input_gets_one_line(component, given, told):
+    with pytest.raises(ValueError, match=told):
+        read_input(call_of(component, ASSIGNMENT), given)
+
+
+EASY = HUNTS.of("anna")[0]
+KNOWN = {part: FINDINGS[EASY.number][part] for part in ("input", "right", "kind")}
+
+
+@pytest.mark.parametrize(
+    "findings, states, told",
+    [
+        ({"name": "anna", EASY.number: KNOWN}, ["passed"] * 3, ""),
+        ({"name": "anna", EASY.number: KNOWN | {"kind": "typo"}}, ["passed", "passed", "failed"], "one of scale, axis"),
+        ({"name": "anna", EASY.number: KNOWN | {"right": "x"}}, ["passed", "failed", "passed"], "lists of numbers"),
+        ({"name": "anna", EASY.number: KNOWN | {"input": [5]}}, ["failed", "failed", "passed"], "the shape ("),
+        ({"name": "anna", EASY.number: 7}, ["failed"] * 3, 'a dictionary with "input", "right" and "kind"'),
+        ({"name": "anna"}, ["not attempted"] * 3, f"TODO E.7: hunt {EASY.number}, which is one of anna"),
+        ([1], ["failed"] * 3, 'a dictionary with your "name"'),
+    ],
+)
+def test_findings_are_judged(tests, findings, states, told):
+    sources = read_sources(REFERENCE, REFERENCE)
+    sources["hunts"] = ("hunts.py", f"def findings():\n    return {findings!r}\n")
+    [task] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
+    run_in_process(tests, InProcessSubmission(sources, ASSIGNMENT), task, 1)
+    outcomes = [one for one in tests.outcomes.values() if one.item.startswith("easy")]
+    assert [one.state for one in outcomes] == [State(state) for state in states]
+    assert any(told in one.message for one in outcomes)
+
+
+@pytest.fixture(scope="module")
+def tests():
+    return OwnTests(ASSIGNMENT)
+
+
+def test_a_student_reads_what_to_do():
+    text = tell("anna", ASSIGNMENT)
+    assert all(f"hunt {hunt.number} ({hunt.level}): {hunt.name}" in text for hunt in HUNTS.of("anna"))
+    with pytest.raises(UserError, match="whose hunts"):
+        tell(" ", ASSIGNMENT)

@@ -1,0 +1,75 @@
+"""How hard the faults of bug hunts are to see: by the component's tests, and by calls at random."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from autograder.diagnosis.catalogue import apply
+from autograder.grading.hunts import MEASURED, definition_of, faults
+from autograder.sources import read_modules
+from autograder.testing.hunts import Hunt, are_near, call_of, flat, results
+from autograder.testing.results import State
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.whole_files import write_whole
+
+from .run_tests import Run, Version, run_versions
+
+SEED, N_CALLS = 1, 100
+
+
+def measure_hunts() -> int:
+    """Writes, for each fault, the share of the task's tests that fail and of random calls that show it."""
+    assignment = read_assignment()
+    sources = read_modules(assignment.reference)
+    known, tests = list(faults(assignment)), dict[str, float]()
+
+    def note(run: Run) -> None:
+        outcomes = [one for of_task in run.outcomes.values() for one in of_task]
+        tests[run.version] = sum(one.state is not State.PASSED for one in outcomes) / len(outcomes)
+
+    markers = {fault.id: task.marker for fault in known for task in assignment.tasks if task.number == fault.task}
+    versions = [Version(one.id, apply(one, sources), [SEED], (markers[one.id],)) for one in known if one.id in markers]
+    run_versions(versions, sources, assignment, note)
+    measured = {}
+    for fault in known:
+        code, right = (definition_of(fault.component, one) for one in (apply(fault, sources), sources))
+        seen = share_seen(Hunt(0, fault.component, "", "", code, right), assignment)
+        # Given code has no tests of its own: whoever would write some makes calls.
+        measured[fault.id] = {"tests": round(tests.get(fault.id, seen), 2), "calls": round(seen, 2)}
+    rows = ",\n".join(f"  {json.dumps(fault)}: {json.dumps(row)}" for fault, row in measured.items())
+    write_whole(assignment.folder / MEASURED, f"{{\n{rows}\n}}\n")
+    return 0
+
+
+def share_seen(hunt: Hunt, assignment: Assignment) -> float:
+    """The share of random calls whose result is another one."""
+    draw, seen, n = random.Random(SEED), 0, 0  # noqa: S311  must be repeatable
+    while n < N_CALLS:
+        given = list(_arguments(call_of(hunt.component, assignment).takes, draw))
+        try:
+            due = flat(results(hunt, hunt.right, given, assignment))
+        except (IndexError, ZeroDivisionError, RuntimeError):
+            continue  # no call that the component promises anything about
+        n += 1
+        try:
+            seen += not are_near(flat(results(hunt, hunt.code, given, assignment)), due)
+        except (IndexError, ZeroDivisionError, RuntimeError):
+            seen += 1
+    return seen / N_CALLS
+
+
+def _arguments(takes: dict[str, str], draw: random.Random) -> Iterator[Any]:
+    sizes: dict[str, int] = {}
+    for name, wanted in takes.items():
+        kind, *axes = wanted.split()
+        shape = [int(axis) if axis.isdigit() else sizes.setdefault(axis, draw.randint(1, 3)) for axis in axes]
+        if name.endswith("?") and draw.random() < 1 / 3:
+            yield None
+        elif kind == "float":
+            yield torch.tensor([float(draw.randint(-4, 4)) for _ in range(torch.Size(shape).numel())]).view(shape)
+        else:
+            most = 1 if kind == "bool" else 3 if name == "batches" else 4
+            yield torch.tensor([draw.randint(0, most) for _ in range(torch.Size(shape).numel())]).view(shape)
