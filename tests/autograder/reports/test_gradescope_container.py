@@ -99,6 +99,7 @@ CAPABILITIES = (
 """That Docker leaves to root."""
 NEW_NAMESPACE = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 OWN = ("proc", "dev", "sys", "tmp", "autograder")
+PACKAGES = str(Path(sysconfig.get_path("purelib")).resolve())
 SECONDS = 540
 
 
@@ -114,6 +115,7 @@ def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
         link = path.is_symlink()
         wrapped += ["--symlink", str(path.readlink()), str(path)] if link else ["--ro-bind", str(path), str(path)]
     wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", str(folder), "/autograder"]
+    wrapped += ["--ro-bind", PACKAGES, PACKAGES]  # which may lie in /tmp
     peak, deadline = 0.0, time.monotonic() + SECONDS
     with tempfile.TemporaryFile() as rules, tempfile.TemporaryFile() as output:
         rules.write(without_namespaces())
@@ -168,7 +170,7 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / name).mkdir()
     venv.create(tmp_path / "venv", symlinks=True)
     [packages] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
-    (packages / "installed.pth").write_text(f"{Path(sysconfig.get_path('purelib')).resolve()}\n")
+    (packages / "installed.pth").write_text(f"{PACKAGES}\n")
     program = tmp_path / "run_autograder"  # Gradescope puts it there, and makes it executable
     program.write_bytes((source / "run_autograder").read_bytes())
     program.chmod(0o755)
