@@ -65,15 +65,16 @@ class Mutant:
 def make_mutants(sources: Sources, assignment: Assignment, task: str | None = None) -> list[Mutant]:
     """All mutants of all solutions (of one task), in the order of the lines; equal ones once.
 
-    The student's own tests have none: their task is judged by the known faults that they find.
+    Tasks of understanding have none: what students hand in there are tests and answers, not code that is judged.
 
     Raises:
         MutationError: where the markers of the solutions are not sound.
     """
     numbers = [task.number for task in assignment.tasks]
+    wanted = {one.number for one in assignment.tasks if not one.understanding and task in (None, one.number)}
     mutants: dict[tuple[str, str], Mutant] = {}
     for module in assignment.contract.modules:
-        if module not in sources or module in assignment.own_tests:
+        if module not in sources:
             continue
         path, text = sources[module]
         try:
@@ -82,7 +83,7 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
         except ReleaseError as error:
             raise MutationError(str(error)) from None
         for region in regions:
-            if task not in (None, region.hint.number):
+            if region.hint.number not in wanted:
                 continue
             for mutant, dump in _of_region(module, source, region):
                 mutants.setdefault((f"{module}.{region.function}", dump), mutant)
