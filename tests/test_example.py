@@ -51,6 +51,7 @@ def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
     assert "variants: 5, wrongly rejected: 0" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fixed_secret")
 def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton, capsys):
     for name, change in {

@@ -106,6 +106,7 @@ STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
 POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 
 
+@pytest.mark.slow
 def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
     files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))

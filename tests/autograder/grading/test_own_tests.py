@@ -135,6 +135,7 @@ def judged(zygote, text: str):
     return judge_own_tests(intake, TASK, quick, zygote, 7)
 
 
+@pytest.mark.slow
 def test_the_reference_earns_all_in_the_sandbox(zygote):
     result = judged(zygote, REFERENCE_SUITE)
     assert (result.state, result.message) == (State.PASSED, "")

@@ -57,6 +57,7 @@ def test_a_change_asks_anew_and_a_comment_does_not(plain):
     assert asked(PLAIN.replace("-1e9", "-1e8")).tag != plain.tag
 
 
+@pytest.mark.slow
 def test_the_sandbox_asks_the_same():
     for changed in ({}, {"attention": PLAIN}):
         with Sandbox(sources(**changed), ASSIGNMENT) as sandbox:
