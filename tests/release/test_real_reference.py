@@ -1,6 +1,7 @@
 """The passes and the search for leaks on the kit's own reference."""
 
 import ast
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -73,6 +74,20 @@ def test_solutions_are_found_under_other_names(real: Skeleton, finder: LeakFinde
         renamed = ast.unparse(tree)
         if len(renamed) > 200:
             assert finder.leaks_in("a.py", renamed.encode()), f"{region.path}:{region.begin}\n{renamed}"
+
+
+@pytest.mark.slow
+def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_path: Path) -> None:
+    files = collect_kit(ROOT, read_assignment(), real.files, b"", read_requirements(ROOT))
+    write_all(files, tmp_path / "my course")
+    shutil.copytree(ROOT / "reference", tmp_path / "my course" / "other work")
+    folder = tmp_path / "my course" / ARCHIVE_FOLDER
+    spaced, absent = ["--submission", "../other work"], ["--submission", "../no work"]
+    for flags in (spaced, ["--submission=../other work"], absent, []):
+        done = run_python(["-m", "pytest", "-q", "-m", "task_1_1", *flags], folder)
+        shown = {0: "passed", 1: "TODO 1.1", 2: "--submission ../no work: no such folder"}[done.returncode]
+        assert done.returncode == (0 if "other" in str(flags) else 2 if flags else 1), done.stdout
+        assert shown in done.stdout and "warning" not in done.stdout
 
 
 def test_no_hint_is_a_solution(finder: LeakFinder) -> None:

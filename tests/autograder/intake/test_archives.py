@@ -200,3 +200,10 @@ class TestDamage:
     @pytest.mark.parametrize("fields", [{"type": tarfile.GNUTYPE_SPARSE}, {"pax_headers": {"GNU.sparse.size": "7"}}])
     def test_a_sparse_file_hides_what_follows(self, write_tar, reason, fields):
         assert "'data' is a sparse file" in reason(write_tar([("data", "", fields)]))
+
+
+def test_nothing_is_kept_of_what_does_not_count(write_tar):
+    members = [("last.pt", os.urandom(1_000)), ("a/b/c/best.pt", b"far"), ("layers.py", LAYERS)]
+    archive = archives.Tar(write_tar(members).read_bytes())
+    assert archive.sizes == {"last.pt": 1_000, "a/b/c/best.pt": 3, "layers.py": len(LAYERS)}
+    assert [path for path, kept in archive._handles.items() if kept] == ["layers.py"]

@@ -20,6 +20,7 @@ WORK = {
 CLUTTER = {
     "nothing": ({}, []),
     "an icon of a Mac": ({"Icon\r": "", "student/Icon\r": ""}, ["skipped: Icon\\r, student/Icon\\r"]),
+    "a colon": ({"Screenshot 10:30.png": "", "student/10:30.txt": ""}, []),
     "what a Mac packs along": (
         dict.fromkeys(("__MACOSX/student/._layers.py", "__MACOSX/a:b.png", "__MACOSX/Icon\r", ".DS_Store"), "\0"),
         [],
@@ -33,6 +34,7 @@ CLUTTER = {
     ),
     "names that differ in case": ({"README.md": "a", "readme.md": "b", "student/Layers.PY": "1/0"}, []),
     "names that differ in accents": ({"caf\u00e9.txt": "a", "cafe\u0301.txt": "b"}, ["skipped: caf\u00e9.txt"]),
+    "accents as a Mac writes them": ({"re\u0301sume\u0301.pdf": ""}, []),
     "a folder called as a file": ({"old/layers.py/notes.txt": ""}, []),
     "a backslash": ({"notes\\old.txt": "", "C:\\Users\\anna\\todo.txt": ""}, []),
     "links": (
@@ -41,6 +43,7 @@ CLUTTER = {
     ),
     "many files": ({f"venv/lib/{number}.py": "" for number in range(200)}, []),
     "a large file": ({"runs/losses.csv": bytes(3_000_000)}, []),
+    "a long name": ({"/".join("x" * 100 for _ in range(6)): ""}, []),
     "deep folders": ({"a/" * 30 + "layers.py": "1/0"}, []),
 }
 
@@ -59,7 +62,7 @@ def test_clutter_changes_nothing(pack, take, form, clutter):
     assert intake.notes == notes
 
 
-@pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "student/../../outside.txt", "..\\outside.txt"])
 @pytest.mark.parametrize("form", FORMS[1:])
 def test_what_leads_elsewhere_is_skipped_and_never_unpacked(pack, take, tmp_path, form, name):
     intake = take(pack({name: "1/0", **WORK}, form))
@@ -72,7 +75,9 @@ def test_what_leads_elsewhere_is_skipped_and_never_unpacked(pack, take, tmp_path
     ("name", "why"),
     [
         ("../layers.py", "leads out of the archive"),
+        ("a/../../layers.py", "leads out of the archive"),
         ("..\\layers.py", "leads out of the archive"),
+        ("./" * 80 + "../layers.py", "leads out of the archive"),
         ("/layers.py", "is an absolute path"),
         ("C:\\student\\layers.py", "is an absolute path"),
     ],
@@ -124,7 +129,7 @@ def test_unseen_characters_and_accents_in_names_that_are_used(pack, take, form):
     assert intake.submitted == {"layers", "caf\u00e9"} and "'layers.py\\r' was read as 'layers.py'" in intake.notes
 
 
-@pytest.mark.parametrize("pattern", ["{}-1", "{} (1)", "{} (2)-1"])
+@pytest.mark.parametrize("pattern", ["{}-1", "{}-2", "{} (1)", "{}(1)", "{} (2)-1"])
 @pytest.mark.parametrize("form", FORMS)
 def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     files = {
@@ -189,14 +194,17 @@ NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py
     "files, words",
     [
         ({}, NOWHERE),
+        ({".hidden/layers.py": LAYERS}, NOWHERE),
         ({"__MACOSX/layers.py": LAYERS}, NOWHERE),
         ({"a/b/layers.py": "", "a/b/model.py": ""}, "too deep in it, in 'a/b/' (layers.py, model.py); hand in that"),
+        ({"a/student/c/layers.py": ""}, "too deep in it, in 'a/student/c/' (layers.py)"),
         (
             {"layers.py": "", "student/layers.py": "", "student/attention.py": ""},
             "in 2 places, in the top folder (layers.py) and in 'student/' (attention.py, layers.py); hand",
         ),
         ({"anna/layers.py": "", "bert/layers.py": ""}, "'anna/' (layers.py) and in 'bert/' (layers.py)"),
         ({"student/layers.py": "", "student/translations.txt": "", "translations.txt": ""}, "two translations.txt"),
+        ({"a/translations.txt": "", "b/translations.txt": ""}, "two translations.txt"),
         ({"inner.zip": "PK"}, "'inner.zip' is another archive"),
         ({"a.zip": "", "b.zip": ""}, "2 archives, such as 'a.zip' and 'b.zip'; hand in one of them"),
     ],
@@ -220,7 +228,9 @@ def test_backups_and_the_rest_of_the_kit_do_no_harm(pack, take):
     "files, found",
     [
         (["student/layers.py", "student/translations.txt"], True),
+        (["student/layers.py", "translations.txt"], True),
         (["layers.py", "student/translations.txt"], True),
+        (["anna/student/layers.py", "anna/translations.txt"], True),
         (["anna/translations.txt"], True),
         (["layers.py", "runs/course/translations.txt"], False),
     ],
@@ -259,7 +269,9 @@ class TestPaths:
         [
             ("anna.pdf", b"%PDF", "a PDF"),
             ("anna.zip", b"Rar!", "a RAR archive"),
+            ("layers.py", b"x = 1", "none of these"),
             ("a.zip", b"", "empty"),
+            ("b.tar.gz", b"BZh9", "none of these"),
         ],
     )
     def test_other_files_are_refused_with_what_would_be_right(self, tmp_path, reason, name, content, kind):

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.intake import take_in
 from autograder.intake.modules import misnamed
-from autograder.intake.tree import MAX_MODULES
+from autograder.intake.tree import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.rules import find_short_cuts
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
@@ -38,6 +38,11 @@ def test_helpers_that_are_imported_by_a_constant_name(write_folder, take):
     assert intake.submitted == {"layers", "helper"}
 
 
+def test_an_own_version_of_a_module_of_the_release(write_folder, take):
+    intake = take(write_folder({"layers.py": LAYERS, "config.py": "x = 1\n"}))
+    assert intake.sources["config"][1] == "x = 1\n"
+
+
 def test_files_without_effect(write_folder, take):
     names = ["conftest.py", "sitecustomize.py", "torch.py", "x.pth", "layers.so", "attention.pyc"]
     intake = take(write_folder({"layers.py": LAYERS, "__init__.py": "1/0", **dict.fromkeys(names, "1/0")}))
@@ -46,6 +51,11 @@ def test_files_without_effect(write_folder, take):
     assert intake.notes == [
         "ignored, since the assignment's modules do not import them: conftest.py, sitecustomize.py, torch.py"
     ]
+
+
+def test_a_helper_may_bear_any_name(write_folder, take):
+    intake = take(write_folder({"layers.py": "from .torch import x\n" + LAYERS, "torch.py": "x = 1\n"}))
+    assert intake.submitted == {"layers", "torch"} and intake.notes == []
 
 
 @pytest.mark.parametrize("newline", ["\r\n", "\r"])
@@ -158,9 +168,11 @@ def test_what_is_no_text_costs_its_module_alone(write_folder, take, content, mes
 @pytest.mark.parametrize(
     "encoding, name",
     [
-        *((encoding, "é") for encoding in ("utf-8", "utf-8-sig", "latin-1")),
-        *((encoding, "注意") for encoding in ("gbk", "shift_jis")),
-        ("cp1251", "внимание"),
+        *((encoding, "é") for encoding in ("utf-8", "utf-8-sig", "latin-1", "cp1252", "iso-8859-15")),
+        *((encoding, "注意") for encoding in ("gbk", "gb18030", "big5", "shift_jis", "euc_jp", "cp932")),
+        *((encoding, "внимание") for encoding in ("cp1251", "koi8-r", "mac_cyrillic")),
+        ("cp1253", "προσοχή"),
+        ("euc_kr", "주의"),
     ],
 )
 def test_what_python_reads_is_read(write_folder, take, tmp_path, encoding, name):
@@ -172,7 +184,7 @@ def test_what_python_reads_is_read(write_folder, take, tmp_path, encoding, name)
     assert names["name"] == name, "Python itself reads the same"
 
 
-@pytest.mark.parametrize("encoding", ["unicode_escape", "utf-7", "nonsense"])
+@pytest.mark.parametrize("encoding", ["unicode_escape", "raw_unicode_escape", "idna", "punycode", "utf-7", "nonsense"])
 def test_what_reads_otherwise_than_it_looks_is_refused(write_folder, take, encoding):
     [note] = take(write_folder({"layers.py": f"# coding: {encoding}\nx = 1\n".encode()})).notes
     assert "encoding" in note and note.endswith("save it as UTF-8")
@@ -182,3 +194,17 @@ def test_too_many_modules(write_folder, reason):
     helpers = {f"h{i}.py": "" for i in range(MAX_MODULES)}
     imports = "".join(f"from . import h{i}\n" for i in range(MAX_MODULES))
     assert f"more than {MAX_MODULES} modules" in reason(write_folder({"layers.py": imports, **helpers}))
+
+
+def test_too_much_source(write_folder, reason):
+    files = {f"{name}.py": "#" * 90_000 for name in ("layers", "attention", "masks", "model")}
+    assert f"or {MAX_SOURCE_BYTES:,} bytes of Python" in reason(write_folder(files))
+
+
+def test_a_syntax_error_is_left_to_the_worker(write_folder, take):
+    intake = take(write_folder({"layers.py": "class LayerNorm(:\n"}))
+    assert intake.sources["layers"][1] == "class LayerNorm(:\n" and intake.notes == []
+
+
+def test_where_a_line_is(write_folder, take):
+    assert take(write_folder({"layers.py": LAYERS})).locate("layers", 2) == "layers.py, line 2"

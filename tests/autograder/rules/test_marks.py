@@ -101,3 +101,10 @@ def test_the_handout_names_what_is_forbidden():
     classes = {f"nn.{family(name)}" for name in forbidden if isinstance(getattr(nn, name), type)}
     functions = {f"F.{name}" for name in dir(F) if NAMES.has(f"torch.nn.functional.{name}") and name[0] != "_"}
     assert told == classes | functions and len(classes) > 6 and len(functions) > 5
+
+
+def test_what_the_handout_names_is_forbidden():
+    long = {"nn": "torch.nn", "F": "torch.nn.functional"}
+    for package, name in re.findall(r"`(nn|F)\.(\w+)…?`", HANDOUT):
+        assert NAMES.has(f"{long[package]}.{name}") or NAMES.has(f"{long[package]}.{name}1d"), name
+    assert NAMES.has("torch.native_layer_norm") and NAMES.has("torch.nn.attention.flex_attention")

@@ -62,7 +62,10 @@ HARMLESS = {
     "the main guard": NORM + "if __name__ == '__main__':\n    LayerNorm = nn.LayerNorm",
     "type checking": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from torch.nn import LayerNorm\n" + NORM,
     "an own test": NORM + "def test_it():\n    assert torch.equal(LayerNorm(8)(1), nn.LayerNorm(8)(1))",
+    "a trial at the top": NORM + "other = nn.LayerNorm(8)\nprint(torch.equal(LayerNorm(8)(1), other(1)))",
     "an import that is not used": "from torch.nn import LayerNorm as Other, MultiheadAttention\n" + NORM,
+    "an alias that is not used": "L, M = nn.LayerNorm, nn.Linear\nclass LayerNorm:\n    part = M",
+    "the name of it": "class LayerNorm(nn.Module):\n    __doc__ = nn.LayerNorm.__doc__",
     "what is allowed": """
         class LayerNorm(nn.Module):
             def __init__(self, d):
@@ -70,6 +73,12 @@ HARMLESS = {
             def forward(self, x):
                 x = torch.softmax(x, -1) + F.normalize(x, dim=-1) + torch.einsum("bqd,bkd->bqk", x, x) + torch.norm(x)
                 return nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))(x) + torch.var_mean(x, -1)[0]
+        """,
+    "other people's names": """
+        from other.nn import LayerNorm as L
+        class LayerNorm:
+            def __init__(self, d, nn):
+                self.a, self.b = nn.LayerNorm(d), L(d)
         """,
 }
 HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
@@ -86,9 +95,13 @@ def test_code_that_does_not_compile(find):
 
 NESTED = {
     "signs": "class LayerNorm:\n    x = " + "-" * 5000 + "1",
+    "attributes": "class LayerNorm:\n    x = " + "a." * 3000 + "b",
     "calls": "class LayerNorm:\n    x = " + "f(" * 150 + ")" * 150,
+    "lambdas": "class LayerNorm:\n    x = " + "lambda: " * 500 + "0",
+    "sums": "class LayerNorm:\n    x = " + "1 + " * 3000 + "1",
     "blocks": "def LayerNorm():\n" + "".join(" " * i + "if x:\n" for i in range(1, 90)) + " " * 90 + "pass",
     "names": "a = b\nb = a\nc = c\nclass LayerNorm(a, c):\n    pass",
+    "imports": "from .layers import *\nfrom .layers import LayerNorm\nfrom .layers import x as y, y as x",
     "paths": "import torch as x\n" + "x = x.a\n" * 2_000 + "class LayerNorm(x):\n    pass",
     "stars": "".join(f"from .{name} import *\n" for name in ("layers", "attention")) * 1_500
     + "def LayerNorm():\n"
@@ -108,6 +121,17 @@ def test_nesting_that_cannot_be_read_is_said():
     notes = []
     assert find_short_cuts({"layers": ("layers.py", text)}, ["layers.LayerNorm"], CONTRACT.forbidden, notes) == {}
     assert notes == ["layers.py is too tangled to be searched completely for forbidden short-cuts"]
+
+
+def test_star_imports_in_a_circle_hide_nothing(find):
+    texts = {
+        "layers": "class LayerNorm:\n    def forward(self, x):\n        return helper(x) + unknown(x)\n",
+        "attention": "",
+        "model": "import torch\ndef helper(x):\n    return torch.layer_norm(x, (4,))\n",
+    }
+    stars = {module: "".join(f"from .{other} import *\n" for other in texts if other != module) for module in texts}
+    found = find(**{module: stars[module] + texts[module] for module in texts})
+    assert [(one.module, one.name) for one in found["layers.LayerNorm"]] == [("model", "torch.layer_norm")]
 
 
 REFERENCE = read_sources(ROOT / "reference", ROOT / "student")

@@ -68,21 +68,34 @@ def test_its_own_file_tells_nothing_of_the_grader(sandbox):
 
 AT_IMPORT = {
     "a plot's style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['font.size'] = 9",
+    "a plot's backend": "import matplotlib\nmatplotlib.use('Agg')\nfrom matplotlib import colormaps",
+    "an empty figure": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\nplt.close(figure)",
     "a log file": "import logging\nlogging.basicConfig(filename='debug.log', force=True)\nlogging.warning('begun')",
     "a file": "with open('notes.txt', 'w', encoding='utf-8') as file:\n    file.write('begun')",
+    "a file by its path": "from pathlib import Path\nPath('notes.txt').write_text('begun')",
+    "a folder": "import os\nos.makedirs('runs/wide', exist_ok=True)",
+    "a folder by its path": "from pathlib import Path\nPath('runs/deep').mkdir(parents=True, exist_ok=True)",
+    "a checkpoint": "import torch\ntorch.save({}, 'model.pt')",
     "a path that is not there": "from pathlib import Path\nassert not Path('config.json').exists()",
     "a folder that is not there": "import os\nassert not os.path.isdir('data') and not os.access('data', os.R_OK)",
+    "a file that is not there": "try:\n    open('config.json')\nexcept FileNotFoundError:\n    pass",
     "a magic": "get_ipython().run_line_magic('matplotlib', 'inline')",
     "a shell that is not there": "from IPython import get_ipython\nassert get_ipython() is None",
     "a display": "from IPython.display import clear_output\nimport ipywidgets\ndisplay(1)",
     "a progress bar": "from tqdm.auto import tqdm, trange\nfrom tqdm.notebook import tqdm as bar",
     "BLEU": "from sacrebleu.metrics import BLEU, CHRF\nBLEU(tokenize='none')",
+    "several imports in a line": "import html; import statistics; import numpy as np",
+    "a comment in an import": "from fractions import (  # exact\n    Fraction,\n)",
+    "a part of numpy": "import numpy as np\nArray = np.typing.NDArray\nnp.ma.masked_array([1], mask=[0])",
     "numpy's tests": "import numpy as np\nnp.testing.assert_allclose([1.0], [1.0])",
     "pytest": "import pytest",
+    "new types": "from typing_extensions import override",
     "an import by name": "import importlib\nstatistics = importlib.import_module('statistics')",
     "an import as it is needed": "try:\n    import einops\nexcept ImportError:\n    einops = None",
     "a compiled function": "import torch\n@torch.compile\ndef double(x): return 2 * x\nassert double(1) == 2",
+    "a compiled function with options": "import torch\n@torch.compile(dynamic=True)\ndef double(x): return 2 * x",
     "a compiled module": "import torch\nassert type(torch.compile(torch.nn.Linear(1, 1))) is torch.nn.Linear",
+    "a module compiled in place": "import torch\ntorch.nn.Linear(1, 1).compile()",
 }
 
 
@@ -92,10 +105,33 @@ def test_what_works_at_home_works_when_graded(text: str, ways):
         assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
 
 
+LAZY = """
+def __getattr__(name):
+    if name == "greedy_decode":
+        from .tools import double
+        return double
+    raise AttributeError(name)
+"""
+HELPED = {
+    "by name": "import importlib\nhabit = importlib.import_module('.tools', __package__).double" + COMPONENT,
+    "when it is asked for": LAZY,
+    "of another module": "from .tools import lazy\nhabit = lazy" + COMPONENT,
+}
+
+
+@pytest.mark.parametrize("text", HELPED.values(), ids=HELPED)
+def test_a_helper_is_found_however_it_is_imported(text: str, ways):
+    tools = "def double(x):\n    return 2 * x\n\ndef __getattr__(name):\n    return double\n"
+    for submission in ways({"decode": text, "tools": tools}):
+        assert torch.equal(submission.call(CALLED, torch.ones(3)), torch.full((3,), 2.0))
+
+
 REFUSED = {
     "import einops": "No module named 'einops' when graded",
     "from jaxtyping import Float": "No module named 'jaxtyping' when graded",
+    "import pandas as pd": "No module named 'pandas' when graded",
     "import datasets.features": "No module named 'datasets.features' when graded",
+    "import tkinter": "No module named 'tkinter' when graded",
     "from torch.utils.tensorboard import SummaryWriter": "No module named 'torch.utils.tensorboard' when graded",
     "import torch.utils.cpp_extension": "No module named 'torch.utils.cpp_extension' when graded",
     "import layers": "write `from .layers import …`",

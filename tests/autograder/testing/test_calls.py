@@ -4,8 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.testing.calls import expect_computes, expect_no_state
+from autograder.testing.calls import attempt, expect_computes, expect_no_state
 from autograder.testing.case import Case
+from autograder.testing.comparison import fail
 from autograder.testing.results import CheckFailed
 
 X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
@@ -30,11 +31,17 @@ def test_right_code_passes_even_if_it_changes_its_argument(function, dtype):
     expect(function, X.to(dtype))
 
 
+def test_a_test_must_be_about_a_part_that_there_is():
+    with pytest.raises(ValueError, match="expected some of"):
+        expect(double, about=["context"])
+
+
 @pytest.mark.parametrize(
     "function, says",
     [
         (lambda x: 2.001 * x, "6 of 6 values differ"),
         (lambda x: (2 * x).float(), "float64, like the inputs"),
+        (lambda x: (2 * x)[:1], "shape (1, 3)"),
         (lambda x: None, "is a return missing?"),
         (lambda x: 2 * x / 0, "NaN or infinite"),
     ],
@@ -49,6 +56,7 @@ def test_what_is_wrong_is_said_with_the_inputs(function, says):
     "function",
     [
         lambda x: x * 2 if torch.is_grad_enabled() else x * 3,
+        lambda x: x * 2 if x.is_contiguous() else x * 3,
         lambda x: x * 2 if not torch.is_inference_mode_enabled() else x * 3,
     ],
 )
@@ -73,6 +81,12 @@ def test_what_does_not_count_must_be_finite_and_no_more():
     expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), counted=[factor])
     with pytest.raises(CheckFailed, match="finite"):
         expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), counted=[factor])
+
+
+def test_one_of_several_candidates_fits():
+    expect_computes(double, [lambda x: 3 * x, double], {"x": X}, ["y"])
+    with pytest.raises(CheckFailed, match="none that fit"):
+        expect_computes(double, [], {"x": X}, ["y"])
 
 
 def keeps_first(kept=[]):  # noqa: B006  state is what this is about
@@ -119,6 +133,13 @@ def test_what_is_seen_in_another_part_is_said_of_the_part_that_is_judged():
     expect_computes(lambda x: (x + 1, 6 * x), [right], {"x": X}, ["y", "z"], about=["y"])
 
 
+def test_the_failure_of_another_call_is_said_without_the_inputs_of_this_one():
+    other = attempt(lambda: fail("the shape of another call", "(2, 3)", "(3, 2)"))
+    with pytest.raises(CheckFailed) as caught:
+        expect_computes(double, other, {"x": X}, ["y"])
+    assert "inputs" not in str(caught.value)
+
+
 class Counting:
     """Twice x but for a summand, which each call may raise."""
 
@@ -160,7 +181,9 @@ def test_wrong_values_may_have_right_gradients(dtype):
     "function",
     [
         lambda x, y: x.detach() * y.exp(),
+        lambda x, y: x * y.detach().exp() + y,
         lambda x, y: x * y + x.detach() * y.sin(),
+        lambda x, y: (x * y).detach(),
         lambda x, y: torch.ones_like(x) + 0 * x + 0 * y,
         lambda x, y: x * y / 0,
     ],

@@ -1,5 +1,6 @@
 """A student's own run imports what grading imports; stand-ins are reached whatever the submission calls them."""
 
+import importlib
 import sys
 
 import pytest
@@ -15,8 +16,11 @@ BROKEN = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used
 WAYS = {
     "name": ("", "LayerNorm(d_model)"),
     "dictionary": ("NORMS = {'layer': LayerNorm}\n", "NORMS['layer'](d_model)"),
+    "partial": ("import functools\nmake = functools.partial(LayerNorm, epsilon=1e-5)\n", "make(d_model)"),
     "default": ("def make(d, kind=LayerNorm):\n    return kind(d)\n", "make(d_model)"),
+    "keyword-only default": ("def make(d, *, kind=LayerNorm):\n    return kind(d)\n", "make(d_model)"),
     "closure": ("def maker(kind):\n    return lambda d: kind(d)\nmake = maker(LayerNorm)\n", "make(d_model)"),
+    "attribute": ("class Parts:\n    norm = LayerNorm\n", "Parts.norm(d_model)"),
     "configuration": ("import types\nCONFIG = types.SimpleNamespace(norm=LayerNorm)\n", "CONFIG.norm(d_model)"),
 }
 
@@ -61,6 +65,12 @@ def test_what_works_when_graded_works(own_run, monkeypatch):
     assert norm(torch.ones(2, 4)).shape == (2, 4)
 
 
+def test_others_may_import_the_package(own_run, monkeypatch):
+    forget_the_package(monkeypatch)
+    own_run(RELATIVE).build("layers.LayerNorm", 4)
+    assert importlib.import_module("student.masks")
+
+
 @pytest.mark.parametrize("before, build", WAYS.values(), ids=WAYS)
 def test_a_component_is_met_by_its_stand_in(reference, before, build):
     path, text = reference["layers"]
@@ -79,16 +89,36 @@ def test_a_component_is_met_by_its_stand_in(reference, before, build):
         submission.close()
 
 
+def test_a_function_in_a_dictionary_is_met_too(reference):
+    path, text = reference["attention"]
+    use = "scaled_dot_product_attention("
+    start, end = text.split("class MultiHeadedAttention")
+    text = f"{start}KINDS = {{'dot': scaled_dot_product_attention}}\n\n\nclass MultiHeadedAttention"
+    text += end.replace(f" {use}", " KINDS['dot'](")
+    assert "KINDS['dot'](" in text
+    text = text.replace("    weights = ", "    raise KeyError('its own part was used')\n    weights = ", 1)
+    submission = InProcessSubmission({**reference, "attention": (path, text)}, read_assignment())
+    x = torch.randn(2, 3, 8)
+    try:
+        assert submission.build("attention.MultiHeadedAttention", 8, 2)(x, x, x)[0].shape == (2, 3, 8)
+        with pytest.raises(KeyError, match="its own part"):
+            submission.call("attention.scaled_dot_product_attention", x, x, x)
+    finally:
+        submission.close()
+
+
 OWN = {
     "    def __new__(kind, *sizes):\n        return super().__new__(kind)\n": "LayerNorm has its own __new__",
     "    pass\nNORMS = {'final': [LayerNorm(512)]}\n": "line 3: an object of LayerNorm is built at import",
     "    pass\ndef make(norm=LayerNorm(8)): return norm\n": "line 3: an object of LayerNorm is built at import",
+    "    pass\n@cache\ndef scaled_dot_product_attention(q, k, v): return q\n": "is wrapped by a decorator",
     "    pass\nscaled_dot_product_attention = partial(attend)\n": "scaled_dot_product_attention is made by a call",
 }
 NOT_OWN = (
     "    pass\ndef make():\n    return LayerNorm(512)\n",
     "    pass\nif __name__ == '__main__':\n    print(LayerNorm(512))\n",
     "    pass\n@torch.no_grad()\ndef beam_decode(): return (lambda: LayerNorm(3))\n",
+    "    x = " + "(" * 5000,
     "    x = " + "-" * 50_000 + "1",
 )
 

@@ -1,12 +1,14 @@
 """Downloads of each platform, laid out as its own source code or documentation has it."""
 
+import time
 import zipfile
 from datetime import UTC
 
 import pytest
 
 from autograder.classroom.downloads import LAYOUTS, read_download
-from autograder.intake import take_in
+from autograder.classroom.downloads.platforms import CANVAS_FILE, CANVAS_TEXT, MOODLE_ENTRY
+from autograder.intake import LooseFiles, take_in
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON
@@ -154,11 +156,27 @@ def test_a_download(lay, case):
     assert all("layers" in graded(one) for one in download.submissions)
 
 
+def test_of_files_that_canvas_has_numbered_the_last_counts(lay):
+    """The third number is the file's own, not the submission's; both uploads may have been downloaded."""
+    folder = lay("anna_1_30_layers-2.py", "anna_1_20_layers-1.py", "anna_1_10_layers.py", "anna_1_31_my-1.py")
+    (one,) = read(folder).submissions
+    assert graded(one)["layers"] == "# anna_1_30_layers-2.py\n" and isinstance(one.source, LooseFiles)
+
+
 @pytest.mark.parametrize("name", ["nun\u0303ezjose\u0301", "शर्माप्रिया", "王伟", "o_brien"])
 def test_canvas_keeps_letters_of_any_script(lay, name):
     download = read(lay(f"{name}_LATE_12350_678919_layers.py", f"{name}_12351_text.html"))
     assert [(one.people[0].name, one.is_late) for one in download.submissions] == [(name, True)]
     assert [stray.people[0].name for stray in download.strays] == [name]
+
+
+@pytest.mark.parametrize("read_name", [CANVAS_FILE.fullmatch, CANVAS_TEXT.fullmatch, MOODLE_ENTRY.fullmatch])
+@pytest.mark.parametrize("letter", ["a", "α", "1_", "_", " "])
+def test_long_names_are_read_at_once(read_name, letter):
+    """A pattern that tries each letter in two ways would take years for this one."""
+    start = time.process_time()
+    read_name(letter * 120 + "_text.htm")
+    assert time.process_time() - start < 1
 
 
 CLASSES = {
@@ -174,9 +192,14 @@ CLASSES = {
     [
         ("canvas", "eve_104_2004_x_assignsubmission_file_a.zip"),
         ("canvas", "eve_assignsubmission_file_/layers.py"),
+        ("canvas", "submission_metadata.yml"),
+        ("moodle", "Eve_104_assignsubmission_file_1_2_layers.py"),
+        ("github", "eve_assignsubmission_file_a.zip"),
         ("plain", "eve_assignsubmission_file_/layers.py"),
+        ("plain", "eve_1_2_layers.zip"),
         ("plain", "submission_metadata.yml"),
         ("plain", "carl/student/timestamp.txt"),
+        ("plain", "hw-eve/.git/HEAD"),
     ],
 )
 def test_no_student_decides_on_the_layout(lay, layout, intruder):
@@ -189,8 +212,10 @@ def test_no_student_decides_on_the_layout(lay, layout, intruder):
 
 ODD = (
     "- a\n",
+    "a: 1\n",
     "a: [",
     "!!python/object/apply:os.getpid []\n",
+    "\x00",
     *(
         f"submission_11:\n  {line}\n"
         for line in (":submitters: [anna]", ":submitters: 3", ":created_at: !!timestamp x", ":score: !!int ''")
@@ -207,15 +232,23 @@ def test_odd_gradescope_metadata_are_one_line(lay, text):
 
 TIMES = {
     "2026-12-25 15:58:23.948203 UTC": "15:58:23.948203",
+    "2026-12-25 15:58:23.948203 CET": "14:58:23.948203",
     "2026-07-25 15:58:23 CEST": "13:58:23",
     "2026-12-25 15:58:23.948203 +0100": "14:58:23.948203",
+    "2026-12-25 15:58:23 -03": "18:58:23",
     "2026-12-25 15:58:23 EST": "20:58:23",
     "2026-12-25T15:58:23.948203+05:30": "10:28:23.948203",
+    "2026-12-25 15:58:23.948203000 Z": "15:58:23.948203",
     "2026-12-25 15:58:23": "15:58:23",
     "25 Dec 2026 03:58 PM": "15:58:00",
     "2026-12-25 15:58:23 XYZ": None,
+    "2026-12-25 15:58:23 UTC+1": None,
+    "2026-12-25 15:58:23 America/New_York": None,
+    "2026-12-25 15:58:23 ../../etc/localtime": None,
     "0001-01-01 00:00:00 +0500": None,
     "yesterday": None,
+    "15:58": None,
+    "9" * 40: None,
     "": None,
 }
 
@@ -234,10 +267,19 @@ def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(lay, plat
     assert shown == TIMES[text] and bool(one.unread_time) == (shown is None)
 
 
+@pytest.mark.parametrize("names", [("hw1-ann-lee", "hw1-ann-kim"), ("hw1-ann-lee",)])
+def test_the_folder_that_gh_makes_tells_the_assignment(lay, names):
+    folder = lay(*(f"{name}/{file}" for name in names for file in (".git/HEAD", "layers.py")))
+    download = read(folder.rename(folder.with_name("hw1-submissions")))
+    found = {one.people[0].ids["github"] for one in download.submissions}
+    assert download.layout == "github" and found == {name.removeprefix("hw1-") for name in names}
+
+
 @pytest.mark.parametrize(
     ("names", "layout"),
     [
         (["sub/anna_1_2_layers.py", "sub/bob_2_3_layers.py"], "canvas"),
+        (["sub/A B_1_assignsubmission_file/layers.py"], "moodle"),
         (["sub/anna/layers.py", "sub/bob.zip", "README.md"], "plain"),
     ],
 )

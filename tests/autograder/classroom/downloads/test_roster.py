@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.downloads import Download, HandedIn, Person, match, read_roster
+from autograder.classroom.downloads import Download, HandedIn, Person, Stray, match, read_roster
 from foundation.command_line import UserError
 
 CANVAS = """\
@@ -86,7 +86,9 @@ def test_a_person_is_found_in_each_platforms_roster(roster, text):
     ("text", "name"),
     [
         ("id,name\n1,Robert Tables\n", "Robert Tables"),
+        ('id,name\n1,"Tables, Robert"\n', "Robert Tables"),
         ('id,name\n1,"Tables, Jr., Robert"\n', "Robert Tables, Jr."),
+        ('id,name\n1,"Robert Tables, Jr."\n', "Robert Tables, Jr."),
         ('id,first_name,last_name\n1,Robert,"Tables, Jr."\n', "Robert Tables, Jr."),
         ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
     ],
@@ -102,9 +104,12 @@ def test_the_first_name_comes_first(roster, text, name):
     "text",
     [
         "sep=;\nid;name\n7;Anna Smith\n",
+        '"sep=,"\r\nid,name\r\n7,Anna Smith\r\n',
+        "SEP=|\nid|name\n7|Anna Smith\n",
         'id;name;"Essay, draft, notes, and sources"\n7;Anna Smith;5\n',
         "id;name;Essay, draft, notes, and sources\n7;Anna Smith;5\n",
         'id\tname\t"a;b;c;d,e,f,g"\n7\tAnna Smith\t\n',
+        "id,name,ID\n7,Anna Smith,7\n",
     ],
 )
 def test_the_separator_is_the_one_that_is_meant(roster, text):
@@ -116,6 +121,15 @@ def test_staff_are_no_students(roster):
     """Gradescope's roster has them too."""
     lines = "A,B,1,a@x,Student\nC,D,2,c@x,Instructor\nE,F,3,e@x,TA\nG,H,4,g@x,\n"
     assert [student.id for student in roster("First Name,Last Name,SID,Email,Role\n" + lines)] == ["1", "4"]
+
+
+def test_what_a_student_typed_is_no_submission_but_known(roster):
+    students = roster(CANVAS)
+    strays = (Stray("a", "a text", (Person("", {"canvas": "12350"}),)), Stray("b", "a text", (Person("", {}),)))
+    found = match(Download("canvas", Path(), (one(Person("ünalbob")),), strays), students)
+    assert found.perhaps == {students[0]: ("a",)} and found.missing == students[:1]
+    both = match(Download("canvas", Path(), (one(Person("smithanna")),), strays), students)
+    assert not both.perhaps, "files count, and the text is among the strays"
 
 
 def test_a_name_that_two_students_have_fits_nobody(roster):
@@ -134,6 +148,12 @@ def test_partners_share_one_submission(roster):
     assert matched(students, team).students[team] == students[:2]
     stranger = one(Person("Anna"), Person("Eve"))
     assert matched(students, stranger).unmatched == (stranger,), "half a group is not guessed"
+
+
+def test_canvas_names_a_group_and_numbers_one_partner(roster):
+    students = roster("id,name,canvas id,group\n1,Anna,11,Team 4!\n2,Bob,12,Team 4!\n3,Carl,13,!!\n")
+    team, nameless = one(Person("team4", {"canvas": "11"})), one(Person("", {"canvas": "13"}), entry="x")
+    assert matched(students, team, nameless).students == {team: students[:2], nameless: students[2:]}
 
 
 GROUPS = "id,name,canvas id,participant,group\n" + "".join(
@@ -165,19 +185,30 @@ def moodle_(name, id_):
     ("people", "owners"),
     [
         ([moodle_("Group 1.1", "501")], ["anna ben"]),
+        ([moodle_("Group 11", "501")], ["cara dan"]),
         ([moodle_("Group 1.1", "57")], ["anna ben"]),
+        ([moodle_("Group 1-1", "501")], [""]),
+        ([moodle_("group 1.1", "501")], ["anna ben"]),
         ([moodle_("C", "501"), moodle_("C++", "502"), moodle_("C#", "503")], ["josé roy", "jose roy", "eve"]),
+        ([moodle_("c+", "501")], [""]),
         ([moodle_("Team A", "501"), moodle_("team a", "502"), moodle_("TEAM A", "503")], ["gus", "fay", ""]),
         ([canvas_("group11", "55")], ["anna ben"]),
+        ([canvas_("group11", "58")], ["cara dan"]),
         ([canvas_("group11", "99")], [""]),
+        ([canvas_("group11", "63")], [""]),
         ([canvas_("c", "62"), canvas_("c", "99")], ["jose roy", ""]),
         ([canvas_("eve", "63"), canvas_("eve", "99")], ["eve", ""]),
+        ([canvas_("eve", "55")], [""]),
         ([moodle_("José Roy", "61"), moodle_("Jose Roy", "62")], ["josé roy", "jose roy"]),
         ([Person("José Roy"), Person("Jose Roy")], ["josé roy", "jose roy"]),
+        ([Person("Jośe Roy")], [""]),
         ([Person("Evé"), Person("Eve")], ["", "eve"]),
         ([Person("Evé"), Person("Evè")], ["", ""]),
+        ([Person("Evé")], ["eve"]),
+        ([moodle_("Eve", "99")], [""]),
         ([Person("x", {"moodle": "eve"}), Person("y", {"canvas": "61"})], ["", "josé roy"]),
         ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["", "eve"]),
+        ([Person("x", {"login": "Eve"})], ["eve"]),
         ([moodle_("Group 7", "66")], ["group 7"]),
     ],
 )
@@ -218,10 +249,12 @@ def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
     [
         ("", "1: no column with names or ids; expected id, name, email, …, but there is no heading"),
         ("a,b\n1,2\n", "1: no column with names or ids; expected id, name, email, …, not a, b"),
+        ("id,name\n", "no students in it"),
         ("id,name\n1,Anna\n1,Bob\n", "3: 1 is there twice; keep one line"),
         ("name\nAsh, Anna\n", "2: 2 cells where the heading has 1; put cells with a comma in quotes"),
         ('id,name\n1,"Anna\n', "not valid CSV"),
         ("sep=;\nid;name\n1;Anna\n1;Bob\n", "4: 1 is there twice; keep one line"),
+        ("name;id,of,it\n", "no students in it"),
         ("id,name\n1.3146E+17,Anna\n", "2: 1.3146E+17 is rounded by a spreadsheet; export the roster again"),
         (CANVAS.replace("u008", '"1,3146E+17"'), "is rounded by a spreadsheet"),
         ("id,name,group,Group\n1,Anna,A,A\n2,Bob,A,B\n", "3: the columns 'group' and 'Group' hold different things"),

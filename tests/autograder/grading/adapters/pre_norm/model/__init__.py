@@ -1,0 +1,1 @@
+"""A pre-norm Transformer as a package."""
