@@ -25,8 +25,10 @@ from .shapes import excerpt_of
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding
 
-MOST_REWRITTEN, MOST_PAIRS = 6, 10
+MOST_REWRITTEN, MOST_PAIRS = 16, 10
 """Versions that are tried."""
+MOST_WRONG = 8
+"""Versions that are not equal, to choose from."""
 EQUAL, CLEARLY = 1e-9, 1e-3
 """Differences, relative to 1 + the size of a result: below the first nobody sees one, above the second everybody."""
 
@@ -133,24 +135,21 @@ def _calls(
 def equal_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
     """The only one of four rewritten lines that leaves all results equal.
 
-    In some of the others a slip stands beside what is said in another way.
+    The others are rewritten in the same ways, as far as there are enough, and by slips.
     """
     versions = Versions(bench, component, understanding)
-    own = own_statements(bench.intake, component)
-    wrong = []
-    for tried in try_changes(bench, component, draw):
-        line = tried.change.line
-        again = [text for one, text in _rewritten(tried.change.text, own) if one.node.lineno == line]
-        for text in (tried.change.text, *draw.sample(again, min(len(again), 1))):
-            if versions.differing(text):
-                wrong.append(changed_line(bench.intake, versions.module, line, text))
-    rewritten = list(_rewritten(versions.text, own))
-    equal = [
-        changed_line(bench.intake, versions.module, statement.node.lineno, text)
-        for statement, text in draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN))
-        if len(wrong) >= N_OPTIONS - 1 and versions.differing(text) == set()
-    ]
-    if not equal:
+    rewritten = list(_rewritten(versions.text, own_statements(bench.intake, component)))
+    equal: list[Option] = []
+    wrong: list[Option] = []
+    for statement, text in draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
+        differing = versions.differing(text)
+        if differing is not None:
+            option = changed_line(bench.intake, versions.module, statement.node.lineno, text)
+            (wrong if differing else equal).append(option)
+    for tried in try_changes(bench, component, draw) if equal else ():
+        if len(wrong) < MOST_WRONG and versions.differing(tried.change.text):
+            wrong.append(tried.option(bench))
+    if not equal or len(wrong) < N_OPTIONS - 1:
         return None
     wanted = drawn_ranks(draw)
     several = [(right, with_wrong(right, wrong, draw, wanted)) for right in equal]
@@ -206,43 +205,63 @@ def _swapped(text: str, one: Statement, other: Statement) -> str:
     return "\n".join(lines)
 
 
-METHODS = {"exp", "masked_fill", "matmul", "mean", "relu", "softmax", "sqrt", "square", "sum", "transpose"}
-"""Of tensors, that are functions of PyTorch as well."""
+SAID = {
+    "exp": (),
+    "masked_fill": (),
+    "matmul": ("a @ b", "b @ a"),
+    "mean": (),
+    "relu": ("a.clamp(min=0)", "a.clamp(max=0)"),
+    "softmax": (),
+    "sqrt": ("a ** 0.5", "a ** -0.5"),
+    "square": ("a * a", "a ** 2", "a * 2"),
+    "sum": (),
+    "transpose": ("a.transpose(c, b)", "a.transpose(b, b)"),
+}
+"""Functions of PyTorch that tensors have as methods, and what else may be written for `f(a, b, c)` or `a.f(b, c)`."""
 
 
 def _rewritten(text: str, own: Sequence[Statement]) -> Iterator[tuple[Statement, str]]:
-    """Versions in which a line says the same in another way, as far as one can tell; they are run before they count.
-
-    The text may be that of the statements, or one in which lines of theirs are changed.
-    """
-    there = {(node.lineno, node.col_offset): node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)}
+    """Versions with a line that may say the same in another way: running them tells which do."""
     for statement in own:
-        node = there.get((statement.node.lineno, statement.node.col_offset))
-        if node is None or len(statement.lines) > 1:
-            continue
-        for part in expressions_in(node):
+        for part in expressions_in(statement.node) if len(statement.lines) == 1 else ():
             for other in _said_otherwise(part):
-                changed = with_expression(text, node, part, other)
+                changed = with_expression(text, statement.node, part, other)
                 if changed is not None and changed != text:
                     yield statement, changed
 
 
 def _said_otherwise(node: ast.expr) -> Iterator[ast.expr]:
-    def of_torch(name: str, *arguments: ast.expr) -> ast.expr:
-        return ast.Call(ast.Attribute(ast.Name("torch"), name), [*arguments], [])
-
+    """What is sometimes equal to an expression: `b + a` is to `a + b`, `b - a` is not to `a - b`."""
     match node:
-        case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as op, right=right):
-            yield ast.BinOp(right, op, left)
-        case ast.BinOp(left=left, op=ast.Div(), right=right):
-            yield ast.BinOp(left, ast.Mult(), ast.BinOp(ast.Constant(1), ast.Div(), right))
-        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-            yield of_torch("matmul", left, right)
-        case ast.UnaryOp(op=ast.Invert(), operand=operand):
-            yield of_torch("logical_not", operand)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name), args=[first, *rest]) if (
-            name in METHODS
+        case ast.BinOp(left=ast.BinOp(left=a, op=op, right=b), op=other, right=c):
+            yield ast.BinOp(a, op, ast.BinOp(b, other, c))
+    match node:
+        case ast.BinOp(left=a, op=op, right=b):
+            yield ast.BinOp(b, op, a)
+            if isinstance(op, ast.Div):
+                yield from (_filled(form, a, b) for form in ("a * (1 / b)", "1 / a * b"))
+            if isinstance(op, ast.MatMult):
+                yield from (_filled(form, a, b) for form in ("torch.matmul(a, b)", "torch.matmul(b, a)"))
+        case ast.UnaryOp(op=ast.Invert(), operand=a):
+            yield from (_filled(form, a) for form in ("torch.logical_not(a)", "a == 0", "a != 0"))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "math" as of), attr=name), args=[a, *rest]) if (
+            name in SAID
         ):
-            yield ast.Call(ast.Attribute(first, name), rest, node.keywords)
-        case ast.Call(func=ast.Attribute(value=value, attr=name)) if name in METHODS:
-            yield ast.Call(ast.Attribute(ast.Name("torch"), name), [value, *node.args], node.keywords)
+            if of == "torch":
+                yield ast.Call(ast.Attribute(a, name), rest, node.keywords)
+            yield from (_filled(form, a, *rest) for form in SAID[name])
+        case ast.Call(func=ast.Attribute(value=a, attr=name), args=rest) if name in SAID:
+            yield ast.Call(ast.Attribute(ast.Name("torch"), name), [a, *rest], node.keywords)
+            yield from (_filled(form, a, *rest) for form in SAID[name])
+
+
+def _filled(form: str, *parts: ast.expr) -> ast.expr:
+    """An expression with these parts for its `a`, `b` and `c`."""
+    named = dict(zip("abc", parts, strict=False))
+
+    class Filling(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+            return named.get(node.id, node)
+
+    filled: ast.expr = Filling().visit(ast.parse(form, mode="eval").body)
+    return filled
