@@ -1,6 +1,7 @@
 """The tables of `assignment.toml` that stand for themselves: the contract, the limits, what handing in late costs.
 
-Each value is what it should be, or a UserError names its place, the value, and what would be right.
+All values are in `assignment.toml`, none here. Each is as it should be, or a UserError names its place, the value, and
+what would be correct.
 """
 
 from __future__ import annotations

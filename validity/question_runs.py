@@ -22,8 +22,8 @@ from autograder.sources import Sources
 from autograder.testing.case import Case
 from autograder.testing.in_process import InProcessSubmission
 from autograder.understanding.bench import Bench
-from autograder.understanding.own_code import own_statements
 from autograder.understanding.question import Option, Question
+from autograder.understanding.student_lines import own_statements
 from foundation.assignment_file import Assignment
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from autograder.grading.submission import open_grader
 from autograder.intake import take_in
 from autograder.sources import Sources
 from autograder.testing.in_process import read_sources
-from autograder.understanding.drawing import open_examiner
+from autograder.understanding.examiner import open_examiner
 from autograder.understanding.question import N_OPTIONS, Question
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON

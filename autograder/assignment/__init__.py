@@ -2,7 +2,7 @@
 
     assignment.toml      tasks, points, thresholds, limits, the contract
     handout.md           what students read first
-    tests/               the component tests, one file per task
+    tests/               the component tests, one file per task, or one for similar tasks
     stand_ins/           what runs in the worker beside submitted code
     expected/            what right code computes, whatever the layout of its parameters
     training_check.py    does the whole learn?
@@ -12,7 +12,7 @@
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     scenes.py            calls that questions at home are about
     hunt_calls.py        how bug hunts call a component
-    understanding/       questions to students about their own code
+    understanding/       questions for students about their own code
     proof/               what proves the tests: correct variants, faults under conditions
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`. How to write another

@@ -32,7 +32,7 @@ from .sitting import scan
 
 if TYPE_CHECKING:  # needs PyTorch
     from ..grading.judging import Grader
-    from ..understanding.drawing import Examiner
+    from ..understanding.examiner import Examiner
 
 SHEETS = "sheets"
 """The folder of a class's sheets as they are kept for the next run."""
@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
 def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Iterator[tuple[Grader, Examiner]]:
     """A grader, and what draws questions with it; PyTorch is imported after the grader's first process has begun."""
     with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.drawing import open_examiner
+        from ..understanding.examiner import open_examiner
 
         with open_examiner(grader, seeds, options.sitting or "", options.hunt) as examiner:
             yield grader, examiner

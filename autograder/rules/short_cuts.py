@@ -1,4 +1,7 @@
-"""Finds the short-cuts that each component uses, itself or through helpers, and lists the uses of internals."""
+"""Finds the short-cuts that each component uses, itself or through helpers, and lists the uses of internals.
+
+The forbidden names are in `[contract.forbidden]` of `assignment.toml`.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,6 @@ from .imports import defuse
 from .session import Session, Tape
 from .worker.values import Decoder, Encoder
 
-"""The verb that asks for reports."""
 LONG_IMPORT = 0.2
 """Seconds."""
 CPU_GRAIN = 0.1
@@ -38,6 +37,8 @@ CPU_GRAIN = 0.1
 
 class Supervisor:
     """Starts sessions, sends them requests, and accounts for them.
+
+    The values of the limits are in `[limits]` of `assignment.toml`.
 
     Attributes:
         seconds: wall time spent waiting for submitted code.

@@ -1,6 +1,6 @@
-"""Questions to a student about the student's own code: for an oral check, or for a sitting in class.
+"""Questions for a student about the student's own code: for a conversation, or for a sitting in class.
 
-    drawing.py   which questions, in which order
+    examiner.py  the kinds of questions, which of them are asked, and in which order
     shapes.py    which shape has this value at this line?
     breaking.py  which of several changes breaks this test?
     symptoms.py  a misconception of the catalogue in your code, or a line is missing: what do you see?
@@ -10,7 +10,7 @@
     hunting.py   a bug hunt: the student's component with one line changed
     sitting.py   seats, the key, and marks from what was answered
     operators.py the mutation operators behind them
-    own_code.py  the statements that the student has written, and one-line changes of them
+    student_lines.py  the statements that the student has written, and one-line changes of them
     bench.py     runs the submission, and changed versions of it, in the sandbox
     question.py  questions, options, excerpts; the sheets as pages
 

@@ -23,8 +23,8 @@ from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
 from ..testing.results import Outcome, State
-from .own_code import Change, changes_of, own_statements
 from .question import Option, changed_line
+from .student_lines import Change, changes_of, own_statements
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader

@@ -18,8 +18,8 @@ from torch import Tensor
 
 from ..reports.html import Excerpt, code_line
 from ..testing.case import Case
-from .own_code import Statement, expressions_in, own_statements, with_code
 from .question import LETTERS, Option, Question, excerpt, place_of
+from .student_lines import Statement, expressions_in, own_statements, with_code
 
 if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding

@@ -19,8 +19,8 @@ from ..sources import Sources
 from ..testing.case import Case
 from .bench import Bench, Tried, try_changes
 from .choosing import Split, drawn
-from .own_code import changes_of, own_statements, without
 from .question import Option, Question, changed_line, multiple_choice, place_of
+from .student_lines import changes_of, own_statements, without
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding

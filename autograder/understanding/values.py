@@ -15,9 +15,9 @@ from torch import Tensor
 
 from ..testing.case import Case
 from .choosing import drawn_ranks, with_wrong
-from .own_code import Statement, changes_of, own_statements, with_code
 from .question import N_OPTIONS, Option, Question, multiple_choice, place_of
 from .shapes import excerpt_of
+from .student_lines import Statement, changes_of, own_statements, with_code
 
 if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding

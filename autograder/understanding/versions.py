@@ -18,9 +18,9 @@ from torch import Tensor
 from ..testing.case import Case
 from .bench import Bench, try_changes
 from .choosing import Split, distance, drawn, drawn_ranks, with_wrong
-from .own_code import Statement, expressions_in, own_statements, with_code, with_expression
 from .question import N_OPTIONS, Option, Question, changed_line, multiple_choice, place_of
 from .shapes import excerpt_of
+from .student_lines import Statement, expressions_in, own_statements, with_code, with_expression
 
 if TYPE_CHECKING:
     from ..assignment_parts import Understanding

@@ -79,7 +79,7 @@ def draw(scheme: str) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'role="img" font-family="system-ui, Helvetica, Arial, sans-serif">',
-        "<title>From the marked solution to a release, from a submission to marks, from text to a score</title>",
+        "<title>From the annotated solution to a release, from a submission to marks, from text to a score</title>",
         f'<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" '
         f'orient="auto-start-reverse"><path d="M0 0L10 5L0 10z" fill="{colours["edge"]}"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{colours["page"]}"/>',

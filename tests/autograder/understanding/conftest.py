@@ -18,7 +18,7 @@ from ..submissions import write_submission
 
 if TYPE_CHECKING:
     from autograder.grading.judging import Grader
-    from autograder.understanding.drawing import Examiner
+    from autograder.understanding.examiner import Examiner
 
 ASSIGNMENT = read_assignment()
 
@@ -35,7 +35,7 @@ def grader(tmp_path_factory) -> Iterator[Grader]:
 
 @pytest.fixture(scope="session")
 def examiner(grader) -> Iterator[Examiner]:
-    from autograder.understanding.drawing import open_examiner
+    from autograder.understanding.examiner import open_examiner
 
     with open_examiner(grader, Seeds(b"a secret")) as examiner:
         yield examiner

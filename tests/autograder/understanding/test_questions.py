@@ -9,7 +9,7 @@ import pytest
 from autograder.assignment_parts import understanding_of
 from autograder.understanding.bench import Bench
 from autograder.understanding.breaking import breaking_question
-from autograder.understanding.drawing import choice_question
+from autograder.understanding.examiner import choice_question
 from autograder.understanding.hunting import hunt_question
 from autograder.understanding.shapes import shape_question
 from autograder.understanding.symptoms import symptom_question

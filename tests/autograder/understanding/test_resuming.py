@@ -63,7 +63,7 @@ def use(tmp_path, monkeypatch):
             yield stub
 
         monkeypatch.setattr("autograder.commands.ask.open_grader", open_stub)
-        monkeypatch.setattr("autograder.understanding.drawing.open_examiner", open_stub)
+        monkeypatch.setattr("autograder.understanding.examiner.open_examiner", open_stub)
         return stub
 
     return install

@@ -20,9 +20,9 @@ from ..testing.case import Case
 from .bench import Bench
 from .breaking import breaking_question
 from .hunting import hunt_question
-from .own_code import own_statements
 from .question import LETTERS, N_OPTIONS, Option, Question, Sheet, multiple_choice
 from .shapes import shape_question
+from .student_lines import own_statements
 from .symptoms import purpose_question, symptom_question
 from .values import value_question
 from .versions import branch_question, equal_question, input_question, order_question
