@@ -257,7 +257,8 @@ def make_notebook(
 
 
 def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
-    points = f"{task.points:g} points" if task.points else "an extension, no points"
+    of = "an extension, " * task.extension
+    points = f"{of}{task.points:g} {'bonus ' * task.extension}points" if task.points else f"{of}no points"
     if task.threshold is not None:
         points += f" for BLEU of at least {as_threshold(assignment.thresholds[task.threshold])}"
     effort = f"Difficulty {part.stars} · about {part.minutes} minutes"

@@ -14,7 +14,7 @@ def test_the_default_assignment_adds_up():
     assert (assignment.name, assignment.max_score) == ("transformer", 100)
     required = [task.points for task in assignment.tasks if not task.extension]
     assert required == [4, 14, 14, 10, 6, 4, 10, 10, 6, 6, 6, 5, 5]
-    assert all(task.points == 0 for task in assignment.tasks if task.extension)
+    assert [task.points for task in assignment.tasks if task.extension and task.points] == [6], "a bonus"
     assert assignment.thresholds == {"beginner": 0.30, "advanced": 0.45}
 
 
@@ -46,8 +46,8 @@ def test_the_default_assignment_adds_up():
         ("extension = true", "by_hand = true", "task E.1: expected one of `components`, `threshold` and `by_hand"),
         ("extension = true", "written = true", "task E.1: written: people read it; expected `by_hand"),
         ("extension = true", "by_hand = 1", "task E.1: by_hand = 1: expected true or false"),
-        ("questions = 0", "questions = -1", "[understanding] questions = -1: expected a finite number of at least 0"),
-        ("questions = 0", "question = 0", "[understanding]: unknown key 'question'; did you mean 'questions'?"),
+        ("questions = 6", "questions = -1", "[understanding] questions = -1: expected a finite number of at least 0"),
+        ("questions = 6", "question = 5", "[understanding]: unknown key 'question'; did you mean 'questions'?"),
         (
             'understanding = "hunts"',
             "understanding = 'hunt'",

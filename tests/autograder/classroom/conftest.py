@@ -27,6 +27,8 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.places import SKELETON
 
+from ..submissions import points_of
+
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"a secret")
 ASSIGNMENT = read_assignment()
@@ -54,7 +56,7 @@ class StubGrader:
         yield Finished()
 
     def parts(self, intake):
-        yield TasksJudged(tuple(TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks))
+        yield TasksJudged(tuple(TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks))
 
     def names(self) -> list[str]:
         """Who has been graded since the last call."""
@@ -187,7 +189,8 @@ def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAI
             Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
             for n, one in enumerate(states)
         ]
-        results.append(judge_task(task, outcomes, assignment.credit))
+        result = judge_task(task, outcomes, assignment.credit)
+        results.append(replace(result, score=min(result.score, points_of(task))))
     return TasksJudged(tuple(results))
 
 

@@ -14,6 +14,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
+from ..submissions import points_of
 from .conftest import ASSIGNMENT, VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
@@ -29,7 +30,7 @@ def judgement(**states: str) -> Judgement:
     results = []
     for task in ASSIGNMENT.tasks:
         state = State(states.get(task.name, "passed"))
-        results.append(TaskResult(task, state, task.points if state is State.PASSED else 0.0, ""))
+        results.append(TaskResult(task, state, points_of(task) if state is State.PASSED else 0.0, ""))
     events = [TakenIn({}), TasksJudged(tuple(results)), Finished()]
     return Recorder("anna", ASSIGNMENT, VERSION).add_all(events).judgement
 

@@ -38,7 +38,8 @@ def lost(record: Record) -> dict[str, str]:
 def test_the_reference_earns_every_point(graded):
     record = graded("good")
     assert lost(record) == {}
-    assert record.judgement.score == record.judgement.max_score == 100
+    assert record.judgement.max_score == 100
+    assert record.judgement.score == sum(task.points for task in read_assignment().tasks), "the bonus, too"
     assert record.judgement.bleu.value == pytest.approx(1)
 
 

@@ -20,6 +20,8 @@ from autograder.testing.results import ItemMark, State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
+from ..submissions import points_of
+
 ASSIGNMENT = read_assignment()
 ABOUT = About(ASSIGNMENT.title, 100.0)
 SEEDS = Seeds(b"a secret")
@@ -32,7 +34,7 @@ def record(state: State = State.PASSED) -> Record:
     lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
     items = lost if state is State.FAILED else ()
     tasks = [TaskResult(task, state, share * task.points, "", items=items) for task in ASSIGNMENT.tasks[:1]]
-    tasks += [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks[1:]]
+    tasks += [TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks[1:]]
     recorder.add(TasksJudged(tuple(tasks)))
     recorder.add(Finished())
     return recorder.record

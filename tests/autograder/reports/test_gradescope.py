@@ -15,6 +15,8 @@ from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
+from ..submissions import points_of
+
 ASSIGNMENT = read_assignment()
 LINES = ["the cat sleeps on the mat ."]
 
@@ -31,7 +33,7 @@ def test_results_are_complete() -> None:
     """What was not judged has no mark, and then there is no total."""
     states = {"1.1": State.FAILED, "1.2": State.GRADER_ERROR}
     tasks = [(task, states.get(task.number, State.PASSED)) for task in ASSIGNMENT.tasks]
-    judged = [TaskResult(task, state, task.points * (state is State.PASSED), "why") for task, state in tasks]
+    judged = [TaskResult(task, state, points_of(task) * (state is State.PASSED), "why") for task, state in tasks]
     recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
     results = in_full(recorder.add(TasksJudged(tuple(judged))))
     failed, broken, passed = results["tests"][:3]

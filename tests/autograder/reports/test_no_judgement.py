@@ -18,6 +18,8 @@ from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
+from ..submissions import points_of
+
 ASSIGNMENT = read_assignment()
 FIRST = ASSIGNMENT.tasks[0]
 SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade", "plain": "score"}
@@ -26,7 +28,7 @@ SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade", "plain": "score"}
 def record(key: str, state: State, points: float) -> Record:
     """The first task in a state, with points that nobody may see where it is no judgement; all others passed."""
     recorder = Recorder(key, ASSIGNMENT, "0" * 16)
-    others = [TaskResult(task, State.PASSED, task.points, "") for task in ASSIGNMENT.tasks[1:]]
+    others = [TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks[1:]]
     return recorder.add_all(
         [TakenIn({}), TasksJudged((TaskResult(FIRST, state, points, "why"), *others)), Finished()],
     )

@@ -19,6 +19,8 @@ from autograder.reports.pages.pictures import understanding_picture
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
+from ..submissions import points_of
+
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
@@ -30,7 +32,7 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
     """A finished submission all of whose tasks are in one state."""
     recorder = Recorder(key, ASSIGNMENT, "0123456789abcdef")
     share = 1 if state is State.PASSED else 0
-    recorder.add(TasksJudged(tuple(TaskResult(task, state, share * task.points, "") for task in ASSIGNMENT.tasks)))
+    recorder.add(TasksJudged(tuple(TaskResult(task, state, share * points_of(task), "") for task in ASSIGNMENT.tasks)))
     if note:
         recorder.add(Noted(note, is_about_run=True))
     recorder.add(Finished())
@@ -201,7 +203,8 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     marks = {key: [one.mark] for key, one in members.items()}
     found = understanding_picture(marks, assignment)
     assert found["apart"] == ["bob"] and ("dora", 1.0, 0.5) in found["dots"] and len(found["dots"]) == 4
-    assert understanding_picture(marks, ASSIGNMENT)["dots"] == [], "without points nothing is drawn"
+    without = replace(assignment, tasks=tuple(replace(task, points=points_of(task)) for task in tasks))
+    assert understanding_picture(marks, without)["dots"] == [], "without points nothing is drawn"
     found = tuple(members.values())
     roll = Roll(
         layout="canvas", folder="class", has_roster=True, members=tuple(one.member for one in found), left_out=()
