@@ -19,8 +19,8 @@ from typing import Any
 def findings() -> dict[Any, Any]:
     """Your name, and for each hunt an input on which right and wrong differ, the right output, and the kind of mistake.
 
-    The input is a list of the arguments. An example, about box(99)([[[1, -1]]]), which nobody has; two digits of a
-    number are enough:
+    The input is a list of the arguments. An example, about box(99)([[[1, -1]]]), which nobody has; two decimals
+    are enough:
 
     return {"name": "anna", 99: {"input": [[[[1, -1]]]], "right": [[[1, 0]]], "kind": "step"}}
     """

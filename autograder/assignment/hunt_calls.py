@@ -165,7 +165,8 @@ CALLS: Mapping[str, Call] = {
     "model.Decoder": Call(DECODING, f"x (b, t, 4): {STACK}", module(D, N_HEADS, D, N_LAYERS, dropout=0.0), (ONE, TWO)),
     "model.Transformer": Call(
         {"src": "int b s", "tgt": "int b t"},
-        f"log-probabilities of the next token (b, t, {N_TOKENS}): {LAYER}, 1 layer, padding has the id {PAD}",
+        f"log-probabilities of the next token (b, t, {N_TOKENS}): {LAYER}, 1 layer; token {PAD} is padding; "
+        f"tokens t and t + {D} have the same vector",
         predict,
         ([[3, 5]], [[1, 3]]),
     ),

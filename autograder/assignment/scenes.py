@@ -44,10 +44,12 @@ class Scene:
         call: Callable[..., Any] = module if self.method == "forward" else getattr(module, self.method)
         return call(*self.inputs)
 
-    def watch(self, submission: SubmissionUnderTest, *arguments: Any) -> Any:
+    def subject(self, submission: SubmissionUnderTest) -> Any:
+        """What is called: the function, or a module, which has random parameters."""
+        return submission.build(self.component, **self.made_with).eval() if self.method else self.component
+
+    def watch(self, submission: SubmissionUnderTest, subject: Any, *arguments: Any) -> Any:
         """Makes the call of a function or of a `forward`, and looks on: see `stand_ins/watching.py`."""
-        is_function = not self.method
-        subject = self.component if is_function else submission.build(self.component, **self.made_with).eval()
         return submission.apply("watch", subject, list(self.inputs), *arguments)
 
 

@@ -117,7 +117,7 @@ class Tried:
     def report(self) -> str:
         """What the student reads."""
         counting, outcomes = self.counting, self.outcomes
-        missed = [one.item for one in outcomes if one.state is not State.PASSED]
+        missed = [one.item.rpartition(": ")[2] for one in outcomes if one.state is not State.PASSED]
         n_found, n_tests = len(outcomes) - len(missed), counted(len(self.tests), "test")
         name = self.name.partition(".")[2]
         lines = [f"{name}: {len(counting)} of {n_tests} count; {n_found} of {len(outcomes)} groups are found"]

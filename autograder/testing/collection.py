@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pytest
@@ -125,7 +126,7 @@ def _last_words(report: str) -> str:
 
 def run_items(items: Sequence[pytest.Item]) -> None:
     """Runs tests by pytest's protocol; fixtures of modules live as long as the next test uses them."""
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in zip_longest(items, items[1:]):
         runtestprotocol(item, log=False, nextitem=following)
 
 

@@ -114,6 +114,14 @@ class Attempts:
         return len(known)
 
 
+def not_python(sources: Sources) -> str:
+    """Where a module is no Python, in one line: it cannot have been tried, and is no attempt. "" if all are."""
+    for module, (_, text) in sources.items():
+        if isinstance(error := tree_of(text), SyntaxError):
+            return f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}"
+    return ""
+
+
 def give(number: str) -> int:
     """Prints a hint for a task of a student's folder, or what is missing for one; returns 1 unless its tests pass.
 
@@ -121,16 +129,18 @@ def give(number: str) -> int:
         UserError: where there is no such task.
     """
     assignment, folder = read_assignment(), released_folder()
-    tasks = {task.number: task for task in assignment.tasks if task.components and not task.tests_of}
+    tasks = {task.number: task for task in assignment.tasks if task.components and not task.understanding}
     task = tasks.get(number)
     if task is None:
-        raise UserError(f"there is no task {number!r} with tests: expected one of {', '.join(tasks)}")
+        raise UserError(f"there are no hints for {number!r}: expected one of {', '.join(tasks)}")
     sources = read_sources(folder, folder)
-    for module, (_, text) in sources.items():
-        if isinstance(error := tree_of(text), SyntaxError):  # it cannot have been tried, and is no attempt
-            print(f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}")
-            return 1
+    if problem := not_python(sources):
+        print(problem)
+        return 1
     hints, outcomes = hints_for(task, sources, assignment)
+    if not outcomes:
+        print(f"the tests of {number} are handed out later, and the hints with them")
+        return 1
     missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
     print(f"{task.number} {task.title}: {len(outcomes) - len(missed)} of {len(outcomes)} tests pass")
     if any(outcome.state is State.NOT_ATTEMPTED for outcome in missed):

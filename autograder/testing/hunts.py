@@ -42,7 +42,7 @@ DTYPES = {"int": torch.int64, "bool": torch.bool, "float": torch.float32}
 FINENESS = 128
 """Of the results that are a key: so fine that none lies near where rounding turns."""
 NEAR = 0.011
-"""An answer may be rounded to two digits."""
+"""An answer may be rounded to two decimals."""
 
 
 @dataclass(frozen=True)

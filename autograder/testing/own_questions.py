@@ -33,7 +33,7 @@ from .under_test import SubmissionUnderTest
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 NEAR, LONGEST_ANSWER = 0.011, 200
-"""An answer may be rounded to two digits."""
+"""An answer may be rounded to two decimals."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 COMMENT = re.compile(r"\s*(#.*)?\r?")
 BLOCKS = (ast.If, ast.For, ast.While)
@@ -93,10 +93,11 @@ def ask(
     numbers = list(lines)
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
     scene = make(Case(0, f"questions about {component} {tag}"))
-    facts, times = _watch(submission, scene, places, numbers)
+    subject = scene.subject(submission)
+    facts, times = _watch(submission, scene, subject, places, numbers)
     kinds = [
         _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw),
-        _asked_for_change(submission, scene, places, numbers, facts),
+        _asked_for_change(submission, scene, subject, places, numbers, facts),
         _asked_for_runs(scene, places, times, draw),
     ]
     kinds = draw.sample(kinds, len(kinds))
@@ -151,11 +152,11 @@ def _places(text: str) -> Iterator[Place]:
 
 
 def _watch(
-    submission: SubmissionUnderTest, scene: Any, places: Sequence[Place], lines: Sequence[int]
+    submission: SubmissionUnderTest, scene: Any, subject: Any, places: Sequence[Place], lines: Sequence[int]
 ) -> tuple[list[Tensor | None], list[int]]:
     """What the places hold in a call, and how often their statements are run."""
     wanted = [[lines[one.first - 1], lines[one.last - 1], one.code, one.is_after] for one in places]
-    facts, times = scene.watch(submission, wanted)
+    facts, times = scene.watch(submission, subject, wanted)
     kept = [one if isinstance(one, Tensor) else None for one in facts]
     return (kept + [None] * len(places))[: len(places)], [int(one) for one in times][: len(places)]
 
@@ -186,7 +187,7 @@ def _asked_for_numbers(
     """A few numbers of a call by hand, which are not all the same as its inputs'."""
     if not scene:
         return None
-    facts, _ = _watch(submission, scene, places, lines)
+    facts, _ = _watch(submission, scene, scene.subject(submission), places, lines)
     given = [one.flatten().tolist() for one in scene.inputs if isinstance(one, Tensor)]
     fitting = []
     for place, fact in zip(places, facts, strict=True):
@@ -196,13 +197,14 @@ def _asked_for_numbers(
     if not fitting:
         return None
     place, numbers = draw.choice(fitting)
-    text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two digits are enough."
+    text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two decimals are enough."
     return OwnQuestion(text, numbers)
 
 
 def _asked_for_change(
     submission: SubmissionUnderTest,
     scene: Any,
+    subject: Any,
     places: Sequence[Place],
     lines: Sequence[int],
     facts: Sequence[Tensor | None],
@@ -216,7 +218,7 @@ def _asked_for_change(
     mask[cell] = ~mask[cell]
     inputs = [*scene.inputs]
     inputs[masks[0]] = mask
-    others, _ = _watch(submission, replace(scene, inputs=tuple(inputs)), places, lines)
+    others, _ = _watch(submission, replace(scene, inputs=tuple(inputs)), subject, places, lines)
     changed = [
         place.first
         for place, one, other in zip(places, facts, others, strict=True)

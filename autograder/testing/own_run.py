@@ -23,7 +23,7 @@ from foundation.assignment_tables import Forbidden
 
 from ..assignment_code import stand_ins_of
 from ..sources import Locate, Sources, in_module, tree_of
-from .hints import Attempts
+from .hints import Attempts, not_python
 from .in_process import InProcessSubmission
 from .observation import side_by_side
 from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
@@ -34,6 +34,8 @@ WIDTH = 80
 """Of a terminal: a task that is still to be written gets one line."""
 MOST = 5
 """Notes on one submission."""
+PRINTED = 20
+"""Lines of what the code has printed that are shown below a failure."""
 
 
 class OwnRun:
@@ -64,6 +66,7 @@ class OwnRun:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
         """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
         report = yield
+        report.sections = [(name, last_lines(text)) for name, text in report.sections]
         error = None if call.excinfo is None else call.excinfo.value
         why = ""
         if isinstance(error, NotImplementedError):
@@ -86,7 +89,8 @@ class OwnRun:
     def _note_cause(self, item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
         """Marks a failure as repeated if its test function failed before, or a test of its file for the same reason."""
         test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
-        causes = {test, file + reason_of(str(error))}
+        said = "\n".join(line for line in str(error).split("\n") if not line.startswith("  inputs:"))
+        causes = {test + item_of(item), file + reason_of(said)}
         tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
         if self._first is None:
             self._first = item.nodeid, error
@@ -140,6 +144,8 @@ class OwnRun:
         states = {one.state for one in outcomes} - {State.PASSED}
         if self._attempts is None or not states or states & {State.NOT_ATTEMPTED, State.NEEDS_READER}:
             return
+        if task.understanding or not_python(self._sources):
+            return
         if Attempts(self._attempts).note(task, self._sources) >= self._assignment.hint_after:
             yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
 
@@ -171,6 +177,13 @@ class OwnRun:
             if mark.n_missed or mark.missing
         ]
         return points + (f"; missing: {', '.join(missing)}" if missing else "")
+
+
+def last_lines(text: str) -> str:
+    """The end of what was printed: a `print` left in a loop would bury the message."""
+    lines = text.splitlines(keepends=True)
+    left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
+    return "".join(left_out + lines[-PRINTED:])
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden) -> Iterator[str]:

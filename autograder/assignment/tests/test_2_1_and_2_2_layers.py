@@ -204,7 +204,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
             not torch.equal(first, second), "two passes in train mode", "different results", "equal results", look_at
         )
         fits = [keeps_single_entries(first, whole, silent, rate, n) for n in range(len(census.norms) + 1)]
-        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "others", look_at)
+        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", look_at)
 
 
 def output_of(module: nn.Module, kind: str, inputs: Inputs) -> Tensor:

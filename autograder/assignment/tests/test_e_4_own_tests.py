@@ -35,9 +35,7 @@ def expect_right_code_passes(submission: SubmissionUnderTest, tests: str) -> Non
     __tracebackhide__ = True
     found = failures_of(submission, tests, "right")
     got = [f"{test} fails on {name} ({why})" for name, failed in found.items() for test, why in failed.items()]
-    look_at = (
-        f"does the docstring of {tests.removeprefix('Test')} say so? A test that rejects right code counts for nothing"
-    )
+    look_at = f"does the docstring of what {tests} tests say so? A test that rejects right code counts for nothing"
     expect(not got, f"{tests} on right code", "all of your tests pass", "; ".join(got), look_at)
 
 
@@ -47,13 +45,8 @@ def expect_faults_are_found(submission: SubmissionUnderTest, tests: str) -> None
     found = failures_of(submission, tests, "fault")
     missed = [name.partition(": ")[2] for name, failed in found.items() if failed.keys() <= wrong]
     got = f"all pass on code that {', and on code that '.join(missed)}"
-    expect(
-        not missed,
-        f"{tests} on faulty code",
-        "a test that fails on each",
-        got,
-        f"what would such a {tests.removeprefix('Test')} return?",
-    )
+    look_at = f"for which call in a test of {tests} would such code return something else than right code?"
+    expect(not missed, f"{tests} on faulty code", "a test that fails on each", got, look_at)
 
 
 def test_right_attention_passes(submission: SubmissionUnderTest) -> None:

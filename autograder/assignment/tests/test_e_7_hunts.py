@@ -52,7 +52,8 @@ def check_output(hunt: Hunt, found: Mapping[Any, Any]) -> None:
         is_right = not isinstance(due, str) and are_near(flat(found.get("right")), due)
     except (TypeError, ValueError, OverflowError, RecursionError):
         fail(f"hunt {hunt.number}: the right output", "lists of numbers, as the box returns them", said)
-    expect(is_right, f"hunt {hunt.number}: the right output", "what right code returns", said, "go through it by hand")
+    look_at = "go through it by hand; two decimals are enough"
+    expect(is_right, f"hunt {hunt.number}: the right output", "what right code returns", said, look_at)
 
 
 def check_kind(hunt: Hunt, found: Mapping[Any, Any]) -> None:
@@ -73,7 +74,7 @@ def test_hunt(submission: SubmissionUnderTest, item: str) -> None:
     expect(isinstance(name, str), "your findings", 'a dictionary with your "name"', str(findings)[:60])
     hunt = next(one for one in read_hunts(ASSIGNMENT.folder).of(str(name)) if one.level == level)
     if hunt.number not in findings:
-        raise NotImplementedError(f"TODO E.7: hunt {hunt.number}, which is one of {name}")
+        raise NotImplementedError(f"TODO E.7: hunt {hunt.number} of {str(name).strip()}")
     found = findings[hunt.number]
     is_whole = isinstance(found, dict) and {"input", "right", "kind"} <= found.keys()
     expect(is_whole, f"hunt {hunt.number}", 'a dictionary with "input", "right" and "kind"', str(found)[:60])

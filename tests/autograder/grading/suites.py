@@ -54,6 +54,11 @@ ATTENTION: dict[str, tuple[str, set[str], str]] = {
     "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
     "one comparison of zeros": ("x = [t * 0 for t in draw()]; near(attention(*x)[0], ours(*x))", set(), ""),
     "torch.equal": ("x = draw(); assert torch.equal(attention(*x)[0], ours(*x))", set(), RIGHT),
+    "torch.equal in float32": (
+        "x = draw(dtype=torch.float32); assert torch.equal(attention(*x)[1], (x[0] @ x[1].mT / 7**0.5).softmax(-1))",
+        set(),
+        ROUNDING,
+    ),
     "too tight": ("x = draw(); near(attention(*x)[0], ours(*x), 1e-12)", set(), ROUNDING),
     "too wide": (
         "torch.manual_seed(0); x = draw(); near(attention(*x)[0], ours(*x), 0.8)",

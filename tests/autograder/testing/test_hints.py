@@ -8,6 +8,7 @@ from autograder.diagnosis.catalogue import faults_of, read_patterns
 from autograder.testing import hints
 from autograder.testing.hints import Attempts, fitting, pattern_of, read_hints, tell
 from autograder.testing.results import Outcome, State
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from release.contents import hints_of
 from validity.hints import AS_IT_IS, patterns_of
@@ -70,6 +71,20 @@ def test_a_syntax_error_is_named_and_no_attempt(tmp_path, monkeypatch, capsys):
     assert hints.give("1.2") == 1
     assert capsys.readouterr().out == "attention.py, line 3: this is not Python: invalid syntax\n"
     assert not (tmp_path / hints.ATTEMPTS).exists()
+
+
+def test_tests_that_are_held_back_give_no_hint(tmp_path, monkeypatch, capsys):
+    (tmp_path / "attention.py").write_text("answer = 1\n")
+    monkeypatch.setattr(hints, "released_folder", lambda: tmp_path)
+    kept = hints.OwnTests
+    monkeypatch.setattr(hints, "OwnTests", lambda of: vars(found := kept(of)).update(items=[]) or found)
+    assert hints.give("1.2") == 1
+    assert capsys.readouterr().out == "the tests of 1.2 are handed out later, and the hints with them\n"
+
+
+def test_only_tasks_about_code_have_hints():
+    with pytest.raises(UserError, match="there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
+        hints.give("E.4")
 
 
 def test_a_hint_takes_some_attempts():

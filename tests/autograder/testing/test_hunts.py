@@ -145,7 +145,7 @@ KNOWN = {part: FINDINGS[EASY.number][part] for part in ("input", "right", "kind"
         ({"name": "anna", EASY.number: KNOWN | {"right": "x"}}, ["passed", "failed", "passed"], "lists of numbers"),
         ({"name": "anna", EASY.number: KNOWN | {"input": "x"}}, ["failed", "failed", "passed"], "a list of the arg"),
         ({"name": "anna", EASY.number: 7}, ["failed"] * 3, 'a dictionary with "input", "right" and "kind"'),
-        ({"name": "anna"}, ["not attempted"] * 3, f"TODO E.7: hunt {EASY.number}, which is one of anna"),
+        ({"name": "anna"}, ["not attempted"] * 3, f"TODO E.7: hunt {EASY.number} of anna"),
         ([1], ["failed"] * 3, 'a dictionary with your "name"'),
     ],
 )

@@ -12,7 +12,11 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
 ASSIGNMENT = read_assignment()
-ATTENTION, NORM = "attention.scaled_dot_product_attention", "layers.LayerNorm"
+ATTENTION, HEADS, NORM = (
+    "attention.scaled_dot_product_attention",
+    "attention.MultiHeadedAttention",
+    "layers.LayerNorm",
+)
 PLAIN = '''import torch
 
 
@@ -26,6 +30,21 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     weights = scores.softmax(dim=-1)
     return weights @ value, weights
 '''
+PLAIN_HEADS = f"""{PLAIN}
+
+class MultiHeadedAttention(torch.nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.maps = torch.nn.ModuleList(torch.nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        q = self.maps[0](query).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        k = self.maps[1](key).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        v = self.maps[2](value).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        context, weights = scaled_dot_product_attention(q, k, v, mask)
+        return self.maps[3](context.transpose(1, 2).flatten(2)), weights
+"""
 
 
 def sources(**changed):
@@ -49,6 +68,12 @@ def test_what_is_asked_is_what_a_debugger_shows(plain):
     assert f"query ({b}, {h}, {q}, " in by_kind["What"].text
 
 
+def test_a_module_keeps_its_parameters_while_the_mask_changes():
+    asked = find(HEADS, InProcessSubmission(sources(attention=PLAIN_HEADS), ASSIGNMENT), ASSIGNMENT)
+    [line] = [one.right[0] for one in asked.questions if "turns from True to False" in one.text]
+    assert "(q, k, v, mask)" in asked.listing.split("\n")[int(line) - 1]
+
+
 def test_a_change_asks_anew_and_a_comment_does_not(plain):
     def asked(text):
         return find(ATTENTION, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
@@ -59,9 +84,9 @@ def test_a_change_asks_anew_and_a_comment_does_not(plain):
 
 @pytest.mark.slow
 def test_the_sandbox_asks_the_same():
-    for changed in ({}, {"attention": PLAIN}):
+    for changed in ({}, {"attention": PLAIN_HEADS}):
         with Sandbox(sources(**changed), ASSIGNMENT) as sandbox:
-            for component in (ATTENTION, NORM):
+            for component in (ATTENTION, HEADS, NORM):
                 here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
                 assert find(component, sandbox, ASSIGNMENT) == here
 

@@ -88,6 +88,13 @@ def test_a_missing_return_is_one_message(tmp_path):
     assert re.search(r"\n1 failed, \d+ deselected, \d+ for the same reason", said)
 
 
+def test_what_is_printed_does_not_bury_the_message(tmp_path):
+    said = run_tests(
+        tmp_path, "return self.contract(", "print('x\\n' * 99); return self.contract(1 + ", "-m", "task_1_5"
+    )
+    assert said.count("\nx\n") < 30 and "more lines; -s shows all\n" in said
+
+
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
 WRONG_VALUE = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.tanh(self.expand(x)))"
 
