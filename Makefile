@@ -62,7 +62,7 @@ $(READY): pyproject.toml $(LOCK)
 release: $(READY) $(CORPUS)  ## student/ and dist/ from reference/, through all gates
 	$(PY) -m release build $(if $(TORCH_INDEX),--torch-index $(TORCH_INDEX))
 
-data: $(READY)  ## generate the embedded corpus in data/corpus and data/private
+data: $(READY)  ## generate the bundled corpus in data/corpus and data/private
 	$(PY) -m data generate
 
 $(CORPUS): $(READY) $(shell find data -name '*.py' -o -name '*.toml' -o -name '*.tsv' -o -name 'manifest.json')
@@ -99,7 +99,7 @@ demo: $(READY) $(CORPUS)  ## grade a sample class of twelve, in under two minute
 calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=5 PRESET=fast EPOCHS=3
 	$(PY) -m validity calibrate $(if $(SEEDS),--seeds $(SEEDS)) --preset $(PRESET) $(if $(EPOCHS),--epochs $(EPOCHS))
 
-##@ Prove that the marks are right
+##@ Prove that the marks are correct
 
 prove: $(READY)  ## known faults are found, variants accepted: all, or a sample: make prove EVERY=3 START=1
 	$(PY) -m validity prove --jobs $(JOBS) --every $(EVERY) --start $(START) $(if $(SEEDS),--seeds $(SEEDS))

@@ -7,7 +7,7 @@ A submission passes through the packages in this order:
     sandbox/     where submitted code runs               scoring/     BLEU, intervals, thresholds
     testing/     runs component tests                    diagnosis/   names the misconception behind a failure
     assignment/  this assignment's tests and faults      reports/     terminal, class, Gradescope, nbgrader
-    understanding/  questions to students about their own code
+    understanding/  questions for students about their own code
     commands/    what each command does                  __main__.py  the command line
     sources.py           the Python text of a submission, read and parsed
     cells.py             correct implementations, as files of an assignment hold them

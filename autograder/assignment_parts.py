@@ -4,7 +4,7 @@ diagnosis_layouts/    other layouts of the same computation: for the diagnosis a
 training_check.py     does the whole learn?
 translating_again.py  run in the worker beside a submission: translates with its checkpoint
 learned_model.py      what the model does whose checkpoint was handed in
-understanding/        questions to students about their own code
+understanding/        questions for students about their own code
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def learned_model_of(assignment: Assignment) -> LearnedModel | None:
 
 
 def understanding_of(assignment: Assignment) -> Understanding:
-    """What questions to students about their own code need of the assignment."""
+    """What questions about students' own code need from the assignment."""
     return cast("Understanding", part_of(assignment, "understanding") or NothingOfItsOwn())
 
 

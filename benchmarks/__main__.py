@@ -73,7 +73,7 @@ def make_parser() -> Parser:
 
     text = "the three tables of the course's report, with several seeds"
     sub = add("tables", tables.measure, text, "--tables 3 --only small medium --seeds 3")
-    sub.add_argument("--tables", type=int, nargs="+", choices=TABLES, default=[*TABLES], help="numbers")
+    sub.add_argument("--tables", type=int, nargs="+", choices=TABLES, default=[*TABLES], help="which tables")
     sub.add_argument("--only", nargs="+", metavar="TEXT", help="only columns whose name contains one of these texts")
     add_number(sub, "--seeds", 3, "runs of each column")
     add_number(sub, "--jobs", 1, "runs at a time, each in a process of its own")
@@ -87,7 +87,7 @@ def make_parser() -> Parser:
     sub = add("memory", processes.measure_memory, text, "--pairs 250000 500000 1000000")
     sizes = [250_000, 500_000, 1_000_000]
     sub.add_argument("--pairs", type=positive, nargs="+", default=sizes, metavar="N", help=f"default: {sizes}")
-    add_number(sub, "--steps", 200, "of training")
+    add_number(sub, "--steps", 200, "training steps")
     sub.add_argument("--folder", type=Path, help="for the made-up text, some GB (default: the system's)")
 
     text = "CPU time of grading one submission alone and in a class, and of the tests without a sandbox"
@@ -98,7 +98,7 @@ def make_parser() -> Parser:
     sub = add("class", grading.measure_class, text, "--count 300 --jobs 2")
     add_number(sub, "--count", 300, "submissions, a third of them broken")
     add_number(sub, "--jobs", 2, "graded at a time")
-    sub.add_argument("--seed", type=int, default=0, help="of the sample and the tests' inputs (default: 0)")
+    sub.add_argument("--seed", type=int, default=0, help="seed for the sample and the tests' inputs (default: 0)")
     sub.add_argument("--keep", type=Path, help="an empty folder for the class and its marks (default: a temporary one)")
 
     text = "planted copies that are found, false alarms among independent solutions, and the CPU time of a class"

@@ -1,6 +1,6 @@
-"""The embedded French-English corpus, and corpora of your own.
+"""The bundled French-English corpus, and corpora of your own.
 
-    generator/     draws the embedded corpus from our own grammar and lexicon: `generate`, `check`
+    generator/     draws the bundled corpus from our own grammar and lexicon: `generate`, `check`
     fetching/      downloads public corpora: `fetch`
     preparation/   turns other parallel text into a corpus: `prepare`
     bpe.py         byte-pair encoding        files.py   what all corpora share        __main__.py   the command line

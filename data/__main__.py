@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m data",
-        description="Makes and checks the embedded French-English corpus; fetches and prepares others.",
+        description="Makes and checks the bundled French-English corpus; fetches and prepares others.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

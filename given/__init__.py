@@ -7,7 +7,7 @@ It works with any package that has the contract's modules; the package's `__main
     building.py      a fresh model, its optimizer     alignment.py     `align`: which words translate each other
     experiment.py    a whole training run             drawing.py       `attention`: where a sentence attends, and how
     run_folder.py    checkpoints, history, curves     pictures.py      maps, matrices, alignments, curves
-    training.py      `train`                          sanity.py        `sanity`: five questions to a new model
+    training.py      `train`                          sanity.py        `sanity`: five checks of a new model
     runs.py          `compare` and `average`          packing.py       `pack`: the archive to hand in
     command_line.py  the parser, and one line for each error
     extras/          raw text, and what is faster for the reference's layers

@@ -146,11 +146,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
     parser.add_argument("--pairs", type=Path, default=CORPUS / "fren.dev.bpe", help="`source|||target` lines")
-    text = "gold links of all pairs or the first ones, a line each: `0-0 1-2`"
+    text = "gold links of all pairs or the first ones, one line per pair: `0-0 1-2`"
     parser.add_argument("--alignments", type=Path, default=CORPUS / "fren.dev.align", help=text)
-    text = (
-        "whose row counts as a token's: that of the step that writes it, or of the one that reads it (default: write)"
-    )
+    text = "which row counts for a token: that of the step that writes the token, or that reads it (default: write)"
     parser.add_argument("--step", choices=("write", "read"), default="write", help=text)
     parser.add_argument("--output", type=Path, help="a picture: .png, .svg or .pdf (default: none)")
     parser.add_argument("--line", type=int, help="the pair whose map is drawn (default: 1)")

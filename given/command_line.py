@@ -74,11 +74,13 @@ def make_parser() -> Parser:
 
     text = "Train a model and measure its dev BLEU after every epoch."
     training.add_flags(command("train", training.run, text, "--epochs 3 --output runs/short"))
-    text = "Ask a fresh model five questions: its first loss, gradients, padding, the future, one batch by heart."
+    text = (
+        "Run five quick checks of an untrained model, such as its first loss, its gradients, and the effect of padding."
+    )
     sanity.add_flags(command("sanity", sanity.run, text, "--output sanity.png"))
-    text = "Give a hint for a task after some failed attempts, which .attempts.json beside the package counts."
+    text = "Give a hint for a task after some failed attempts (counted in .attempts.json beside the package)."
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
-    text = "Ask three questions about your own code for a task whose tests pass; the answers are task E.6."
+    text = "Ask three questions about your own code for a task whose tests pass (task E.6)."
     command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")
     text = "Show your three bug hunts: components with one mistake, which answer calls and show no code (task E.7)."
     sub = command("hunt", show_hunts, text, "anna", computes=False)

@@ -82,7 +82,7 @@ class Config:
     )
     fused: bool = setting(False, "the same layers, computed faster")
     precision: str = setting(
-        "float32", "of training; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
+        "float32", "number format; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
     )
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
 

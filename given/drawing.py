@@ -44,7 +44,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--through-time", type=Path, metavar="RUN", help=text)
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
-    parser.add_argument("--layer", default="-1", help="1 is the first, `all` one page of all; default: the last")
+    parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
     parser.add_argument("--head", type=int, help="for --matrices (default: 1)")
     text = "draw Q, K, V, scores, weights and context of one head instead of the maps of all"
     parser.add_argument("--matrices", action="store_true", help=text)

@@ -1,4 +1,4 @@
-"""`sanity`: five questions to ask any new model before it trains for long.
+"""`sanity`: five quick checks of an untrained model, before it trains for long.
 
 They follow what people who train models check by hand (Karpathy 2019, "A recipe for training neural networks"): the
 loss at the start, whether one batch can be learned by heart, and which inputs reach which outputs. All of them run in
@@ -67,9 +67,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
     parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
-    parser.add_argument("--norm-first", action="store_true", help="ask the pre-norm model (task E.2)")
-    parser.add_argument("--seed", type=int, default=0, help="of the model's first weights (default: 0)")
-    text = "where the picture goes (default: sanity.png); its ending, .png, .svg or .pdf, decides on the format"
+    parser.add_argument("--norm-first", action="store_true", help="check the pre-norm model (task E.2)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the model's first weights (default: 0)")
+    text = "file for the picture (default: sanity.png); its suffix, .png, .svg or .pdf, decides on the format"
     parser.add_argument("--output", type=Path, default=Path("sanity.png"), help=text)
 
 

@@ -58,7 +58,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample-marks", action="store_true", help="show them with their byte-pair marks")
     text = "translate this file with the best model at the end, as `translate` does"
     parser.add_argument("--test-file", type=Path, metavar="FILE", help=text)
-    parser.add_argument("--out-file", type=Path, metavar="FILE", help="where to (default: translations.txt in the run)")
+    parser.add_argument("--out-file", type=Path, metavar="FILE", help="default: translations.txt in the run")
     add_config_flags(parser)
 
 

@@ -44,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
     """The commands with their flags."""
     parser = Parser(
         prog="python -m release",
-        description="Make what students get from the marked reference, and prove that it is sound.",
+        description="Make what students get from the annotated reference, and check it.",
         epilog="example: python -m release build --reference reference --output .",
     )
     commands = parser.add_subparsers(required=True, metavar="build | check | update")
@@ -62,17 +62,17 @@ def make_parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "check",
         help="compare student/ and the notebooks with what the reference makes",
-        description="Fail where student/ or a notebook is out of date. Nothing is written, no gate is run.",
+        description="Fail if student/ or a notebook is out of date. Nothing is written, and no gate is run.",
         epilog="example: python -m release check",
     )
     check.set_defaults(run=run_check, torch_index="")
     for command in (build, check, add_update(commands)):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
-        command.add_argument("--reference", type=Path, help="the marked solution (default: ROOT/reference)")
-        phase_help = "1 holds back the component tests of what students write tests for (default: assignment.toml's)"
+        command.add_argument("--reference", type=Path, help="the annotated solution (default: ROOT/reference)")
+        phase_help = "1 = hold back the tests of components that students write tests for (default: assignment.toml's)"
         command.add_argument("--phase", type=int, choices=(1, 2), help=phase_help)
-    build.add_argument("--output", type=Path, help="gets student/ and dist/ (default: ROOT)")
-    check.add_argument("--output", type=Path, help="has student/ (default: ROOT)")
+    build.add_argument("--output", type=Path, help="folder for student/ and dist/ (default: ROOT)")
+    check.add_argument("--output", type=Path, help="folder that has student/ (default: ROOT)")
     return parser
 
 

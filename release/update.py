@@ -66,7 +66,7 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> Parser:
         epilog="example: python -m release update students/anna --dry-run",
     )
     update.set_defaults(run=run_update, torch_index="", output=None)  # it writes into the student's folder alone
-    update.add_argument("student_folder", type=Path, help="what came out of the archive, or the package in it")
+    update.add_argument("student_folder", type=Path, help="the unpacked archive, or the package in it")
     base_help = f"the archive that was handed out (default: what the folder's own {HANDED_OUT} says)"
     update.add_argument("--base", type=Path, help=base_help)
     update.add_argument("--dry-run", action="store_true", help="only show what would be done")

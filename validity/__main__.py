@@ -1,4 +1,4 @@
-"""Proves that component tests, diagnosis and thresholds judge rightly."""
+"""Proves that component tests, diagnosis and thresholds judge correctly."""
 
 import argparse
 import sys

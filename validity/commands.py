@@ -55,7 +55,7 @@ def add_pairs(commands: Commands) -> None:
         epilog="example: python -m validity pairs --count 300 --jobs 2",
     )
     pairs.add_argument("--count", type=positive, default=300, help="pairs, drawn at random (default: 300)")
-    pairs.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    pairs.add_argument("--seed", type=int, default=0, help="seed for drawing the pairs (default: 0)")
     pairs.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
     pairs.set_defaults(run=run_pairs)
 
@@ -111,9 +111,9 @@ def add_questions(commands: Commands) -> None:
     questions = commands.add_parser(
         "questions",
         help="prove the questions about students' own code",
-        description="Draw a sitting's questions to correct variants and to submissions with a known fault, run each "
-        "option again with other inputs, and choose answers by their texts alone. Status 1 if a question has not one "
-        "right choice, if a text feature is right in more than 35%, or if there are fewer than nine kinds.",
+        description="Draw a sitting's questions about correct variants and submissions with a known fault, run each "
+        "option again with other inputs, and choose answers by their texts alone. Status 1 if a question does not "
+        "have one correct choice, if a text feature finds it in more than 35%, or if there are fewer than nine kinds.",
         epilog="example: python -m validity questions --every 40",
     )
     add_sample(questions, "variant and fault")
@@ -153,8 +153,8 @@ def add_hints(commands: Commands) -> None:
         "hints",
         help="compute the patterns by which students get hints, and measure them",
         description="Put every known fault into the reference, run the tests of its task with the seed of hints, and "
-        "write what they see to misconceptions/patterns.json. Count how often the right hint comes, in the reference's "
-        "layout and in others. Status 1 if a wrong one comes for more than 3%.",
+        "write what they see to misconceptions/patterns.json. Count how often the correct hint is found, in the "
+        "reference's layout and in others. Status 1 if more than 3% get a wrong hint.",
         epilog="example: python -m validity hints --layout renamed --jobs 2",
     )
     hints.add_argument("--fault", default="", help="compute only patterns of faults whose id contains this text")

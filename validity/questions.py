@@ -1,4 +1,4 @@
-"""Draws questions to correct variants and to submissions with a known fault, as for a sitting, and judges them."""
+"""Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def submissions(every: int, start: int, assignment: Assignment) -> Iterator[tupl
 
 
 def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
-    """The questions to these submissions, judged."""
+    """The questions about these submissions, judged."""
     found: list[Asked] = []
     chosen = list(submissions(every, start, assignment))
     with TemporaryDirectory() as folder, open_grader(assignment, Path(folder) / "none") as grader:
@@ -99,7 +99,7 @@ def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
     students = len({one.submission for one in asked})
     return "\n".join(
-        [shown, "", f"{len(asked)} questions to {students} submissions, {len(kinds)} kinds", *problems]
+        [shown, "", f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds", *problems]
     ), holds
 
 

@@ -91,8 +91,8 @@ def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Ite
     """
     for name in of_one if options.is_class else of_class:
         if getattr(options, name) is not None:
-            one = "one submission: leave it out, or leave out --class"
-            raise UserError(f"--{name} is of {one if options.is_class else 'a class: add --class, or leave it out'}")
+            one = "a single submission: leave it out, or leave out --class"
+            raise UserError(f"--{name} needs {one if options.is_class else 'a class: add --class, or leave it out'}")
 
 
 def check_references(references: Path) -> None:

@@ -1,4 +1,4 @@
-"""`python -m autograder ask`: questions to students about their own code, for an oral check."""
+"""`python -m autograder ask`: questions for students about their own code, for a conversation."""
 
 from __future__ import annotations
 
@@ -48,29 +48,29 @@ def add_commands(commands: Commands) -> None:
         commands,
         "ask",
         run,
-        "draw questions to students about their own code",
-        "Draw five questions to a student about the student's own code, for an oral check: the shape of a "
-        "value at a line, the attention weights under another mask, which change of a line breaks which test, what one "
-        "sees of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed; with --class also a file of each for every student. If it is "
-        "stopped and started again, or a few have handed in again, it draws only what is missing or out of date. The "
-        "same student gets the same questions all term. With --sitting each student gets six other questions, of four "
-        "options each, for a sitting in class; --scan then turns what was answered into marks. The exit status is 1 if "
-        "the sandbox failed for some student.",
+        "draw questions for students about their own code",
+        "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
+        "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
+        "would see of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
+        "questions.html and answers.html, to be printed; with --class also one of each per student. If it is "
+        "stopped and started again, or a few students have handed in again, it draws only what is missing or out of "
+        "date. The same student gets the same questions all term. With --sitting each student gets six other "
+        "questions with four options each, for a sitting in class; --scan then turns the answers into marks. The exit "
+        "status is 1 if the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
         (*RUNNING, *CLASS, "jobs", "store"),
     )
     what = "folder, .zip, .tar.gz or notebook; with --class a download"
     parser.add_argument("submission", type=Path, nargs="?", help=what)
     parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
-    parser.add_argument("--student", metavar="NAME", help="of one submission: whose it is; default: its file name")
-    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder of the pages; default: oral")
-    name = "of a class: a sitting of that name, such as its date; its pages go into sitting-NAME in the output folder"
+    parser.add_argument("--student", metavar="NAME", help="student of a single submission; default: its file name")
+    parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
+    name = "with --class: name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
-    parser.add_argument("--scan", type=Path, metavar="CSV", help="of a sitting: what was answered, to be marked")
+    parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
     hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
     parser.add_argument("--hunt", action="store_true", help=hunt)
-    task = "with --scan: the task that gets the points, in proportion to the right answers"
+    task = "with --scan: the task that gets the points, in proportion to the correct answers"
     parser.add_argument("--task", metavar="NUMBER", help=task)
     marks = "with --task: the folder that grade-class has written; default: marks"
     parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)

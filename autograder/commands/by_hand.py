@@ -33,12 +33,12 @@ def add_commands(commands: Commands) -> None:
         override,
         "give a student points for a task by hand",
         "They take the place of the grader's, whatever it finds out later, until you take them back.",
-        'anna --task 1.3 --points 4 --why "right, but for a typing error"',
+        'anna --task 1.3 --points 4 --why "correct except for a typing error"',
     )
     parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
-    item = "all points of this item of the rubric, and the grader's for the others; may be repeated"
+    item = "all points for this rubric item, and the grader's for the others; may be repeated"
     points.add_argument("--item", action="append", metavar="NAME", help=item)
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
 
@@ -51,27 +51,27 @@ def add_commands(commands: Commands) -> None:
         'anna "A neat solution." --task 1.3',
         has_reason=False,
     )
-    parser.add_argument("text", help='"" = take back the comment that is there')
+    parser.add_argument("text", help='"" = remove the earlier comment')
     parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
 
     parser = _parser(
         commands,
         "late",
         late,
-        "say by how many days a student was late",
-        "For platforms that say that a submission is late, but not when it came, and for clocks that were wrong.",
+        "enter by how many days a student was late",
+        "For platforms that mark a submission as late without its time, and for clocks that were wrong.",
         'anna --days 2 --why "sent by e-mail on Monday"',
     )
     days = parser.add_mutually_exclusive_group(required=True)
     days.add_argument("--days", type=int, help="0 = in time")
-    days.add_argument("--withdraw", action="store_true", help="as the platform says")
+    days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
 
     parser = _parser(
         commands,
         "waive",
         waive,
         "let late days cost a student nothing",
-        "Without --days, none of them does, however many there are.",
+        "Without --days, all of them are waived.",
         'anna --days 2 --why "ill"',
     )
     days = parser.add_mutually_exclusive_group()
@@ -114,7 +114,7 @@ def override(options: argparse.Namespace) -> int:
         if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
             raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
     if options.item and len(tasks) > 1:
-        raise StoreError("--item is of one task: name it with --task")
+        raise StoreError("--item needs a task: name it with --task")
     why = options.why
     with deciding(options, assignment) as (database, (student, name), who):
         if options.item:

@@ -44,7 +44,7 @@ def add_commands(commands: Commands) -> None:
         "demo",
         run,
         "grade a sample class of twelve, to see what you get",
-        "Make a class of twelve in the layout of Canvas's download: right, faulty, unfinished, a notebook, late, "
+        "Make a class of twelve in the layout of Canvas's download: correct, faulty, unfinished, a notebook, late, "
         "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, "
         "which is made anew; the commands are shown as you would type them.",
         "--output build/demo",

@@ -36,10 +36,10 @@ def add_commands(commands: Commands) -> None:
         (*GRADING, "to-nbgrader"),
     )
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
-    results = "in Gradescope's form; default: results.json"
+    results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
-    parser.add_argument("--no-training", action="store_true", help="leave out the short training run of the whole")
-    parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its form")
+    parser.add_argument("--no-training", action="store_true", help="leave out the short training run")
+    parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its schema")
     parser.add_argument("--student", help="with --to-nbgrader: nbgrader's id of the student")
     parser = add_parser(
         commands,
@@ -52,7 +52,7 @@ def add_commands(commands: Commands) -> None:
         GRADING,
     )
     parser.add_argument("record", type=Path, help="as `grade --record` and `grade-class` write it")
-    parser.add_argument("submission", type=Path, help="what was graded")
+    parser.add_argument("submission", type=Path, help="the submission that was graded")
 
 
 def grade(options: argparse.Namespace) -> int:

@@ -40,13 +40,13 @@ def add_commands(commands: Commands) -> None:
         "grade-class",
         run,
         "grade a class",
-        "Grade a platform's download, as `list-class` reads it: of each student the submission that "
+        "Grade a platform's download, as `list-class` reads it: for each student, the submission that "
         "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
         "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
-        "regrades what has changed: a submission, the assignment, the grader. Where that would change the mark of the "
-        "same files, it shows who, by how much and because of which test, and keeps the earlier mark until you add "
-        "--keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
-        "marks wait for --keep, or a person has to decide whose a submission is.",
+        "regrades what has changed: a submission, the assignment, the grader. If that would change the mark of the "
+        "same files, it shows whose mark, by how much and because of which test, and keeps the earlier mark until you "
+        "add --keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
+        "marks wait for --keep, or a person has to decide who handed in a submission.",
         "submissions --roster roster.csv --output marks",
         (*GRADING, *CLASS, "output", "store", "jobs", "to-nbgrader"),
     )

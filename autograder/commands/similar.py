@@ -38,14 +38,14 @@ def add_commands(commands: Commands) -> None:
         "Compare what the students of a class wrote: given code and common answers do not count; other names, order, "
         "layout and loops make no difference. Translations are compared with the references and with one another. "
         "Writes similar.html, with both places side by side, and similar.json. These are findings for a person to "
-        "judge; no mark depends on them. Nothing of a submission is run. The exit status is 0 whatever is found.",
+        "judge; no mark depends on them. No submitted code is run. The exit status is 0 whatever is found.",
         "submissions --roster roster.csv --output marks",
         (*CLASS, "output", "jobs", "json", "assignment", "references", "release"),
     )
     parser.add_argument("folder", type=Path, help=FOLDER)
     share = f"list pairs as long as chance would name at most this share of the students (default: {BY_CHANCE:g})"
     parser.add_argument("--by-chance", type=float, default=BY_CHANCE, metavar="SHARE", help=share)
-    bleu = f"BLEU that no model of the assignment reaches (default: {HIGHEST_BLEU:g}, for the embedded corpus)"
+    bleu = f"BLEU that no model of the assignment reaches (default: {HIGHEST_BLEU:g}, for the bundled corpus)"
     parser.add_argument("--highest-bleu", type=float, default=HIGHEST_BLEU, metavar="BLEU", help=bleu)
 
     parser = add_parser(
@@ -62,7 +62,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook, with translations.txt")
     parser.add_argument("--checkpoint", type=Path, help="a file that `train` saved; default: best.pt in the submission")
     parser.add_argument("--lines", type=positive, default=LINES, help=f"size of the sample (default: {LINES})")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed for the sample (default: 0)")
 
 
 def similar(options: argparse.Namespace) -> int:

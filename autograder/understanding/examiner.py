@@ -73,12 +73,12 @@ class Examiner:
         self._kinds = (HUNT,) if is_hunt else KINDS
 
     def seed_of(self, key: str, intake: Intake) -> int:
-        """From which the questions to a student are drawn, and the inputs of their calls."""
+        """The seed from which a student's questions are drawn, and the inputs of their calls."""
         on = f" on {self._sitting}" if self._sitting else ""
         return self._seeds.seed_of(f"questions to {key} about {content_hash(intake.hashes)}{on}")
 
     def sheet(self, key: str, name: str, intake: Intake, show_progress: bool = False) -> Sheet:
-        """The questions to the student, or to the partners, who have handed this in.
+        """The questions for the student, or for the partners, who have handed this in.
 
         Raises:
             SandboxUnavailableError: where the machine cannot contain the submission.

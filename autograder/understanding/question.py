@@ -132,7 +132,7 @@ def _line(intake: Intake, module: str, lines: Sequence[str], number: int, is_mar
 
 @dataclass(frozen=True)
 class Sheet:
-    """The questions to one student, or to partners.
+    """The questions for one student, or for partners.
 
     Attributes:
         key: unique, and a safe file name without its ending.

@@ -80,7 +80,7 @@ def add_fetch_command(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="URL",
-        help="get it from there: a folder (ends in /), FILE=URL, or the URL of a corpus' only file; may be repeated",
+        help="where to get it from: a folder (ends in /), FILE=URL, or the URL of a corpus' only file; may be repeated",
     )
     parser.add_argument(
         "--retries",

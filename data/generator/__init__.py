@@ -1,4 +1,4 @@
-"""The generator of the embedded corpus.
+"""The generator of the bundled corpus.
 
     lexicon/       the words, as tables              words/          reading and checking the tables
     meaning/       what a sentence means             draw/           drawing meanings at random

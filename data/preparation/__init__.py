@@ -4,5 +4,5 @@
     choices.py     all choices, and presets                corpus.py      cleaning, splitting, encoding, writing
     presets.toml   those of known corpora                  commands.py    the command line
 
-Nothing here knows the embedded corpus.
+Nothing here knows the bundled corpus.
 """

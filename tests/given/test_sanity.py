@@ -9,7 +9,7 @@ from reference.__main__ import main
 
 @pytest.fixture
 def ask(tmp_path, capsys):
-    """Asks the reference, on the embedded corpus; returns the first word of each line and the exit status."""
+    """Asks the reference, on the bundled corpus; returns the first word of each line and the exit status."""
 
     def run(*more):
         status = main(["sanity", "--output", str(tmp_path / "sanity.png"), *more])

@@ -1,4 +1,4 @@
-"""Looks on while a component runs, as a debugger does: for questions to students about their own code."""
+"""Looks on while a component runs, as a debugger does: for questions about students' own code."""
 
 import sys
 from collections.abc import Callable, Sequence

@@ -139,7 +139,7 @@ MISTAKES = (
     ("override anna --task 1.3 --points nan", "--points nan: expected 0 to 14"),
     ("override anna --task 1.3 --points -1", "--points -1: expected 0 to 14"),
     ("override anna --task all --points 4", "expected 0 to"),
-    ("override anna --task all --item values", "--item is of one task: name it with --task"),
+    ("override anna --task all --item values", "--item needs a task: name it with --task"),
     ("late anna --days -1", "--days -1: expected 0 to 1000"),
     ("waive anna --days 100000000000000000000", "expected 0 to 1000"),
 )
