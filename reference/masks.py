@@ -9,14 +9,14 @@ from torch import Tensor
 
 
 def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
-    """Forbids attention to padding, to all queries and in all heads alike.
+    """Forbids attention to padding, for all queries and in all heads.
 
     Args:
         tokens: ids, int64, (b, s); a batch is filled up with pad_id, so that its sentences have one length.
         pad_id: the id of padding.
 
     Returns:
-        bool (b, 1, 1, s): a sentence's keys; the axes for heads and queries have the size 1.
+        bool (b, 1, 1, s), one row per sentence; the axes for heads and queries have size 1.
     """
     # TODO 1.6: which keys are words? Give the answer an axis for the heads and one for the queries.
     ### BEGIN SOLUTION
@@ -25,14 +25,14 @@ def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """Forbids attention to later positions (Vaswani et al. 2017, section 3.2.3): each sees itself and those before it.
+    """Forbids attention to later positions (Vaswani et al. 2017, section 3.2.3).
 
     Args:
         length: number of positions.
         device: of the mask; None = torch's default.
 
     Returns:
-        bool (length, length): a row for each query, a column for each key.
+        bool (length, length): a row for each query, which may see itself and earlier positions; a column for each key.
     """
     # TODO 1.6: which keys may a query see, if the target is written one token after the other?
     ### BEGIN SOLUTION

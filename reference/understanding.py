@@ -5,7 +5,7 @@
 
 The first command shows your lines with numbers, and asks three questions about them: the shape of a value, numbers in a
 call that you can compute by hand, how often a line is run, which line a change of the mask reaches first. It also shows
-the entry for the dictionary below. If you change the code, there are other questions.
+the entry for the dictionary below. If you change the code, you get other questions.
 """
 
 

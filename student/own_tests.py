@@ -2,14 +2,14 @@
 
 Each method `test_…` is a test. Its argument, `attention` or `LayerNorm`, is an implementation, and used as the function
 or class of that name is used elsewhere. A test passes if nothing is raised. Rename these, remove some, write as many
-more as you like: what counts is that right code passes all tests, and that each kind of faulty code fails one.
+more as you like. What counts is that correct code passes all tests, and that each kind of faulty code fails one.
 
     python -m pytest -m task_e_4
 
-tries them on two right and three faulty implementations of each. Grading has many more. What right code must do is in
-the docstrings of `scaled_dot_product_attention` and `LayerNorm`. What these do not say is free: which numbers a query
-without keys gets, how parameters are called and laid out, how results are rounded. So compare with a tolerance of 1e-6
-in float64 and 1e-5 in float32.
+tries them on two correct and three faulty implementations of each. Grading has many more. What correct code must do is
+in the docstrings of `scaled_dot_product_attention` and `LayerNorm`. Code is free in all that these do not say: which
+numbers a query without keys gets, names and layout of parameters, how results are rounded. So compare with a tolerance
+of 1e-6 in float64 and 1e-5 in float32.
 
 A test may use all of PyTorch, also what the other tasks forbid, and `pytest.mark.parametrize`. It imports nothing of
 this package, and does not look inside the implementation.
@@ -22,7 +22,7 @@ from typing import Any
 class TestAttention:
     """Tests of `scaled_dot_product_attention`, which each of them gets as `attention`.
 
-    A weak one:
+    A weak test:
 
     def test_shapes(self, attention):
         context, weights = attention(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 6, 4), torch.randn(2, 3, 6, 4))

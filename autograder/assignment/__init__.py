@@ -4,7 +4,7 @@
     handout.md           what students read first
     tests/               the component tests, one file per task, or one for similar tasks
     stand_ins/           what runs in the worker beside submitted code
-    expected/            what right code computes, whatever the layout of its parameters
+    expected/            what correct code computes, whatever the layout of its parameters
     training_check.py    does the whole learn?
     translating_again.py with a submitted checkpoint, in the worker
     learned_model.py     what a model looks at whose checkpoint was handed in

@@ -29,7 +29,7 @@ ENOUGH = 0.7
 
 def explain(losses: Sequence[float], accuracy: float) -> str:
     """What a student reads whose submission does not learn."""
-    text = f"trained to reverse sequences of {SHORTEST} to {LONGEST} tokens, it gets {accuracy:.0%} of new ones right"
+    text = f"trained on sequences of {SHORTEST} to {LONGEST} tokens, it reverses {accuracy:.0%} of new ones correctly"
     return f"{text} (expected: {ENOUGH:.0%}); its loss went from {losses[0]:.2f} to {losses[-1]:.2f}"
 
 

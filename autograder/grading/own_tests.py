@@ -1,7 +1,7 @@
-"""Judges a student's own tests: which groups of known faults do they find, and do they pass right code?
+"""Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
 Each implementation is tried in a worker of its own, in random order, and has no name there. A worker says of each test
-whether it has passed, twice, with two seeds; a test that rejects right code counts for nothing, whatever else it finds.
+whether it has passed, twice, with two seeds. A test that rejects correct code counts for nothing, whatever it finds.
 What tests say in words is not shown: it could tell what they have seen of implementations that students do not have.
 """
 
@@ -108,10 +108,10 @@ class Tried:
         rejects = {one.name: test in self.rejected[one.name] for one in self.right}
         laws = dict.fromkeys(one.law for one in others if one.law and rejects[one.name] != rejects[reference.name])
         if len(laws) > MOST_LAWS:
-            return "it rejects some right code: is its tolerance too small, or does it depend on chance?"
+            return "it rejects some correct code: is its tolerance too small, or does it depend on chance?"
         if laws:
             return f"it demands too much: {'; '.join(laws)}"
-        return f"it rejects right code{'' if rejects[reference.name] else ' that computes the same in another way'}"
+        return f"it rejects correct code{'' if rejects[reference.name] else ' that computes the same in another way'}"
 
     @property
     def report(self) -> str:

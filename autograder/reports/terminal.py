@@ -59,7 +59,7 @@ def as_table(record: Record) -> str:
         training = judgement.training
         message = " ".join(training.message.split())
         if training.accuracy is not None and not message:
-            message = f"{training.accuracy:.0%} of new sequences right"
+            message = f"{training.accuracy:.0%} of new sequences correct"
         lines.append(f"  short training run (no points): {printable(f'{training.state}: {message}', MAX_TEXT)}")
     told: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:

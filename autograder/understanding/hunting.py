@@ -46,10 +46,10 @@ def _question(bench: Bench, component: str, tried: Tried, symptom: str, differin
     number = place_of(bench.intake, change.module, change.line)[1]
     text = (
         f"In your `{name}` one line was changed, and this is seen: {symptom}",
-        "Which line is it? Why does it lead to this? What would be right? Which input shows it? A point for each.",
+        "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each.",
     )
     why = (
-        f"It was `{change.before}`; any other correction that passes the task's tests is right as well.",
+        f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
         f"It shows for: {'; '.join(differing)}.",
         f"It breaks {', '.join(f'`{test}`' for test in tried.trial.missed)}.",
     )

@@ -84,7 +84,7 @@ def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice | None
         "Now the mask forbids all four. Which weights does your code return? Which line of it decides that?",
     )
     why = (
-        "Any finite weights are right here, so this is about the student's own code: equal ones where a large negative "
+        "Any finite weights are correct here, so this is about the student's own code: equal ones if a large negative "
         "number takes the place of each score, zeros where they are set to 0 after the softmax."
     )
     return choice(text, after, wrong, why)

@@ -32,7 +32,7 @@ CAUSAL = torch.ones(5, 4, dtype=torch.bool).tril()
 
 FORMULA = {"scale", "softmax", "which tensor where", "precision"}
 VALUES = {"axes", "mean and variance", "first values"}
-RIGHT = "it rejects right code"
+RIGHT = "it rejects correct code"
 ROWS = "a query that may attend to nothing may get any finite numbers"
 ROUNDING = "results may be rounded differently"
 REST = "what the docstring does not name may be refused"

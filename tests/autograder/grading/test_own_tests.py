@@ -145,10 +145,10 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
     "while True: pass": "it takes too long",
     "print('x' * 100 + chr(10), end='') or [print('x' * 99) for _ in iter(int, 1)]": "it takes too long",
-    "raise SystemExit": "it rejects right code",
-    "attention(*draw()); torch.zeros(10**12)": "it rejects right code",
+    "raise SystemExit": "it rejects correct code",
+    "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
     "pytest.skip('not today')": "",
-    "other.append(1)": "it rejects right code",
+    "other.append(1)": "it rejects correct code",
 }
 
 

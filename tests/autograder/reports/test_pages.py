@@ -211,7 +211,7 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     )
     write_pages(roll, found, assignment, CATALOGUE, tmp_path)
     page = (tmp_path / "class.html").read_text()
-    assert page.count("<circle") == 4 and "less than half of the points for understanding: Bob ." in words(page)
+    assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
 
 
 LEARNED = Learned(
