@@ -20,6 +20,8 @@ def scan(options: argparse.Namespace) -> int:
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
     assignment = read_assignment(options.assignment)
+    if options.task is not None and not task_of(options.task, assignment).by_hand:
+        raise UserError(f"--task {options.task}: it has points without a sitting; expected one with `by_hand = true`")
     seats = read_key(options.output)
     answers = read_answers(options.scan, seats)
     if not answers:

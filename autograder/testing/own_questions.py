@@ -114,8 +114,10 @@ def lines_of(component: str, sources: Sources) -> dict[int, str]:
     """
     module, _, name = component.partition(".")
     text = sources[module][1]
-    body = getattr(parse(text), "body", ())
-    nodes = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name]
+    tree = parse(text)
+    if isinstance(tree, SyntaxError):
+        raise NotImplementedError(f"{in_module(module, tree.lineno or 1)}: {tree.msg}")
+    nodes = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name]
     if not nodes:
         raise NotImplementedError(f"{name} is not in {module}.py")
     hidden = {

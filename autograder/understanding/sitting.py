@@ -98,7 +98,9 @@ def read_answers(path: Path, seats: Mapping[int, Seat]) -> dict[int, str]:
         UserError: naming the line, and what would be right.
     """
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+        text = path.read_text(encoding="utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)  # a spreadsheet's depends on its language
+        rows = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(
             f"{printable(str(path))}: cannot be read: {getattr(error, 'strerror', None) or error}"

@@ -162,7 +162,7 @@ def equal_question(bench: Bench, component: str, understanding: Understanding, d
 def order_question(bench: Bench, component: str, understanding: Understanding, draw: random.Random) -> Question | None:
     """Which two lines may change places, or must not."""
     versions = Versions(bench, component, understanding)
-    pairs = list(_pairs(own_statements(bench.intake, component), versions.text))
+    pairs = list(neighbours(own_statements(bench.intake, component), versions.text))
     found: dict[bool, list[tuple[Statement, Statement]]] = {True: [], False: []}
     for one, other in draw.sample(pairs, min(len(pairs), MOST_PAIRS)):
         differing = versions.differing(_swapped(versions.text, one, other))
@@ -188,13 +188,15 @@ def _is_conditional(statement: Statement) -> bool:
     return any(block[:1] == [statement.node] for node in branching for block in (node.body, node.orelse))
 
 
-def _pairs(own: Sequence[Statement], text: str) -> Iterator[tuple[Statement, Statement]]:
-    """Statements on lines of their own that stand below each other, or with one between them."""
+def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Statement, Statement]]:
+    """Statements on different lines that stand below each other, or with one between them."""
+    lines = text.split("\n")
     single = [one for one in own if len(one.lines) == 1 and not isinstance(one.node, ast.Return)]
     for index, one in enumerate(single):
         for other in single[index + 1 : index + 3]:
             is_computation = one.function.name != "__init__"  # there, the order decides which parameter is which
-            if is_computation and one.function is other.function and one.node.col_offset == other.node.col_offset:
+            is_level = one.function is other.function and one.node.col_offset == other.node.col_offset
+            if is_computation and is_level and lines[one.node.lineno - 1] != lines[other.node.lineno - 1]:
                 yield one, other
 
 

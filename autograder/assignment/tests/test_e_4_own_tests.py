@@ -3,7 +3,8 @@
 import pytest
 
 from autograder.assignment.stand_ins.own_tests import HANDED_OUT
-from autograder.testing.comparison import expect
+from autograder.sources import parse
+from autograder.testing.comparison import expect, fail
 from autograder.testing.own_tests import looks_inside, named_tests
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -13,6 +14,8 @@ pytestmark = pytest.mark.task_e_4
 def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
     """For each right, or faulty, implementation the tests that fail, with the reason."""
     text = submission.sources["own_tests"][1]
+    if isinstance(problem := parse(text), SyntaxError):
+        fail("your tests", "Python", f"line {problem.lineno} of own_tests.py: {problem.msg}")
     found = named_tests(text, tests)
     if all(found.values()):
         raise NotImplementedError(next(iter(found.values()), f"{tests} has no tests"))

@@ -24,7 +24,8 @@ most_percent = 50
 @pytest.fixture
 def assignment(tmp_path):
     path = tmp_path / "assignment.toml"
-    path.write_text(ASSIGNMENT_FILE.read_text().replace("[release]", f"{LATE}\n[release]", 1))
+    text = ASSIGNMENT_FILE.read_text().replace("[release]", f"{LATE}\n[release]", 1)
+    path.write_text(text.replace("points = 0\nby_hand = true", "points = 8\nby_hand = true"))
     return path
 
 
@@ -106,12 +107,14 @@ def test_a_sitting_gives_points(grade, output, assignment, tmp_path, capsys):
     (tmp_path / "answers.csv").write_text("seat,name,answers\n1,Anna,ABCA\n2,Bob,A---\n")
     arguments = ["--sitting", "noon", "--scan", str(tmp_path / "answers.csv"), "--output", str(tmp_path / "oral")]
     of_class = ["--marks", str(output), "--assignment", str(assignment)]
-    assert main(["ask", *arguments, "--task", "1.3", *of_class]) == 0
+    assert main(["ask", *arguments, "--task", "E.5", *of_class]) == 0
     printed = capsys.readouterr().out
     assert "1  Anna  3 of 4\n" in printed and "2  Bob   1 of 4; talk to this student" in printed
-    assert "points of task 1.3 for 2 students" in printed
+    assert "points of task E.5 for 2 students" in printed
     row = grade()
-    assert (row["score"], row["1.3"]) == (96.5, 10.5) and grade("bob")["1.3"] == 3.5
+    assert (row["score"], row["E.5"]) == (106, 6) and grade("bob")["E.5"] == 2
+    assert main(["ask", *arguments, "--task", "1.3", *of_class]) == 2
+    assert "--task 1.3: it has points without a sitting" in capsys.readouterr().err
     assert main(["ask", *arguments, "--task", "1.33", *of_class]) == 2
     assert "no such task; did you mean 1.3?" in capsys.readouterr().err
 

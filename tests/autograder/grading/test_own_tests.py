@@ -232,6 +232,12 @@ class TestLayerNorm:
 """
 
 
+def test_at_home_a_syntax_error_is_named():
+    sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", "class TestAttention(:\n")}
+    _, said, _ = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
+    assert "line 1 of own_tests.py: invalid syntax" in said and "has no tests" not in said
+
+
 def test_at_home_they_are_tried_on_what_students_have():
     sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", WALK)}
     result, said, _ = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")

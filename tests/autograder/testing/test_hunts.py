@@ -1,5 +1,7 @@
+import ast
 import base64
 import json
+import re
 import zlib
 from dataclasses import replace
 
@@ -26,7 +28,7 @@ from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.places import REFERENCE, SKELETON
+from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
@@ -169,3 +171,12 @@ def test_a_student_reads_what_to_do():
     assert all(f"hunt {hunt.number} ({hunt.level}): {hunt.name}" in text for hunt in HUNTS.of("anna"))
     with pytest.raises(UserError, match="whose hunts"):
         tell(" ", ASSIGNMENT)
+
+
+@pytest.mark.parametrize("path", ["reference/hunts.py", "notebooks/prose/4_extensions.md"])
+def test_the_calls_that_students_are_shown_work(path):
+    shown = re.findall(r"^ *(box|right)\((\d+)\)(\(\[.*?\))(?:$|  )", (ROOT / path).read_text(encoding="utf-8"), re.M)
+    sources = read_sources(REFERENCE, REFERENCE)
+    for name, number, arguments in shown:
+        assert open_box(int(number), sources, ASSIGNMENT, name == "right")(*ast.literal_eval(arguments))
+    assert len(shown) == 2

@@ -74,6 +74,11 @@ def test_a_module_keeps_its_parameters_while_the_mask_changes():
     assert "(q, k, v, mask)" in asked.listing.split("\n")[int(line) - 1]
 
 
+def test_a_syntax_error_is_named():
+    with pytest.raises(NotImplementedError, match=r"attention\.py, line 1: invalid syntax"):
+        find(ATTENTION, InProcessSubmission(sources(attention="def f(:"), ASSIGNMENT), ASSIGNMENT)
+
+
 def test_a_change_asks_anew_and_a_comment_does_not(plain):
     def asked(text):
         return find(ATTENTION, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)

@@ -12,7 +12,9 @@ from autograder.understanding.breaking import breaking_question
 from autograder.understanding.examiner import choice_question
 from autograder.understanding.hunting import hunt_question
 from autograder.understanding.shapes import shape_question
+from autograder.understanding.student_lines import own_statements
 from autograder.understanding.symptoms import symptom_question
+from autograder.understanding.versions import neighbours
 from foundation.places import SKELETON
 
 from ..submissions import write_submission
@@ -57,6 +59,14 @@ def test_only_one_change_breaks_the_test(bench):
     rows = [bench.judge(ATTENTION, changed_by(bench, option)).rows for option in question.options]
     broken = [any(test.partition("[")[0] in tests and (row or "") in test for test in found) for found in rows]
     assert len(broken) == 3 and sum(broken) == 1 and question.answer == "ABC"[broken.index(True)]
+
+
+def test_lines_that_read_the_same_do_not_change_places(tmp_path):
+    intake = taken_in(write_submission(tmp_path / "anna", modules=("layers",)))
+    text = intake.sources["layers"][1]
+    lines = text.split("\n")
+    pairs = list(neighbours(own_statements(intake, "layers.DecoderLayer"), text))
+    assert pairs and all(lines[one.node.lineno - 1] != lines[other.node.lineno - 1] for one, other in pairs)
 
 
 def test_one_symptom_is_seen_and_the_others_are_not(bench, examiner):

@@ -54,7 +54,7 @@ def test_what_was_filled_in_stays_when_the_sitting_is_drawn_again(seats, tmp_pat
 
 def test_answers_become_marks(seats, tmp_path):
     path = tmp_path / ANSWERS
-    path.write_text("seat,name,answers\n1,Anna,d d-\n2,Bela,\n")
+    path.write_text("seat;name;answers\n1;Anna;d d-\n2;Bela;\n")
     answers = read_answers(path, seats)
     assert answers == {1: "DD-"} and n_right(answers[1], seats[1]) == 2
     assert write_results(answers, seats, tmp_path).read_text() == "seat,student,name,right,of\n1,a,Anna,2,3\n"
