@@ -10,6 +10,8 @@ from autograder.reports.gradebook import Gradebook, find_target
 from autograder.testing.results import State, TaskResult
 from foundation.command_line import UserError
 
+from ..autograder.submissions import points_of
+
 pytestmark = pytest.mark.slow
 
 
@@ -39,7 +41,7 @@ def content(assignment, **states: str) -> Record:
     results = []
     for task in assignment.tasks:
         state = State(states.get(task.name, "passed"))
-        results.append(TaskResult(task, state, task.points if state == State.PASSED else 0.0, ""))
+        results.append(TaskResult(task, state, points_of(task) if state == State.PASSED else 0.0, ""))
     return Recorder("anna", assignment, "0" * 16).add(TasksJudged(tuple(results)))
 
 

@@ -99,7 +99,7 @@ def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
     (tmp_path / "translations.txt").write_text(translations)
     options = ["--to-nbgrader", str(course_round.root), "--student", "files", "--results", str(tmp_path / "r.json")]
     course_round.run(sys.executable, "-m", "autograder", "grade", str(tmp_path), *options, cwd=ROOT)
-    assert course_round.scores() == {"half": 52.0, "files": 98.0}
+    assert course_round.scores() == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 2 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
