@@ -11,7 +11,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from given.config import PRESETS
 from reference.data import DataError
 
-from . import decoding, grading, processes, seriousness, similarity, speed, tables, training
+from . import decoding, grading, processes, seriousness, similarity, speed, symptoms, tables, training
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -62,6 +62,9 @@ def make_parser() -> Parser:
     text = "points kept by BLEU, drawn (default: docs/pictures/rubric.png)"
     sub.add_argument("--picture", type=Path, default=Path("docs/pictures/rubric.png"), help=text)
     add_corpus(sub, "train", "dev")
+
+    text = "what the faults of bug hunts do to a trained model, into symptoms.jsonl beside hunts.toml; resumes"
+    add_corpus(add("symptoms", symptoms.measure, text), "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
     sub = add("ablations", training.measure_ablations, text, "--seeds 5 --output runs/ablations")

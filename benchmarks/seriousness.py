@@ -5,6 +5,8 @@ Faults of the catalogue are put into the reference, one at a time. A model with 
 left of the points. The results are rows of a file; what stands there already is not done again.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import os
@@ -14,7 +16,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
@@ -27,9 +29,13 @@ from foundation.places import REFERENCE, SKELETON
 from foundation.whole_files import write_whole
 from validity.run_tests import Run, Version, run_versions
 
+if TYPE_CHECKING:
+    from given.experiment import Experiment
+
 INTACT = "intact"
 PACKAGE = "faulty"
 POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults a pre-norm model does not have
+POST: dict[str, Any] = {"norm_first": False, "learning_rate": 1.5e-3}
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", *POST_NORM, "2.4", "3.1")
 N_TRANSLATED = 100  # dev sentences, translated in batches of two sizes and in two precisions
 SEED = 0
@@ -236,34 +242,36 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
 def train_model(train: Path, dev: Path, is_post_norm: bool, seed: int) -> dict[str, Any]:
     """Trains the faulty package, and measures how it translates."""
-    from given import package
-    from given.config import PRESETS
     from given.decoding import translate
-    from given.experiment import Experiment
 
-    package.use(PACKAGE)
-    settings: dict[str, Any] = {"fused": False, "cached": False, "precision": "float32", "seed": seed}
-    if is_post_norm:
-        settings |= {"norm_first": False, "learning_rate": 1.5e-3}
-    config = replace(PRESETS["quick"], **settings)
-    pairs, dev_pairs = (package.data.read_pairs(path) for path in (train, dev))
-    run = Experiment(config, pairs, dev_pairs)
+    run = prepare(train, dev, seed=seed, **POST if is_post_norm else {})
     run.run_epoch(progress=False)
     report = run.history[-1]
     figures = {
         "bleu": report["dev_bleu"],
         "loss": report["train_loss"] if math.isfinite(report["train_loss"]) else None,
     }
-    model, sources = run.model.eval(), [source for source, _ in dev_pairs[:N_TRANSLATED]]
+    model, sources = run.model.eval(), [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
     vocabularies = run.src_vocab, run.tgt_vocab
-    together = translate(model, sources, *vocabularies, config)
-    alone = [translate(model, [source], *vocabularies, config)[0] for source in sources]
+    together = translate(model, sources, *vocabularies, run.config)
+    alone = [translate(model, [source], *vocabularies, run.config)[0] for source in sources]
     figures["batch"] = share_of_others(together, alone)
     try:
-        figures["float32"] = share_of_others(together, translate(model.double(), sources, *vocabularies, config))
+        figures["float32"] = share_of_others(together, translate(model.double(), sources, *vocabularies, run.config))
     except RuntimeError:  # a part that `double` does not reach
         figures["float32"] = None
     return figures
+
+
+def prepare(train: Path, dev: Path, **settings: Any) -> Experiment:
+    """Returns a run of the faulty package with the preset `quick`, but for these settings, and with no short-cuts."""
+    from given import package
+    from given.config import PRESETS
+    from given.experiment import Experiment
+
+    package.use(PACKAGE)
+    config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", **settings)
+    return Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
 
 
 def share_of_others(one: list[str], other: list[str]) -> float:

@@ -9,7 +9,7 @@ It works with any package that has the contract's modules; the package's `__main
     run_folder.py    checkpoints, history, curves     pictures.py      maps, matrices, alignments, curves
     training.py      `train`                          sanity.py        `sanity`: five checks of a new model
     runs.py          `compare` and `average`          packing.py       `pack`: the archive to hand in
-    command_line.py  the parser, and one line for each error
+    symptoms.py      `hunt`: bug hunts, drawn         command_line.py  the parser; one line for each error
     extras/          raw text, and what is faster for the reference's layers
 
 Only instructors have `extras/`.

@@ -15,7 +15,7 @@ import torch
 
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 
-from . import alignment, drawing, package, packing, runs, sanity, training, translating
+from . import alignment, drawing, package, packing, runs, sanity, symptoms, training, translating
 from .config import ConfigError
 
 MOST_THREADS = 1024
@@ -116,10 +116,9 @@ def ask(options: argparse.Namespace) -> int:
 
 
 def show_hunts(options: argparse.Namespace) -> int:
-    """Prints a student's bug hunts."""
-    from autograder.testing.hunts import give
-
-    return give(options.name)
+    """Prints and draws a student's bug hunts."""
+    symptoms.show(options.name)
+    return 0
 
 
 def choose_device(name: str) -> str:

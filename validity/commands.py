@@ -134,7 +134,7 @@ def add_hunts(commands: Commands) -> None:
         "hunts",
         help="measure how hard the faults of bug hunts are to see",
         description="Write, to hunts.json, the share of the task's tests that fail for each fault of hunts.toml, and "
-        "of calls at random that show it. Students draw one hunt of each third.",
+        "the mean size of the change in calls at random. Students draw one hunt of each third.",
         epilog="example: python -m validity hunts",
     )
     hunts.set_defaults(run=run_hunts)

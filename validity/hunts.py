@@ -1,6 +1,7 @@
-"""How hard the faults of bug hunts are to see: by the component's tests, and by calls at random."""
+"""How hard the faults of bug hunts are to see: by the component's tests, and by calls at random of the box."""
 
 import json
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import torch
 
 from autograder.diagnosis.catalogue import apply
-from autograder.grading.hunts import MEASURED, definition_of, faults
+from autograder.grading.hunts import MEASURED, boxes, faults
 from autograder.sources import read_modules
 from autograder.testing.hunts import Hunt, are_near, call_of, flat, results
 from autograder.testing.results import State
@@ -21,7 +22,7 @@ SEED, N_CALLS = 1, 100
 
 
 def measure_hunts() -> int:
-    """Writes, for each fault, the share of the task's tests that fail and of random calls that show it."""
+    """Writes, for each fault, the share of the task's tests that fail, and how large the change in random calls is."""
     assignment = read_assignment()
     sources = read_modules(assignment.reference)
     known, tests = list(faults(assignment)), dict[str, float]()
@@ -34,31 +35,33 @@ def measure_hunts() -> int:
     versions = [Version(one.id, apply(one, sources), [SEED], (markers[one.id],)) for one in known if one.id in markers]
     run_versions(versions, sources, assignment, note)
     measured = {}
-    for fault in known:
-        code, right = (definition_of(fault.component, one) for one in (apply(fault, sources), sources))
-        seen = share_seen(Hunt(0, fault.component, "", "", code, right), assignment)
+    for fault, hunt in zip(known, boxes(assignment), strict=True):
+        sizes = differences(hunt, assignment)
         # Given code has no tests of its own: whoever would write some makes calls.
-        measured[fault.id] = {"tests": round(tests.get(fault.id, seen), 2), "calls": round(seen, 2)}
+        row = {"tests": tests.get(fault.id, sum(map(bool, sizes)) / N_CALLS), "size": sum(sizes) / N_CALLS}
+        measured[fault.id] = {name: round(number, 2) for name, number in row.items()}
     rows = ",\n".join(f"  {json.dumps(fault)}: {json.dumps(row)}" for fault, row in measured.items())
     write_whole(assignment.folder / MEASURED, f"{{\n{rows}\n}}\n")
     return 0
 
 
-def share_seen(hunt: Hunt, assignment: Assignment) -> float:
-    """The share of random calls whose result is another one."""
-    draw, seen, n = random.Random(SEED), 0, 0  # noqa: S311  must be repeatable
-    while n < N_CALLS:
+def differences(hunt: Hunt, assignment: Assignment) -> list[float]:
+    """The largest difference, at most 1, in each of so many random calls; 0 where results are the same."""
+    draw, sizes = random.Random(SEED), list[float]()  # noqa: S311  must be repeatable
+    while len(sizes) < N_CALLS:
         given = list(_arguments(call_of(hunt.component, assignment).takes, draw))
         try:
             due = flat(results(hunt, hunt.right, given, assignment))
         except (IndexError, ZeroDivisionError, RuntimeError):
             continue  # no call that the component promises anything about
-        n += 1
         try:
-            seen += not are_near(flat(results(hunt, hunt.code, given, assignment)), due)
+            got = flat(results(hunt, hunt.code, given, assignment))
         except (IndexError, ZeroDivisionError, RuntimeError):
-            seen += 1
-    return seen / N_CALLS
+            got = []
+        is_finite = len(got) == len(due) and all(map(math.isfinite, [*got, *due]))
+        largest = min(1.0, max(abs(a - b) for a, b in zip(got, due, strict=True))) if is_finite else 1.0
+        sizes.append(0.0 if are_near(got, due) else largest)
+    return sizes
 
 
 def _arguments(takes: dict[str, str], draw: random.Random) -> Iterator[Any]:

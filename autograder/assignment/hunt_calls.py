@@ -166,7 +166,7 @@ CALLS: Mapping[str, Call] = {
     "model.Transformer": Call(
         {"src": "int b s", "tgt": "int b t"},
         f"log-probabilities of the next token (b, t, {N_TOKENS}): {LAYER}, 1 layer; token {PAD} is padding; "
-        f"tokens t and t + {D} have the same vector",
+        f"tokens t and t + {D} have the same vector; the mistake may be in any part",
         predict,
         ([[3, 5]], [[1, 3]]),
     ),

@@ -29,9 +29,7 @@ from ..diagnosis.catalogue import Edit, Fault, apply, faults_of
 from ..sources import Sources, read_modules
 from ..testing.hunts import LEVELS, Hunt, Hunts, defined, key_to, lock
 
-FILE, MEASURED = "hunts.toml", "hunts.json"
-EFFECTS = Path("docs/proof/seriousness.jsonl")
-"""From the project's root: what faults do to a trained model; symptoms quote it."""
+FILE, MEASURED, SYMPTOMS = "hunts.toml", "hunts.json", "symptoms.jsonl"
 
 
 def read_file(assignment: Assignment) -> Mapping[str, Any]:
@@ -52,23 +50,38 @@ def faults(assignment: Assignment) -> Iterator[Fault]:
             raise UserError(f"{FILE}: there is no fault {table['id']!r}")
 
 
+def trained(assignment: Assignment) -> list[tuple[str, Mapping[str, Any]]]:
+    """The models that symptoms are taken from: the faults, "" for none, each with the settings that differ."""
+    tables = [table for table in read_file(assignment)["hunt"] if "shows" in table]
+    found = [(name, table["shows"]) for table in tables for name in ("", table["id"])]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
+
+
 def make(assignment: Assignment) -> Hunts:
     """All hunts, as they are graded."""
-    content, root = read_file(assignment), assignment.folder.parents[1]
-    sources = read_modules(assignment.reference)
+    content = read_file(assignment)
     measured = json.loads((assignment.folder / MEASURED).read_text(encoding="utf-8"))
     order = sorted(measured, key=lambda one: (-sum(measured[one].values()), one))
-    effects = {row["fault"]: row for row in map(json.loads, (root / EFFECTS).read_text(encoding="utf-8").splitlines())}
+    seen = [json.loads(line) for line in (assignment.folder / SYMPTOMS).read_text(encoding="utf-8").splitlines()]
     hunts = []
-    for number, (table, fault) in enumerate(zip(content["hunt"], faults(assignment), strict=True), start=1):
-        effect = effects.get(fault.id, {})
-        due = effects["intact post-norm" if effect.get("task") in ("2.1", "2.2", "2.3") else "intact pre-norm"]
-        code, right = (definition_of(fault.component, one) for one in (apply(fault, sources), sources))
-        symptom = table["symptom"].format(**effect, due=due["bleu"])
-        level = LEVELS[order.index(fault.id) * len(LEVELS) // len(order)]
-        hunts.append(Hunt(number, fault.component, symptom, level, code, right, table["kinds"]))
-    term = hashlib.sha256(b"hunts " + term_secret(root)).hexdigest()[:16]
+    for table, hunt in zip(content["hunt"], boxes(assignment), strict=True):
+        level = LEVELS[order.index(table["id"]) * len(LEVELS) // len(order)]
+        rows = [row for row in seen if row["settings"] == table.get("shows")]
+        pair = [row for name in (table["id"], "") for row in rows if row["fault"] == name]
+        shown = [{name: value for name, value in row.items() if name != "fault"} for row in pair]
+        hunts.append(replace(hunt, level=level, shown=shown))
+    term = hashlib.sha256(b"hunts " + term_secret(assignment.folder.parents[1])).hexdigest()[:16]
     return Hunts(term, content["kinds"], hunts)
+
+
+def boxes(assignment: Assignment) -> Iterator[Hunt]:
+    """All hunts without what is measured: their level, and what is shown of trained models."""
+    sources = read_modules(assignment.reference)
+    tables = read_file(assignment)["hunt"]
+    for number, (table, fault) in enumerate(zip(tables, faults(assignment), strict=True), start=1):
+        box = table.get("box", fault.component)
+        code, right = (definition_of(box, one) for one in (apply(fault, sources), sources))
+        yield Hunt(number, box, table["symptom"], "", code, right, table["kinds"])
 
 
 def definition_of(component: str, sources: Sources) -> str:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -57,6 +58,7 @@ class Hunt:
         code: Python that defines the component; under lock, this and `right`.
         right: likewise, without the mistake; "" = under lock.
         kinds: of the mistake, as far as known; more than one may be right.
+        shown: what was measured of a trained model with the mistake, and of one without it; nothing for some.
     """
 
     number: int
@@ -66,6 +68,7 @@ class Hunt:
     code: str
     right: str = ""
     kinds: Sequence[str] = ()
+    shown: Sequence[Mapping[str, Any]] = ()
 
     @property
     def name(self) -> str:
@@ -244,7 +247,7 @@ def tell(name: str, assignment: Assignment) -> str:
     for one in known.of(name):
         call = call_of(one.component, assignment)
         example = f"example: box({one.number})({', '.join(map(repr, call.example))})"
-        lines = [f"hunt {one.number} ({one.level}): {one.name}", one.symptom, f"takes {describe(call)}"]
+        lines = [f"hunt {one.number} ({one.level}): {one.name}", one.symptom, *seen(one), f"takes {describe(call)}"]
         shown.append("\n  ".join([*lines, f"gives {call.told}", example]))
         arguments = ", ".join(call.takes).replace("?", "")
         entries.append(f'    {one.number}: {{"input": [{arguments}], "right": …, "kind": "…"}},')
@@ -254,7 +257,24 @@ def tell(name: str, assignment: Assignment) -> str:
     )
 
 
-def give(name: str) -> int:
-    """Prints a student's hunts."""
-    print(tell(name, read_assignment()))
-    return 0
+def seen(hunt: Hunt) -> list[str]:
+    """What was measured of a trained model with the mistake, beside one without it."""
+    if not hunt.shown:
+        return []
+    wrong, due = hunt.shown
+    settings = "".join(f", {name} = {value}" for name, value in due["settings"].items())
+    loss, loss_due = (one["loss"][-1] or math.nan for one in hunt.shown)
+    lines = [
+        f"a model with this mistake, trained with the preset quick{settings}; in brackets, one without it:",
+        f"  loss at the end {loss:.2f} ({loss_due:.2f}), dev BLEU {wrong['bleu']:.2f} ({due['bleu']:.2f}), "
+        f"translations that change in a batch of four {wrong['batch']:.0%} ({due['batch']:.0%})",
+    ]
+    for (source, _, got), (_, _, good) in zip(wrong["samples"], due["samples"], strict=True):
+        lines.append(f"  {source} → {_cut(got)} ({good})")
+    for source, alone, together in wrong["example"]:
+        lines.append(f"  {source} → {_cut(alone)} In a batch: {_cut(together)}")
+    return lines
+
+
+def _cut(translation: str) -> str:
+    return shorten(translation, 80, placeholder=" …") or "nothing"

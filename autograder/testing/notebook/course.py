@@ -120,12 +120,6 @@ class Course:
         except UserError as error:
             print(error)
 
-    def hunt(self, name: str) -> None:
-        """Shows the bug hunts of a student."""
-        from ..hunts import tell
-
-        print(tell(name, self.assignment))
-
     def box(self, number: int) -> Callable[..., object]:
         """The faulty component of a hunt."""
         from ..hunts import open_box

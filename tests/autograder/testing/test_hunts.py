@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading.hunts import MEASURED, _locked, faults, make, pack, read_file
+from autograder.grading.hunts import MEASURED, SYMPTOMS, _locked, faults, make, pack, read_file, trained
 from autograder.sources import read_modules
 from autograder.testing.collection import run_in_process
 from autograder.testing.hints import OwnTests
@@ -22,6 +22,7 @@ from autograder.testing.hunts import (
     opened,
     read_input,
     results,
+    seen,
     tell,
 )
 from autograder.testing.in_process import InProcessSubmission, read_sources
@@ -55,6 +56,18 @@ def test_students_draw_a_hunt_of_each_level_about_three_components():
     assert HUNTS.of("Anna  B") == HUNTS.of("annab")
 
 
+def test_symptoms_of_trained_models_are_measured():
+    rows = [json.loads(line) for line in (ASSIGNMENT.folder / SYMPTOMS).read_text(encoding="utf-8").splitlines()]
+    assert [(row["fault"], row["settings"]) for row in rows] == trained(ASSIGNMENT), "python -m benchmarks symptoms"
+    shown = [hunt for hunt in HUNTS.hunts if hunt.shown]
+    assert len(shown) >= 12 and {hunt.level for hunt in shown} == {*LEVELS}
+    for hunt in shown:
+        wrong, due = hunt.shown
+        on_padding = wrong["tokens"][1][-1] == "<pad>" and sum(row[-1] or 0 for row in wrong["attention"]) > 0.1
+        assert wrong["bleu"] < due["bleu"] - 0.03 or wrong["batch"] > 0.03 or on_padding, hunt.number
+        assert len(seen(hunt)) == 2 + len(wrong["samples"]) + len(wrong["example"])
+
+
 def test_a_box_and_right_code_answer_the_same_call():
     number, sources = EASY.number, read_sources(REFERENCE, REFERENCE)
     faulty, right = (open_box(number, sources, ASSIGNMENT, is_right) for is_right in (False, True))
@@ -75,7 +88,8 @@ def test_the_path_leads_to_the_mistake(hunt):
 def test_what_students_get_tells_neither_kind_nor_solution():
     packed = zlib.decompress(base64.b85decode(pack(ASSIGNMENT, for_students=True))).decode()
     assert all(not hunt["kinds"] and not hunt["right"] for hunt in json.loads(packed)["hunts"])
-    assert "def " not in packed and not any(fault.id in packed for fault in faults(ASSIGNMENT))
+    secrets = [table[name] for table in read_file(ASSIGNMENT)["hunt"] for name in ("id", "path")]
+    assert "def " not in packed and not any(secret in packed for secret in secrets)
 
 
 def opened_with(hunt, **changes):
