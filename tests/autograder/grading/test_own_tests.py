@@ -142,6 +142,13 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
     assert [mark.n_missed for mark in result.items] == [0] * len(TASK.items)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("waited, state", [(2.0, State.FAILED), (4.0, State.TIMEOUT)])
+def test_a_busy_machine_gets_some_patience(zygote, monkeypatch, waited, state):
+    monkeypatch.setattr("autograder.sandbox.proxy.submission.Sandbox.seconds", waited)
+    assert judged(zygote, suite("attention", "x = draw(); near(attention(*x)[0], ours(*x))")).state is state
+
+
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
     "while True: pass": "it takes too long",
     "print('x' * 100 + chr(10), end='') or [print('x' * 99) for _ in iter(int, 1)]": "it takes too long",
