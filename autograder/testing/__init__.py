@@ -1,6 +1,7 @@
 """Component tests: what they use, and how they run on a submission, here or in the sandbox.
 
-    calls.py        one call, and what is expected of it      case.py         random inputs
+    subject.py      what tests are written with: read first   case.py         random inputs
+    calls.py        one call, and what is expected of it      fitting.py      the formula that fits the result
     comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
     own_values.py   a component compared with itself          under_test.py   a submission's operations
     arguments.py    copies and changes of arguments           results.py      how tests end, and points

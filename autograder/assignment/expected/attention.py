@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ...testing.arguments import Inputs, copies_of
-from ...testing.calls import Candidates, Computation, expect_computes, is_right, tensors_in
 from ...testing.case import Case
 from ...testing.comparison import (
     TOLERANCE,
@@ -23,7 +22,9 @@ from ...testing.comparison import (
     expect_parts,
     expect_shape,
 )
+from ...testing.fitting import Computation, tensors_in
 from ...testing.results import CheckFailed
+from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import look_up
 from .by_behaviour import find_projections
@@ -31,7 +32,6 @@ from .projections import FoundAttention, Projection, find_attention, readings
 from .readings import needs_reader
 
 PARTS = ("context", "weights")
-Subject = Callable[..., Any]
 PARTS_OF_MODULE = ("output", "weights")
 SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
 
@@ -50,29 +50,30 @@ def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64)
     return {name: case.normal(*shape, dtype=dtype) for name, shape in shapes.items()} | {"mask": None}
 
 
-def expect_masked(
-    subject: Subject,
-    candidates: Candidates,
-    inputs: Inputs,
-    parts: Sequence[str],
-    look_at: str,
-    ordinary: Inputs | None = None,
-    **options: Any,
+def draw_positions(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> Inputs:
+    """Random query (b, q, d), key and value (b, k, d), without a mask."""
+    b, q, k, d = sizes
+    shapes = {"query": (b, q, d), "key": (b, k, d), "value": (b, k, d)}
+    return {name: case.normal(*shape, dtype=dtype) for name, shape in shapes.items()} | {"mask": None}
+
+
+def expect_mask_obeyed(
+    subject: Subject, inputs: Inputs, look_at: str, usual: Inputs | None = None, **options: Any
 ) -> None:
     """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts.
 
-    Whether the formula is wrong anyway shows on `ordinary` inputs without a mask: None = on the same ones.
+    Whether the formula is wrong anyway shows on `usual` inputs without a mask: None = on the same ones.
     """
-    about = parts[:1]
+    of = subject.parts[:1]
     try:
-        expect_computes(subject, candidates, inputs, parts, look_at, about=about, contiguous=True, **options)
+        subject.expect_values(inputs, look_at, of, contiguous=True, **options)
     except CheckFailed:
-        if is_right(subject, candidates, ordinary or {**inputs, "mask": None}, parts, about=about):
+        if subject.is_right(usual or {**inputs, "mask": None}, of):
             raise
-        expect_as_if_absent(subject, inputs, parts, look_at)
+        expect_as_if_absent(subject.call, inputs, subject.parts, look_at)
 
 
-def expect_as_if_absent(subject: Subject, inputs: Inputs, parts: Sequence[str], look_at: str) -> None:
+def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequence[str], look_at: str) -> None:
     """Each query must get what it gets where the keys that the mask forbids, or other queries, are not there at all.
 
     Query, key and value are (b, h, q, d) and so on, or (b, q, d) where the heads are inside; then a mask that differs
@@ -83,40 +84,38 @@ def expect_as_if_absent(subject: Subject, inputs: Inputs, parts: Sequence[str], 
     if mask.dim() == 4 and mask.size(1) > n_heads:
         return
     allowed = mask.expand(query.size(0), n_heads, query.size(-2), key.size(-2))
-    first = expect_parts(subject(*inputs.values()), parts, "what is returned")[0]
+    first = expect_parts(call(*inputs.values()), parts, "what is returned")[0]
     first = expect_shape(first, query.shape, parts[0], look_at).reshape(query.size(0), n_heads, query.size(-2), -1)
-    other = expect_parts(subject(query, 2 * key, 2 * value, mask), parts, "what is returned")[0]
+    other = expect_parts(call(query, 2 * key, 2 * value, mask), parts, "what is returned")[0]
     is_used = difference(other, first.reshape(query.shape)) > TOLERANCE_OF_FLOAT32
     expect(is_used, f"{parts[0]} of other keys and values", "another one", "the same", look_at)
     for keys in allowed.flatten(0, -2).unique(dim=0):  # all sizes but that of the keys stay as they are
         if keys.any():
-            alone = expect_parts(subject(query, key[..., keys, :], value[..., keys, :]), parts, "what is returned")[0]
+            alone = expect_parts(call(query, key[..., keys, :], value[..., keys, :]), parts, "what is returned")[0]
             wanted = expect_shape(alone, query.shape, parts[0], look_at).reshape(first.shape)
             places = (allowed == keys).all(-1)
             expect_close(first[places], wanted[places], parts[0], look_at, TOLERANCE_OF_FLOAT32)
     if mask.size(-2) == 1:  # it is one of padding, which adds queries, too
         fewer = query[..., :-1, :]
-        alone = expect_parts(subject(fewer, key, value, mask), parts, "what is returned")[0]
+        alone = expect_parts(call(fewer, key, value, mask), parts, "what is returned")[0]
         wanted = expect_shape(alone, fewer.shape, parts[0], look_at)
         what = f"{parts[0]} with one query less"
         expect_close(first.reshape(query.shape)[..., :-1, :], wanted, what, look_at, TOLERANCE_OF_FLOAT32)
 
 
-def expect_safe(
-    subject: Subject, case: Case, inputs: Inputs, look_at: str, counted: Sequence[Tensor | None] = (), **options: Any
+def expect_finite(
+    subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_too: bool = False, **options: Any
 ) -> None:
-    """Fails where context or gradients are not right; of a formula that is wrong anyway, where they are not finite."""
+    """Fails where the context is not right; of a formula that is wrong anyway, where it or gradients are not finite."""
     try:
-        about = ["context"]
-        expect_computes(
-            subject, [attention], inputs, PARTS, look_at, about=about, counted=counted, case=case, **options
-        )
+        options |= {"parameters": (), "case": case} if gradients_too else {}
+        subject.expect_values(inputs, look_at, ["context"], **options)
     except CheckFailed:
-        if is_right(subject, [attention], draw(case, (2, 3, 4, 5, 7)), PARTS, about=["context"]):
+        if subject.is_right(draw(case, (2, 3, 4, 5, 7)), ["context"]):
             raise
         given = [one.clone() if one is not None else None for one in inputs.values()]
         floats = [one.requires_grad_() for one in given if one is not None and one.is_floating_point()]
-        result = expect_parts(subject(*given), PARTS, "what is returned")
+        result = expect_parts(subject.call(*given), PARTS, "what is returned")
         if result[0].requires_grad:
             result[0].sum().backward()
         for tensor in (*tensors_in(result), *(one.grad for one in floats if one.grad is not None)):

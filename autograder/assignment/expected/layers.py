@@ -13,8 +13,8 @@ from itertools import permutations
 from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, mixed_look_up, name_tokens, place
-from autograder.testing.calls import Computation
 from autograder.testing.comparison import expect
+from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed, OtherPartsError
 
 from .parts import Census, Norm, missing_numbers, network_readings, norm_readings, take_census
@@ -155,7 +155,7 @@ def _stack(
 
 
 def sides(
-    leaves: Sequence[Tensor], is_decoder: bool, vocab_size: int, n_layers: int, sizes: Sizes, extra: float
+    leaves: Sequence[Tensor], is_decoder: bool, vocab_size: int, n_layers: int, sizes: Sizes, extra: float, kept: float
 ) -> Iterator[Computation]:
     """`encode` or `decode` of a model over stand-ins: an embedding, positions, and a stack of one layer's formula."""
     census = take_census(leaves, sizes.d_model)
@@ -169,6 +169,7 @@ def sides(
                 n_heads=sizes.n_heads,
                 extra=extra,
                 is_decoder=is_decoder,
+                kept=kept,
             )
 
 
@@ -181,7 +182,7 @@ def _side(
     n_heads: int,
     extra: float,
     is_decoder: bool,
-    kept: float = 1.0,
+    kept: float,
 ) -> list[object]:
     compute: Computation = decoder_layer if is_decoder else encoder_layer
     x = kept * place(name_tokens(tokens, table))

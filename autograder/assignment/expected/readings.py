@@ -13,16 +13,19 @@ that keeps them needs a reader; one that breaks them is wrong, like any other.
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ...testing.calls import Computation, leaves_of
+from ...testing.calls import attempt
 from ...testing.case import Case
 from ...testing.comparison import TOLERANCE, expect, expect_close, expect_shape
+from ...testing.fitting import Computation, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
+from ...testing.subject import Subject
+from ...testing.under_test import SubmissionUnderTest
 from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
 from .parts import formula_readings, learned
 
@@ -32,6 +35,43 @@ COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 Twin = Callable[[], nn.Module]
 FARTHER = 7.0
 """By this factor x is stretched where a law is about its direction."""
+
+
+def made(
+    submission: SubmissionUnderTest,
+    case: Case,
+    component: str,
+    sizes: Sequence[int],
+    parts: Sequence[str],
+    read: Callable[[nn.Module, list[Tensor]], Sequence[Computation]],
+    *,
+    dtype: torch.dtype = torch.float64,
+    first: Tensor | None = None,
+    random: slice = slice(None),
+    **options: Any,
+) -> Subject:
+    """A module of the submission in eval mode, with random parameters.
+
+    Args:
+        submission: that has it.
+        case: draws the parameters.
+        component: its name in the contract.
+        sizes: arguments of its constructor.
+        parts: names of what it returns.
+        read: finds what it may compute with these tensors for its parameters.
+        dtype: of the parameters.
+        first: a tensor with which it is called before it gets its random parameters, as in training.
+        random: which of its parameters become random.
+        options: further arguments of the constructor.
+    """
+    module = submission.build(component, *sizes, dtype=dtype, **options).eval()
+    if first is not None:
+        with torch.no_grad():
+            module(*[first] * (3 if len(parts) > 1 else 1))
+    case.randomise(list(module.parameters())[random])
+    parameters, leaves = learned_and_leaves(module)
+    formulas = attempt(lambda: read(module, leaves))
+    return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 
 def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, case: Case, twin: Twin) -> list[Computation]:

@@ -151,6 +151,19 @@ def crowded_path(tables: Tables, sentence: int) -> None:
     tables.say(sentence, 2, tables.words[5], eos=1.0)
 
 
+def fourth_and_fifth_best(tables: Tables, sentence: int) -> None:
+    """The fourth word leads to a good translation, the fifth to a better one; the first three have many endings."""
+    tables.say(sentence, 0, BOS, w0=0.24, w1=0.23, w2=0.22, w3=0.17, w4=0.14)
+    for word in range(3):
+        tables.say(sentence, 1, tables.words[word], **{f"w{i}": 0.1 for i in range(2, 12)})
+    for position, (before, after) in enumerate(((4, 5), (5, 6), (6, 7)), start=1):
+        tables.say(sentence, position, tables.words[before], **{f"w{after}": 1.0})
+    tables.say(sentence, 1, tables.words[3], w2=1.0)
+    for position, words in ((2, (2, 3, 4, *range(6, 12))), (4, (7,))):
+        for word in words:
+            tables.say(sentence, position, tables.words[word], eos=1.0)
+
+
 def short_or_long(tables: Tables, sentence: int, step: float) -> None:
     """Two translations, of 2 tokens (log p = log 0.5) and of 5 (log p = log(0.5 * step ** 3)), eos counted."""
     tables.say(sentence, 0, tables.bos, w0=0.5, w1=0.5)

@@ -1,25 +1,17 @@
-"""Task 1.1: token embedding times sqrt(d_model)."""
+"""Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder/testing/subject.py`."""
 
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import embeddings, learned_and_leaves
-from autograder.testing.calls import (
-    Candidates,
-    attempt,
-    each_dtype,
-    each_row,
-    expect_computes,
-    expect_no_state,
-    is_right,
-)
+from autograder.assignment.expected.readings import embeddings, learned_and_leaves, made
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
+from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed
+from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
@@ -35,17 +27,14 @@ def make(
     d_model: int,
     dtype: torch.dtype = torch.float64,
     first: Tensor | None = None,
-) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], Candidates]:
-    """An embedding with random vectors in eval mode; these with their leaves; what it may compute with them."""
-    module = submission.build(COMPONENT, vocab_size, d_model, dtype=dtype).eval()
-    if first is not None:  # it is called before it gets other parameters, as in training
-        with torch.no_grad():
-            module(first)
-    case.randomise(module.parameters())
-    parameters, leaves = learned_and_leaves(module)
+) -> Subject:
+    """An embedding with random vectors; `first`: it was called with this before."""
     twin = partial(submission.build, COMPONENT, vocab_size, d_model, dtype=torch.float64)
-    candidates = attempt(lambda: embeddings(leaves, vocab_size, d_model, case, twin))
-    return module, list(zip(parameters, leaves, strict=True)), candidates
+
+    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
+        return embeddings(leaves, vocab_size, d_model, case, twin)
+
+    return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, dtype=dtype, first=first)
 
 
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
@@ -59,16 +48,16 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 
 
 @pytest.mark.item("looked up")
-@each_row(["a batch", "fewer tokens than features"], "a batch")
+@each_row(["a batch", "fewer tokens than features"], also_in_float32=["a batch"])
 def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]
-    module, _, candidates = make(submission, case, vocab_size, d_model, dtype)
-    if isinstance(candidates, CheckFailed):
-        raise candidates
+    subject = make(submission, case, vocab_size, d_model, dtype)
+    if isinstance(subject.formulas, CheckFailed):
+        raise subject.formulas
     tokens = case.tokens(vocab_size, *shape)
-    found = expect_shape(module(tokens), (*shape, d_model), "the embedding").detach().double()
-    wanted = [candidate(tokens).detach() for candidate in candidates]
+    found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
+    wanted = [formula(tokens).detach() for formula in subject.formulas]
     factors = [(found * one).sum(-1, keepdim=True) / (one * one).sum(-1, keepdim=True) for one in wanted]
     fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if bool((factor.abs() > 1e-3).all())]
     look_at = "one row of the table for each token, in the order of the tokens"
@@ -78,14 +67,13 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
 
 
 @pytest.mark.item("times sqrt(d_model)")
-@each_row(CASES, "a batch", "many")
+@each_row(CASES, also_in_float32=["a batch", "many"])
 def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     vocab_size, d_model, shape, look_at = CASES[name]
-    module, _, candidates = make(submission, case, vocab_size, d_model, dtype)
     tokens = case.tokens(vocab_size, *shape)
     tokens[0, 0] = vocab_size - 1
     tokens[-1] = tokens[-1].sort().values
-    expect_computes(module, candidates, {"tokens": tokens}, ["the embedding"], look_at, dtype=dtype)
+    make(submission, case, vocab_size, d_model, dtype).expect_values({"tokens": tokens}, look_at)
 
 
 @pytest.mark.item("one table is learned")
@@ -99,20 +87,13 @@ def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> No
 @pytest.mark.item("one table is learned")
 @each_dtype
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
-    module, pairs, candidates = make(submission, case, 15, 6, dtype)
     # The last tokens do not occur. Token 0 is padding, whose vector need not be learned.
     inputs = {"tokens": case.tokens(11, 3, 6, low=1)}
-    options: dict[str, Any] = {"parameters": pairs, "case": case, "dtype": dtype, "apart": True}
-    expect_computes(module, candidates, inputs, ["the embedding"], SCALE, **options)
+    make(submission, case, 15, 6, dtype).expect_gradients(case, inputs, SCALE)
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    module, _, candidates = make(submission, case, 12, 6, torch.float32, first=case.tokens(12, 2, 5))
+    subject = make(submission, case, 12, 6, torch.float32, first=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-
-    def is_fresh_one_right() -> bool:
-        fresh, _, found = make(submission, case, 12, 6, torch.float32)
-        return is_right(fresh, found, inputs, ["the embedding"], dtype=torch.float32)
-
-    expect_no_state(module, candidates, inputs, others, ["the embedding"], fresh=is_fresh_one_right)
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 6, torch.float32))

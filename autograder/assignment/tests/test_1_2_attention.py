@@ -1,13 +1,13 @@
-"""Task 1.2: softmax(Q K^T / sqrt(d_k)) V."""
+"""Task 1.2: softmax(Q K^T / sqrt(d_k)) V. How such tests are written: `autograder/testing/subject.py`."""
 
 from functools import partial
 
 import pytest
 import torch
 
-from autograder.assignment.expected.attention import PARTS, Subject, attention, draw, expect_masked, expect_safe
-from autograder.testing.calls import each_dtype, each_row, expect_computes, expect_no_state
+from autograder.assignment.expected.attention import PARTS, attention, draw, expect_finite, expect_mask_obeyed
 from autograder.testing.case import Case
+from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.task_1_2
 
 @pytest.fixture
 def subject(submission: SubmissionUnderTest) -> Subject:
-    """The submission's function."""
-    return partial(submission.call, "attention.scaled_dot_product_attention")
+    """The submission's function, and PyTorch's."""
+    return Subject(partial(submission.call, "attention.scaled_dot_product_attention"), PARTS, [attention])
 
 
 SIZES = {  # (b, h, q, k, d), and where to look
@@ -37,10 +37,10 @@ SIZES = {  # (b, h, q, k, d), and where to look
 
 
 @pytest.mark.item("scores, scale and softmax")
-@each_row(SIZES, "fewer queries than keys", "many keys and queries")
+@each_row(SIZES, also_in_float32=["fewer queries than keys", "many keys and queries"])
 def test_attention(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
-    expect_computes(subject, [attention], draw(case, sizes, dtype), PARTS, look_at, about=["context"])
+    subject.expect_values(draw(case, sizes, dtype), look_at, of=["context"])
 
 
 @pytest.mark.item("returned weights")
@@ -49,7 +49,7 @@ def test_attention(subject: Subject, case: Case, name: str, dtype: torch.dtype) 
 def test_weights(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 7), dtype) | {"mask": case.mask(2, 1, 4, 5) if is_masked else None}
     look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
-    expect_computes(subject, [attention], inputs, PARTS, look_at, about=["weights"])
+    subject.expect_values(inputs, look_at, of=["weights"])
 
 
 MASKS = {  # the mask's axes
@@ -65,7 +65,7 @@ MASKS = {  # the mask's axes
 
 
 @pytest.mark.item("masks")
-@each_row(MASKS, "each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)")
+@each_row(MASKS, also_in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
 def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
     inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)
@@ -81,13 +81,8 @@ def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> N
         inputs["mask"] = mask
     else:
         inputs["mask"] = case.mask(*(sizes[axis] for axis in axes))
-    expect_masked(
-        subject,
-        [attention],
-        inputs,
-        PARTS,
-        "True means may attend; a forbidden key has weight 0, and the others still sum to 1",
-    )
+    look_at = "True means may attend; a forbidden key has weight 0, and the others still sum to 1"
+    expect_mask_obeyed(subject, inputs, look_at)
 
 
 @pytest.mark.item("masks")
@@ -102,7 +97,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
     look_at = "which weight does a forbidden key get that fits its query best of all?"
-    expect_masked(subject, [attention], inputs, PARTS, look_at, ordinary=draw(case, (2, 2, 3, 5, 4)))
+    expect_mask_obeyed(subject, inputs, look_at, usual=draw(case, (2, 2, 3, 5, 4)))
 
 
 @pytest.mark.item("gradients")
@@ -111,8 +106,7 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
 def test_gradients(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 6), dtype)
     inputs["mask"] = case.mask(2, 1, 4, 5) if is_masked else None
-    about = ["context"]
-    expect_computes(subject, [attention], inputs, PARTS, parameters=[], case=case, about=about, apart=True)
+    subject.expect_gradients(case, inputs, of=["context"], learned=[])
 
 
 @pytest.mark.item("numerically safe")
@@ -123,9 +117,9 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     mask = case.mask(*(sizes[axis] for axis in axes))
     mask[(0,) * (mask.dim() - 1)] = False
     inputs["mask"] = mask
-    seen = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
+    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)  # what the others get is free
     look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
-    expect_safe(subject, case, inputs, look_at, counted=(seen, seen), parameters=[])
+    expect_finite(subject, case, inputs, look_at, gradients_too=True, judged_where=(has_keys, has_keys))
 
 
 @pytest.mark.item("numerically safe")
@@ -137,7 +131,7 @@ def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtyp
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = (5000 if dtype == torch.float64 else 5) * case.normal(2, 2, 5, 16, dtype=dtype)
-    expect_safe(subject, case, inputs, "exp(1000) is infinite: which step overflows?")
+    expect_finite(subject, case, inputs, "exp(1000) is infinite: which step overflows?")
 
 
 @pytest.mark.item("no side effects")
@@ -146,4 +140,4 @@ def test_no_side_effects(subject: Subject, case: Case, is_masked: bool) -> None:
     inputs, others = (draw(case, (2, 3, 4, 5, 6), torch.float32) for _ in range(2))
     if is_masked:
         inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), case.mask(2, 1, 4, 5)
-    expect_no_state(subject, [attention], inputs, others, PARTS)
+    subject.expect_no_side_effects(inputs, others)

@@ -1,6 +1,8 @@
-"""Task 1.4: mean 0 and variance 1 over the features, then gain and shift."""
+"""Task 1.4: mean 0 and variance 1 over the features, then gain and shift.
 
-from collections.abc import Sequence
+How such tests are written: `autograder/testing/subject.py`.
+"""
+
 from functools import partial
 from typing import Any
 
@@ -8,58 +10,33 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import expect_numbers, layer_norms, learned_and_leaves
-from autograder.testing.calls import (
-    Computation,
-    attempt,
-    each_dtype,
-    each_row,
-    expect_computes,
-    expect_no_state,
-    is_right,
-)
+from autograder.assignment.expected.readings import expect_numbers, layer_norms, learned_and_leaves, made
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_shape, run_backward
+from autograder.testing.fitting import Computation
+from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4
 
+COMPONENT = "layers.LayerNorm"
 NUMBERS = "one gain and one shift for each feature, each an nn.Parameter"
 
 
-def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> nn.Module:
-    """A LayerNorm with random gain and shift, in eval mode."""
-    module = submission.build("layers.LayerNorm", d_model, **options).eval()
-    case.randomise(module.parameters())
-    return module
+def make(
+    submission: SubmissionUnderTest, case: Case, d_model: int, dtype: torch.dtype = torch.float64, **options: Any
+) -> Subject:
+    """A LayerNorm with random gain and shift; with options of `made`, and the constructor's epsilon."""
+    epsilon = options.get("epsilon", 1e-6)
+    twin = partial(submission.build, COMPONENT, d_model, epsilon=epsilon, dtype=torch.float64)
 
+    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
+        found = layer_norms(leaves, d_model, epsilon, twin)
+        if not found:
+            expect_numbers(leaves, 2 * d_model, NUMBERS)
+        return found
 
-def candidates_of(
-    submission: SubmissionUnderTest, leaves: Sequence[Tensor], d_model: int, epsilon: float = 1e-6
-) -> list[Computation]:
-    """What a LayerNorm may compute with these parameters."""
-    twin = partial(submission.build, "layers.LayerNorm", d_model, epsilon=epsilon, dtype=torch.float64)
-    found = layer_norms(leaves, d_model, epsilon, twin)
-    if not found:
-        expect_numbers(leaves, 2 * d_model, NUMBERS)
-    return found
-
-
-def expect_norm(
-    submission: SubmissionUnderTest,
-    module: nn.Module,
-    case: Case,
-    x: Tensor,
-    look_at: str,
-    epsilon: float = 1e-6,
-    **options: Any,
-) -> None:
-    """Fails unless the module normalises x as PyTorch does."""
-    parameters, leaves = learned_and_leaves(module)
-    candidates = attempt(lambda: candidates_of(submission, leaves, x.size(-1), epsilon))
-    if options.pop("gradients", False):
-        options |= {"parameters": list(zip(parameters, leaves, strict=True)), "case": case, "apart": True}
-    expect_computes(module, candidates, {"x": x}, ["the norm"], look_at, **options)
+    return made(submission, case, COMPONENT, [d_model], ["the norm"], read, dtype=dtype, **options)
 
 
 SHAPES = {  # of x, and where to look
@@ -80,17 +57,18 @@ SHAPES = {  # of x, and where to look
 
 
 @pytest.mark.item("mean, variance, gain and shift")
-@each_row(SHAPES, "a batch")
+@each_row(SHAPES, also_in_float32=["a batch"])
 def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, look_at = SHAPES[name]
-    module = make(submission, case, shape[-1], dtype=dtype).train(name == "train mode")
+    subject = make(submission, case, shape[-1], dtype)
+    subject.call.train(name == "train mode")
     # The variance is so large that epsilon does not matter: it has tests of its own.
     x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
     # No two features lie close together, or their difference would be float32's rounding.
     x += 50 * (x - x.mean(-1, keepdim=True)).sign()
     if name == "one large feature":
         x[..., 0] = 5000
-    expect_norm(submission, module, case, x, look_at)
+    subject.expect_values({"x": x}, look_at)
 
 
 EPSILONS = {  # the constructor's arguments, the size of x, and where to look
@@ -106,13 +84,11 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
 
 
 @pytest.mark.item("epsilon")
-@each_row(EPSILONS, "the default")
+@each_row(EPSILONS, also_in_float32=["the default"])
 def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     options, scale, look_at = EPSILONS[name]
-    module = make(submission, case, 6, dtype=dtype, **options)
-    expect_norm(
-        submission, module, case, case.normal(4, 3, 6, scale=scale, dtype=dtype), look_at, options.get("epsilon", 1e-6)
-    )
+    subject = make(submission, case, 6, dtype, **options)
+    subject.expect_values({"x": case.normal(4, 3, 6, scale=scale, dtype=dtype)}, look_at)
 
 
 @pytest.mark.item("epsilon")
@@ -120,19 +96,19 @@ def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 def test_constant_input_stays_finite(
     submission: SubmissionUnderTest, case: Case, constant: float, d_model: int
 ) -> None:
-    module = make(submission, case, d_model, dtype=torch.float64)
+    subject = make(submission, case, d_model)
     x = torch.full((2, 3, d_model), constant, dtype=torch.float64)
     look_at = "what are the root of the variance and its gradient where all features are equal?"
-    expect_norm(submission, module, case, x, look_at)
+    subject.expect_values({"x": x}, look_at)
     x.requires_grad_()
-    run_backward(module(x.clone()), case.normal(2, 3, d_model), "the norm of a constant")
+    run_backward(subject.call(x.clone()), case.normal(2, 3, d_model), "the norm of a constant")
     expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
 
 
 @pytest.mark.item("parameters")
 @pytest.mark.parametrize("d_model", [5, 12])
 def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_model: int) -> None:
-    module = submission.build("layers.LayerNorm", d_model=d_model)
+    module = submission.build(COMPONENT, d_model=d_model)
     expect_numbers(learned_and_leaves(module)[0], 2 * d_model, NUMBERS)
     # Along every axis there are the same features in another order: whichever axis is normalised, and whatever the
     # variance is divided by, a new LayerNorm only stretches them.
@@ -153,33 +129,22 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_
 @pytest.mark.item("mean, variance, gain and shift")
 @pytest.mark.parametrize("which", [slice(0, 1), slice(1, None)], ids=["the first parameter", "the others"])
 def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, which: slice) -> None:
-    module = submission.build("layers.LayerNorm", 6, dtype=torch.float64).eval()
-    case.randomise(list(module.parameters())[which])
-    expect_norm(submission, module, case, case.normal(3, 4, 6, scale=100.0), "both gain and shift always count")
+    subject = make(submission, case, 6, random=which)
+    subject.expect_values({"x": case.normal(3, 4, 6, scale=100.0)}, "both gain and shift always count")
 
 
 @pytest.mark.item("gradients")
 @each_dtype
 @pytest.mark.parametrize("shape", [(3, 4, 6), (7,)], ids=["a batch", "a single vector"])
 def test_gradients(submission: SubmissionUnderTest, case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    module = make(submission, case, shape[-1], dtype=dtype)
+    subject = make(submission, case, shape[-1], dtype)
     look_at = "mean and variance depend on x; gain and shift are learned"
-    expect_norm(submission, module, case, case.normal(*shape, scale=30.0, dtype=dtype), look_at, gradients=True)
+    subject.expect_gradients(case, {"x": case.normal(*shape, scale=30.0, dtype=dtype)}, look_at, learned=[])
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
-    module = submission.build("layers.LayerNorm", 6, dtype=single).eval()
-    with torch.no_grad():
-        module(case.normal(2, 5, 6, dtype=single))  # before it gets other parameters, as in training
-    case.randomise(module.parameters())
-    candidates = attempt(lambda: candidates_of(submission, learned_and_leaves(module)[1], 6))
+    subject = make(submission, case, 6, single, first=case.normal(2, 5, 6, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))
-
-    def is_fresh_one_right() -> bool:
-        fresh = make(submission, case, 6, dtype=single)
-        found = attempt(lambda: candidates_of(submission, learned_and_leaves(fresh)[1], 6))
-        return is_right(fresh, found, inputs, ["the norm"])
-
-    expect_no_state(module, candidates, inputs, others, ["the norm"], fresh=is_fresh_one_right)
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 6, single))

@@ -1,9 +1,10 @@
-"""Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position."""
+"""Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position.
 
-from collections.abc import Iterable, Iterator
+How such tests are written: `autograder/testing/subject.py`.
+"""
+
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 import torch
@@ -11,20 +12,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.assignment.expected.parts import Network
-from autograder.assignment.expected.readings import expect_numbers, feed_forwards, learned_and_leaves
-from autograder.testing.calls import (
-    Candidates,
-    Computation,
-    attempt,
-    each_dtype,
-    each_row,
-    expect_computes,
-    expect_no_state,
-    is_right,
-)
+from autograder.assignment.expected.readings import expect_numbers, feed_forwards, learned_and_leaves, made
 from autograder.testing.case import Case
-from autograder.testing.comparison import expect_gradients, expect_shape
+from autograder.testing.comparison import expect_shape
+from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
+from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
@@ -40,17 +33,14 @@ def make(
     d_ff: int,
     dtype: torch.dtype = torch.float64,
     first: Tensor | None = None,
-) -> tuple[nn.Module, list[tuple[Tensor, Tensor]], Candidates]:
-    """A network with random parameters in eval mode; these with their leaves; what it may compute with them."""
-    module = submission.build(COMPONENT, d_model, d_ff, dtype=dtype).eval()
-    if first is not None:  # it is called before it gets other parameters, as in training
-        with torch.no_grad():
-            module(first)
-    case.randomise(module.parameters())
-    parameters, leaves = learned_and_leaves(module)
+) -> Subject:
+    """A network with random parameters; `first`: it was called with this before."""
     twin = partial(submission.build, COMPONENT, d_model, d_ff, dtype=torch.float64)
-    candidates = attempt(lambda: feed_forwards(leaves, d_model, d_ff, case, twin))
-    return module, list(zip(parameters, leaves, strict=True)), candidates
+
+    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
+        return feed_forwards(leaves, d_model, d_ff, case, twin)
+
+    return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, dtype=dtype, first=first)
 
 
 OTHERS = (
@@ -67,11 +57,12 @@ OTHERS = (
 )
 
 
-def with_others(candidates: Iterable[Computation]) -> Iterator[Computation]:
-    """The same networks with other nonlinearities, and with none."""
-    for network in candidates:
-        if isinstance(network, Network):
-            yield from (replace(network, activation=one) for one in OTHERS)
+def with_others(formulas: Candidates) -> Candidates:
+    """The same networks, with other nonlinearities and with none, too."""
+    if isinstance(formulas, CheckFailed):
+        return formulas
+    networks = [one for one in formulas if isinstance(one, Network)]
+    return [*formulas, *(replace(network, activation=one) for network in networks for one in OTHERS)]
 
 
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
@@ -91,24 +82,23 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 
 
 @pytest.mark.item("both maps")
-@each_row(["a batch", "d_ff below d_model"], "a batch")
+@each_row(["a batch", "d_ff below d_model"], also_in_float32=["a batch"])
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test.
     shape, d_ff, scale, look_at = CASES[name]
-    module, _, candidates = make(submission, case, shape[-1], d_ff, dtype)
-    if not isinstance(candidates, CheckFailed):
-        candidates = [*candidates, *with_others(candidates)]
-    expect_computes(module, candidates, {"x": case.normal(*shape, scale=scale, dtype=dtype)}, ["the network"], look_at)
+    subject = make(submission, case, shape[-1], d_ff, dtype)
+    subject = replace(subject, formulas=with_others(subject.formulas))
+    subject.expect_values({"x": case.normal(*shape, scale=scale, dtype=dtype)}, look_at)
 
 
 @pytest.mark.item("relu between them")
-@each_row(CASES, "a batch")
+@each_row(CASES, also_in_float32=["a batch"])
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, d_ff, scale, look_at = CASES[name]
-    module, _, candidates = make(submission, case, shape[-1], d_ff, dtype)
+    subject = make(submission, case, shape[-1], d_ff, dtype)
     x = case.normal(*shape, scale=scale, dtype=dtype)
     x[0, 0] = 0
-    expect_computes(module, candidates, {"x": x}, ["the network"], look_at)
+    subject.expect_values({"x": x}, look_at)
 
 
 @pytest.mark.item("both maps")
@@ -122,21 +112,13 @@ def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> No
 @pytest.mark.item("gradients")
 @each_dtype
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
-    module, pairs, candidates = make(submission, case, 5, 8, dtype)
-    x = case.normal(6, 7, 5, scale=20.0, dtype=dtype)
-    options: dict[str, Any] = {"parameters": pairs, "case": case, "apart": True}
-    if expect_computes(module, candidates, {"x": x}, ["the network"], FORMULA, **options):
-        expect_gradients([parameter for parameter, _ in pairs], "the gradients of the parameters")
+    subject = make(submission, case, 5, 8, dtype)
+    subject.expect_gradients(case, {"x": case.normal(6, 7, 5, scale=20.0, dtype=dtype)}, FORMULA)
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
-    module, _, candidates = make(submission, case, 8, 9, single, first=case.normal(2, 5, 8, dtype=single))
+    subject = make(submission, case, 8, 9, single, first=case.normal(2, 5, 8, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
-
-    def is_fresh_one_right() -> bool:
-        fresh, _, found = make(submission, case, 8, 9, single)
-        return is_right(fresh, found, inputs, ["the network"])
-
-    expect_no_state(module, candidates, inputs, others, ["the network"], fresh=is_fresh_one_right)
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 8, 9, single))

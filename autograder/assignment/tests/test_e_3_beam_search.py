@@ -11,6 +11,7 @@ from autograder.assignment.expected.search_tables import (
     PAD,
     Tables,
     eight_sentences,
+    fourth_and_fifth_best,
     garden_path,
     read_lines,
     run_search,
@@ -66,16 +67,7 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
     tables = Tables(3)
     for sentence, penalty in enumerate((0.55, 0.65)):  # with this one both translations have the same score
         short_or_long(tables, sentence, 0.5 ** ((2.5**penalty - 1) / 3))
-    # The fourth word leads to a good translation, the fifth to a better one; each of the first three has many endings.
-    tables.say(2, 0, BOS, w0=0.24, w1=0.23, w2=0.22, w3=0.17, w4=0.14)
-    for word in range(3):
-        tables.say(2, 1, tables.words[word], **{f"w{i}": 0.1 for i in range(2, 12)})
-    for position, (before, after) in enumerate(((4, 5), (5, 6), (6, 7)), start=1):
-        tables.say(2, position, tables.words[before], **{f"w{after}": 1.0})
-    tables.say(2, 1, tables.words[3], w2=1.0)
-    for position, words in ((2, (2, 3, 4, *range(6, 12))), (4, (7,))):
-        for word in words:
-            tables.say(2, position, tables.words[word], eos=1.0)
+    fourth_and_fifth_best(tables, 2)
     found = tables.search(submission, [0, 1, 2])
     wanted = [tables.ids(1, 2, 3, 4), tables.ids(0), tables.ids(3, 2)]
     look_at = "the signature says what beam_size and length_penalty are where they are not given"
@@ -112,19 +104,6 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
     look_at = "when does the search for a sentence end? (the docstring says)"
     expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
-
-
-def expect_mode(is_training: object, was_training: bool, what: str) -> None:
-    """Fails unless the model is in the mode in which the search got it."""
-    modes = {True: "train", False: "eval"}
-    now = modes[is_training] if isinstance(is_training, bool) else describe(is_training)
-    expect(
-        now == modes[was_training],
-        what,
-        f"{modes[was_training]}, as it was",
-        now,
-        "in which mode was the model before the search?",
-    )
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}

@@ -33,7 +33,7 @@ def test_right_code_passes_even_if_it_changes_its_argument(function, dtype):
 
 def test_a_test_must_be_about_a_part_that_there_is():
     with pytest.raises(ValueError, match="expected some of"):
-        expect(double, about=["context"])
+        expect(double, of=["context"])
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_gradients_of_inputs_and_parameters():
 
 def test_what_does_not_count_must_be_finite_and_no_more():
     factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
-    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), counted=[factor])
+    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), judged_where=[factor])
     with pytest.raises(CheckFailed, match="finite"):
-        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), counted=[factor])
+        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where=[factor])
 
 
 def test_one_of_several_candidates_fits():
@@ -127,10 +127,10 @@ def test_what_is_seen_in_another_part_is_said_of_the_part_that_is_judged():
         return x + 1, 2 * x
 
     with pytest.raises(CheckFailed) as caught:
-        expect_computes(lambda x: (x.sin(), 6 * x), [right], {"x": X}, ["y", "z"], "the sum", about=["y"])
+        expect_computes(lambda x: (x.sin(), 6 * x), [right], {"x": X}, ["y", "z"], "the sum", of=["y"])
     assert str(caught.value).startswith("y\n") and "observed: in z: every value is 3 times" in str(caught.value)
     assert "look at" not in str(caught.value)
-    expect_computes(lambda x: (x + 1, 6 * x), [right], {"x": X}, ["y", "z"], about=["y"])
+    expect_computes(lambda x: (x + 1, 6 * x), [right], {"x": X}, ["y", "z"], of=["y"])
 
 
 def test_the_failure_of_another_call_is_said_without_the_inputs_of_this_one():
@@ -172,7 +172,7 @@ def test_wrong_values_may_have_right_gradients(dtype):
         return scale * x * y.exp()
 
     options = {"parameters": pairs, "case": Case(0, "test")}
-    expect_computes(compute, [torch.add], inputs, ["z"], apart=True, **options)
+    expect_computes(compute, [torch.add], inputs, ["z"], gradients_only=True, **options)
     with pytest.raises(CheckFailed):
         expect_computes(compute, [torch.add], inputs, ["z"], **options)
 
@@ -191,7 +191,7 @@ def test_wrong_values_may_have_right_gradients(dtype):
 def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
     with pytest.raises(CheckFailed):
         expect_computes(
-            function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"), apart=True
+            function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"), gradients_only=True
         )
 
 
@@ -204,6 +204,6 @@ def test_a_test_may_be_about_some_parts():
     def both(x, y):
         return x + y, x - y
 
-    expect_computes(compute, [both], *options, about=["sum"])
+    expect_computes(compute, [both], *options, of=["sum"])
     with pytest.raises(CheckFailed, match="difference"):
-        expect_computes(compute, [both], *options, about=["difference"])
+        expect_computes(compute, [both], *options, of=["difference"])

@@ -1,0 +1,210 @@
+"""Layers, stacks of them and whole models as subjects of tests: made with random parameters, with inputs for them.
+
+The parts inside are stand-ins of known formulas. A layer that writes such a part out is accepted, too.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from ...testing.arguments import Inputs, copies_of
+from ...testing.calls import attempt
+from ...testing.case import Case
+from ...testing.comparison import expect, expect_parts, expect_shape
+from ...testing.fitting import Candidates, Computation, leaves_of
+from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
+from ...testing.subject import Subject
+from ...testing.under_test import SubmissionUnderTest
+from ..stand_ins.formulas import trace
+from .layers import Sizes, check_parts, layers, sides, stacks
+from .parts import take_census
+from .readings import expect_plain
+from .written_out import SIZES as READABLE
+from .written_out import WrittenOut
+
+PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
+PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
+PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
+MASKS = ("padding", "none", "two axes", "each head", "a query without keys")
+
+
+@dataclass(frozen=True)
+class LayerSubject(Subject):
+    """An encoder or decoder layer.
+
+    Attributes:
+        sizes: its own. A layout that nobody knows can be read at some sizes only; such a layer has these, and float64.
+        kind: its class.
+        case: draws parameters and inputs.
+    """
+
+    sizes: Sizes = READABLE
+    kind: str = "EncoderLayer"
+    case: Case = Case(0, "")
+
+    @classmethod
+    def make(
+        cls, submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, dropout: float, dtype: torch.dtype
+    ) -> Self:
+        """Builds one in eval mode."""
+        options: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "dropout": dropout}
+        options |= {"norm_first": True} if sizes.norm_first else {}
+        module = submission.build(f"layers.{kind}", sizes.d_model, **options, dtype=dtype).eval()
+        expect_plain(module)
+        case.randomise(module.parameters(), scale=min(0.7, 1.8 * sizes.d_model**-0.5))
+        parts = PARTS_OF_LAYERS[kind]
+        parameters = list(module.parameters())
+        leaves = leaves_of(parameters)
+        found: Candidates
+        try:
+            check_parts(parameters, len(parts) - 1, sizes)
+            found = list(layers(leaves, len(parts) - 1, sizes))
+        except UnreadableError:
+            raise
+        except CheckFailed as error:
+            found = error
+        used = next((parameter.dtype for parameter in parameters), dtype)
+        readable = replace(READABLE, norm_first=sizes.norm_first)
+        if isinstance(found, list) and not found:
+            if (sizes, dtype) != (readable, torch.float64):
+                return cls.make(submission, case, kind, readable, dropout, torch.float64)
+            probe = cls(module, parts, (), (), used, sizes, kind, case).draw((2, 4, 5), "none")
+            own = WrittenOut(module, list(probe.values()), sizes, case.number(0.6, 1.4))
+            leaves = leaves_of(parameters)
+            found = [own.read(leaves)]
+        return cls(module, parts, found, list(zip(parameters, leaves, strict=True)), used, sizes, kind, case)
+
+    def output(self, inputs: Inputs) -> Tensor:
+        """What it returns first for copies of these inputs."""
+        x, *_ = expect_parts(self.call(*copies_of(inputs.values())), self.parts, "what forward returns")
+        return expect_shape(x, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
+
+    def draw(self, axes: tuple[int, int, int], masks: str) -> Inputs:
+        """Random x (b, t, d), memory (b, s, d) and masks, which are one of MASKS."""
+        case, (b, t, s), d_model, n_heads = self.case, axes, self.sizes.d_model, self.sizes.n_heads
+        x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
+        mask = case.mask(b, 1, t, t)
+        mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
+        own: Tensor | None = mask
+        cross: Tensor | None = case.padding_mask(b, s)
+        x[1:, -1] = 0
+        if masks == "none":
+            own = cross = None
+        elif masks == "two axes":
+            own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
+        elif masks in ("each head", "a query without keys"):
+            mask = case.mask(b, n_heads, t, s)
+            if masks == "a query without keys":
+                mask[0, 0, 0] = False  # in one head
+            own, cross = case.mask(b, n_heads, t, t), mask
+        if self.kind == "EncoderLayer":
+            return {"x": x, "mask": own}
+        return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
+
+
+@dataclass(frozen=True)
+class StackSubject(Subject):
+    """An encoder or a decoder: a stack of layers, which are stand-ins.
+
+    Attributes:
+        d_model: the number of features.
+        kind: its class.
+        case: draws parameters and inputs.
+    """
+
+    d_model: int = 1
+    kind: str = "Encoder"
+    case: Case = Case(0, "")
+
+    @classmethod
+    def make(
+        cls, submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, n_layers: int, dtype: torch.dtype
+    ) -> Self:
+        """Builds one in eval mode."""
+        rate = case.number(0.2, 0.7)
+        options: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": rate}
+        options |= {"norm_first": True} if sizes.norm_first else {}
+        module = submission.build(f"model.{kind}", sizes.d_model, **options, dtype=dtype).eval()
+        expect_plain(module)
+        case.randomise(module.parameters())
+        parameters = list(module.parameters())
+        leaves = leaves_of(parameters)
+
+        def read() -> list[Computation]:
+            expect_own_layers(parameters, kind, n_layers, sizes)
+            settings = trace(sizes.d_ff, rate, sizes.norm_first)
+            return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
+
+        pairs = list(zip(parameters, leaves, strict=True))
+        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes.d_model, kind, case)
+
+    def draw(self, axes: tuple[int, int, int], masked: bool = True) -> Inputs:
+        """Random x (b, t, d), memory (b, s, d) and masks."""
+        case, (b, t, s) = self.case, axes
+        x, memory = (case.normal(b, length, self.d_model, dtype=self.dtype or torch.float64) for length in (t, s))
+        own, cross = (case.mask(b, 1, t, t), case.padding_mask(b, s)) if masked else (None, None)
+        if own is not None:
+            own[..., -1, :] = True  # nothing is forbidden to the last query
+        if self.kind == "Encoder":
+            return {"x": x, "mask": own}
+        return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
+
+
+def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, sizes: Sizes) -> None:
+    """There are n_layers different layers, and nothing else is learned but the LayerNorm of a pre-norm stack."""
+    census = take_census(parameters, sizes.d_model)
+    found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
+    what = "how many layers with parameters of their own the stack has"
+    look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
+    failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
+    expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
+    beside = sum(p.numel() for p in parameters) - sum(p.numel() for p in found)
+    wanted = 2 * sizes.d_model if sizes.norm_first else 0
+    what, look_at = "how many numbers the stack learns besides its layers", "a LayerNorm ends it only with norm_first"
+    expect(beside == wanted, what, f"{wanted}", f"{beside}", look_at, OtherPartsError)
+
+
+class ModelSubject:
+    """A Transformer with random parameters, in eval mode."""
+
+    def __init__(
+        self,
+        submission: SubmissionUnderTest,
+        case: Case,
+        sizes: Sizes,
+        vocab_sizes: tuple[int, int],
+        n_layers: int = 2,
+        dropout: float = 0.3,
+        dtype: torch.dtype = torch.float64,
+    ) -> None:
+        """Builds it; n_layers and the following are arguments of the Transformer."""
+        self.case, self.sizes, self.vocab_sizes, self.n_layers, self.dtype = case, sizes, vocab_sizes, n_layers, dtype
+        options: dict[str, Any] = {"norm_first": True} if sizes.norm_first else {}
+        given = *vocab_sizes, sizes.d_model, sizes.n_heads, sizes.d_ff, n_layers, dropout
+        self.model: Any = submission.build("model.Transformer", *given, dtype=dtype, **options).eval()
+        expect_plain(self.model)
+        case.randomise(self.model.parameters())
+        self.parameters = list(self.model.parameters())
+        self.leaves = leaves_of(self.parameters)
+        self.of_settings = trace(sizes.d_ff, dropout, sizes.norm_first, n_layers)
+
+    def side(self, method: str, kept: float = 1.0) -> Subject:
+        """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
+        is_decoder = method == "decode"
+        vocab_size = self.vocab_sizes[is_decoder]
+        found = sides(self.leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.of_settings, kept)
+        pairs = list(zip(self.parameters, self.leaves, strict=True))
+        return Subject(getattr(self.model, method), PARTS_OF_MODELS[method], list(found), pairs, self.dtype)
+
+    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
+        """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
+        (b, t, s), d, vocab_size = axes, self.sizes.d_model, self.vocab_sizes[method == "decode"]
+        tokens = self.case.tokens(vocab_size, b, t)
+        tokens[:, -1] = vocab_size - 1 if masked else 0
+        own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
+        if method == "encode":
+            return {"src": tokens, "encoder_mask": own}
+        memory = self.case.normal(b, s, d, dtype=self.dtype)
+        return {"tgt": tokens, "memory": memory, "src_mask": cross, "tgt_mask": own}
