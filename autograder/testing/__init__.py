@@ -3,7 +3,7 @@
     subject.py      what tests are written with: read first   case.py         random inputs
     calls.py        one call, and what is expected of it      fitting.py      the formula that fits the result
     comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
-    own_values.py   a component compared with itself          under_test.py   a submission's operations
+    self_consistency.py  a component compared with itself     under_test.py   a submission's operations
     arguments.py    copies and changes of arguments           results.py      how tests end, and points
     fixtures.py     pytest's plugin                           in_process.py   the submission in a student's own run
     own_run.py      what an own run has earned                collection.py   the tests, collected once

@@ -15,8 +15,8 @@ from .arguments import Inputs, call_with_copies, copies_of, copy_of, expect_unch
 from .case import Case
 from .comparison import all_equal, expect, expect_parts
 from .fitting import DETACHED, STATE, Candidates, Computation, compare_gradients, judge, leaf_for, tensors_in
-from .own_values import expect_no_memory, expect_own_gradients
 from .results import CheckFailed, OtherPartsError, UnreadableError
+from .self_consistency import expect_no_memory, expect_own_gradients
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
 

@@ -27,7 +27,6 @@ from .written_out import WrittenOut
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
 PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
 PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
-MASKS = ("padding", "none", "two axes", "each head", "a query without keys")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,12 @@ class LayerSubject(Subject):
         return expect_shape(x, next(iter(inputs.values())).shape, "x").detach()  # type: ignore[union-attr]
 
     def draw(self, axes: tuple[int, int, int], masks: str) -> Inputs:
-        """Random x (b, t, d), memory (b, s, d) and masks, which are one of MASKS."""
+        """Random x (b, t, d), memory (b, s, d) and masks.
+
+        Args:
+            axes: b, t and s.
+            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head.
+        """
         case, (b, t, s), d_model, n_heads = self.case, axes, self.sizes.d_model, self.sizes.n_heads
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
         mask = case.mask(b, 1, t, t)
@@ -97,7 +101,7 @@ class LayerSubject(Subject):
         elif masks in ("each head", "a query without keys"):
             mask = case.mask(b, n_heads, t, s)
             if masks == "a query without keys":
-                mask[0, 0, 0] = False  # in one head
+                mask[0, 0, 0] = False
             own, cross = case.mask(b, n_heads, t, t), mask
         if self.kind == "EncoderLayer":
             return {"x": x, "mask": own}
