@@ -208,6 +208,14 @@ def test_a_cell_that_cannot_be_read_is_named_by_the_check(notebooks, folder, his
     assert said.count("cannot be read") == 2, "experiments, and what was run again since, are not"
 
 
+def test_of_an_answer_that_cannot_be_read_only_the_error_is_shown(notebooks, history, capsys) -> None:
+    history += ["class InputEmbedding(nn.Module):\n    x = ("]
+    notebooks.check("1.1")
+    said = capsys.readouterr().out
+    assert "SyntaxError: this notebook, cell 1, line 2: '(' was never closed" in said
+    assert "raise SyntaxError" not in said
+
+
 def test_bad_input_is_named(notebooks, folder) -> None:
     with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
         notebooks.check("1.9")

@@ -47,7 +47,8 @@ class NotebookTests(Collection):
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename in self._modules]
         places = [(self._locate(self._modules[frame.filename], frame.lineno or 0), frame.line) for frame in own]
-        shown = [f"  {place}: {line}" for place, line in places if place]
+        is_told = isinstance(error, SyntaxError)  # with its own place
+        shown = [f"  {place}: {line}" for place, line in places if place and not is_told]
         return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
 
 
