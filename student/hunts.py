@@ -7,8 +7,8 @@ The first command shows your three hunts with what a user of the model sees, the
 the dictionary below. Call the box from Python, beside a right one:
 
     from autograder.testing.hunts import box, right
-    box(2)([[[1, 0]]], [[[1, 0]]], [[[2]]])
-    right(2)([[[1, 0]]], [[[1, 0]]], [[[2]]])
+    box(9)([[[1, 0]]], [[[1, 0]]], [[[2]]])
+    right(9)([[[1, 0]]], [[[1, 0]]], [[[2]]])
 
 A box opens once your own component is right. At home, any kind of mistake passes; grading knows which is right.
 """
