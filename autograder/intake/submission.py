@@ -31,7 +31,7 @@ from .modules import (
     some,
 )
 from .notebooks.cells import Cell, read_notebook
-from .notebooks.distribution import Distribution
+from .notebooks.cells_to_modules import Distribution
 from .tree import (
     CHECKPOINT,
     MAX_ANSWERS_BYTES,

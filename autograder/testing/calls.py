@@ -4,7 +4,7 @@
 frozen embedding.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,7 +28,7 @@ def expect_computes(
     parts: Sequence[str],
     look_at: str = "",
     *,
-    judged_where: Sequence[Tensor | None] = (),
+    judged_where: Mapping[str, Tensor] | None = None,
     parameters: Sequence[tuple[Tensor, Tensor]] | None = None,
     case: Case | None = None,
     dtype: torch.dtype | None = None,
@@ -44,7 +44,7 @@ def expect_computes(
         inputs: the arguments by name; float64 or float32, and the results must have the same dtype.
         parts: names of what is returned; a list of tensors counts as one part.
         look_at: a hint for whoever fails.
-        judged_where: for each part 1 where it counts and 0 where it may be anything, None = all of it counts.
+        judged_where: of a part by its name: 1 where it counts and 0 where it may be anything.
         parameters: of the submission, each with the float64 leaf that the candidates compute with. If given, the
             gradients of these and of all inputs are compared, too.
         case: draws the direction of the backward pass, where `parameters` is given.
@@ -61,6 +61,7 @@ def expect_computes(
     if not set(of) <= set(parts):
         raise ValueError(f"of {of}: expected some of {parts}")
     try:
+        factors = [(judged_where or {}).get(part) for part in parts]
         with_gradients = parameters is not None
         dtype = dtype or _dtype_of(inputs)
         is_plain = with_gradients or dtype != torch.float32
@@ -73,7 +74,7 @@ def expect_computes(
         result = _call(function, given, is_plain)
         found = [result] if len(parts) == 1 else expect_parts(result, parts, "what is returned")
         try:
-            chosen = judge(found, candidates, leaves, inputs, parts, look_at, judged_where, dtype, of)
+            chosen = judge(found, candidates, leaves, inputs, parts, look_at, factors, dtype, of)
         except CheckFailed:
             if (
                 not gradients_only
@@ -90,13 +91,12 @@ def expect_computes(
                 return returned if len(parts) == 1 else expect_parts(returned, parts, "what is returned")[0]
 
             of_module = [parameter for parameter, _ in parameters]  # the values cost another item
-            counts = judged_where[0] if judged_where else None
-            expect_own_gradients(compute, [*given.values()], of_module, counts, case, DETACHED)
+            expect_own_gradients(compute, [*given.values()], of_module, factors[0], case, DETACHED)
             return False
         if parameters is not None and case is not None:
             pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
             pairs += [("the gradient of a parameter", got, leaf) for got, leaf in parameters]
-            compare_gradients(found[0], chosen[0], judged_where[:1], pairs, case)
+            compare_gradients(found[0], chosen[0], factors[0], pairs, case)
         return True
     except UnreadableError:
         raise
@@ -111,7 +111,7 @@ def is_right(
     candidates: Candidates,
     inputs: Inputs,
     parts: Sequence[str],
-    judged_where: Sequence[Tensor | None] = (),
+    judged_where: Mapping[str, Tensor] | None = None,
     dtype: torch.dtype | None = None,
     of: Sequence[str] = (),
 ) -> bool:

@@ -65,7 +65,7 @@ def judge(
     inputs: Inputs,
     parts: Sequence[str],
     look_at: str,
-    judged_where: Sequence[Tensor | None],
+    factors: Sequence[Tensor | None],
     dtype: torch.dtype | None,
     of: Sequence[str],
 ) -> list[Any]:
@@ -75,13 +75,13 @@ def judge(
         raise candidates
     judged = [number for number, name in enumerate(parts) if not of or name in of]
     made = [partial(_computed, candidate, leaves, parts) for candidate in candidates]
-    chosen = _fitting(found, made, judged_where, judged)
+    chosen = _fitting(found, made, factors, judged)
     numbers = range(len(parts))
 
     def failures(of_judged: bool) -> Iterator[CheckFailed]:
         for number in numbers:
             if (number in judged) == of_judged:
-                factor = judged_where[number] if number < len(judged_where) else None
+                factor = factors[number]
                 try:
                     _compare(found[number], chosen[number], parts[number], look_at, dtype, factor)
                 except CheckFailed as error:
@@ -97,7 +97,7 @@ def judge(
 def compare_gradients(
     found: Tensor,
     wanted: Tensor,
-    judged_where: Sequence[Tensor | None],
+    factor: Tensor | None,
     pairs: Sequence[tuple[str, Tensor | None, Tensor | None]],
     case: Case,
 ) -> None:
@@ -107,8 +107,8 @@ def compare_gradients(
     """
     __tracebackhide__ = True
     direction = case.normal(*wanted.shape)
-    if judged_where and judged_where[0] is not None:
-        direction = direction * judged_where[0]
+    if factor is not None:
+        direction = direction * factor
     learned = [(name, got, leaf) for name, got, leaf in pairs if got is not None and leaf is not None]
     learned = [(name, got, leaf) for name, got, leaf in learned if got.requires_grad and leaf.requires_grad]
     expect(found.requires_grad, "the result", "one that leads back to parameters and inputs", "detached", DETACHED)
@@ -138,7 +138,7 @@ def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Se
 def _fitting(
     found: Sequence[object],
     candidates: Sequence[Callable[[], list[Any]]],
-    judged_where: Sequence[Tensor | None],
+    factors: Sequence[Tensor | None],
     judged: Sequence[int],
 ) -> list[Any]:
     """The results of the first candidate that fits what was returned; else of the nearest one."""
@@ -148,7 +148,7 @@ def _fitting(
     nearest, smallest = candidates[0](), math.inf
     for number, candidate in enumerate(candidates if len(candidates) > 1 else ()):
         wanted = candidate() if number else nearest
-        error = _distance(found, wanted, judged_where, judged)
+        error = _distance(found, wanted, factors, judged)
         if error < smallest:
             nearest, smallest = wanted, error
         if error < TOLERANCE_OF_FLOAT32:
@@ -157,13 +157,13 @@ def _fitting(
 
 
 def _distance(
-    found: Sequence[object], wanted: Sequence[Any], judged_where: Sequence[Tensor | None], judged: Sequence[int]
+    found: Sequence[object], wanted: Sequence[Any], factors: Sequence[Tensor | None], judged: Sequence[int]
 ) -> float:
     """The largest difference between results of these parts; infinite where they are not of the same shapes."""
     largest = 0.0
     for number in judged:
         one, other = found[number], wanted[number]
-        factor = judged_where[number] if number < len(judged_where) else None
+        factor = factors[number]
         got, expected = tensors_in(one), tensors_in(other)
         if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
             return math.inf

@@ -10,6 +10,8 @@ independently, most often by PyTorch's own function:
   are; float32 inputs as in a model that translates: by name, without gradients, and laid out as after a transpose.
 - `expect_gradients`: so are the gradients of all inputs and parameters.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier.
+- `expect_right_or_mask_obeyed`, `expect_right_or_finite` (of attention): the first part is what the formula gives. Where
+  it is wrong without a mask or with usual numbers, too, it need only obey the mask, or be finite, gradients included.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.
@@ -74,7 +76,7 @@ class Subject:
         inputs: Inputs,
         look_at: str = "",
         of: Sequence[str] = (),
-        learned: Iterable[Tensor] | None = None,
+        nonzero: Iterable[Tensor] | None = None,
     ) -> None:
         """Fails unless the gradients of all inputs and parameters are right.
 
@@ -83,7 +85,7 @@ class Subject:
             inputs: the arguments by name.
             look_at: a hint for whoever fails.
             of: the parts that the test is about.
-            learned: parameters whose gradients must not be zero; None = all, and there must be some.
+            nonzero: parameters whose gradients must not be zero; None = all, and there must be some.
         """
         __tracebackhide__ = True
         is_right_too = expect_computes(
@@ -98,8 +100,8 @@ class Subject:
             dtype=self.dtype,
             gradients_only=True,
         )
-        parameters = [one for one, _ in self.parameters] if learned is None else list(learned)
-        if is_right_too and (parameters or learned is None):
+        parameters = [one for one, _ in self.parameters] if nonzero is None else list(nonzero)
+        if is_right_too and (parameters or nonzero is None):
             expect_gradients(parameters, "the gradients of the parameters", look_at)
 
     def expect_no_side_effects(

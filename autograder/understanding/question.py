@@ -50,7 +50,7 @@ class Question:
     """A question.
 
     Attributes:
-        kind: of question; see `drawing.KINDS`.
+        kind: of question; see `examiner.KINDS`.
         component: that it is about, "layers.LayerNorm".
         text: the question, a paragraph for each item; code in it stands between backquotes.
         excerpts: of the code.
@@ -137,7 +137,7 @@ class Sheet:
     Attributes:
         key: unique, and a safe file name without its ending.
         name: for people.
-        questions: at most `drawing.N_QUESTIONS`.
+        questions: `examiner.N_QUESTIONS` of them, or N_IN_A_SITTING.
         reason: why there are not so many; "" = there are.
         content: the beginning of the submission's hash.
         cpu: CPU seconds that it took, workers included.

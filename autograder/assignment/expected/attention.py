@@ -57,18 +57,18 @@ def draw_positions(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torc
     return {name: case.normal(*shape, dtype=dtype) for name, shape in shapes.items()} | {"mask": None}
 
 
-def expect_mask_obeyed(
-    subject: Subject, inputs: Inputs, look_at: str, usual: Inputs | None = None, **options: Any
+def expect_right_or_mask_obeyed(
+    subject: Subject, inputs: Inputs, look_at: str, formula_judged_on: Inputs | None = None, **options: Any
 ) -> None:
     """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts.
 
-    Whether the formula is wrong anyway shows on `usual` inputs without a mask: None = on the same ones.
+    Whether the formula is wrong anyway is judged on inputs without a mask: None = on the same ones.
     """
     of = subject.parts[:1]
     try:
         subject.expect_values(inputs, look_at, of, contiguous=True, **options)
     except CheckFailed:
-        if subject.is_right(usual or {**inputs, "mask": None}, of):
+        if subject.is_right(formula_judged_on or {**inputs, "mask": None}, of):
             raise
         expect_as_if_absent(subject.call, inputs, subject.parts, look_at)
 
@@ -103,7 +103,7 @@ def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequenc
         expect_close(first.reshape(query.shape)[..., :-1, :], wanted, what, look_at, TOLERANCE_OF_FLOAT32)
 
 
-def expect_finite(
+def expect_right_or_finite(
     subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_too: bool = False, **options: Any
 ) -> None:
     """Fails where the context is not right; of a formula that is wrong anyway, where it or gradients are not finite."""

@@ -46,8 +46,8 @@ def made(
     read: Callable[[nn.Module, list[Tensor]], Sequence[Computation]],
     *,
     dtype: torch.dtype = torch.float64,
-    first: Tensor | None = None,
-    random: slice = slice(None),
+    called_before_with: Tensor | None = None,
+    randomised: slice = slice(None),
     **options: Any,
 ) -> Subject:
     """A module of the submission in eval mode, with random parameters.
@@ -60,15 +60,15 @@ def made(
         parts: names of what it returns.
         read: finds what it may compute with these tensors for its parameters.
         dtype: of the parameters.
-        first: a tensor with which it is called before it gets its random parameters, as in training.
-        random: which of its parameters become random.
+        called_before_with: a tensor with which it is called before it gets its random parameters, as in training.
+        randomised: which of its parameters become random.
         options: further arguments of the constructor.
     """
     module = submission.build(component, *sizes, dtype=dtype, **options).eval()
-    if first is not None:
+    if called_before_with is not None:
         with torch.no_grad():
-            module(*[first] * (3 if len(parts) > 1 else 1))
-    case.randomise(list(module.parameters())[random])
+            module(*[called_before_with] * (3 if len(parts) > 1 else 1))
+    case.randomise(list(module.parameters())[randomised])
     parameters, leaves = learned_and_leaves(module)
     formulas = attempt(lambda: read(module, leaves))
     return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)

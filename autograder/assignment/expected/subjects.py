@@ -45,7 +45,13 @@ class LayerSubject(Subject):
 
     @classmethod
     def make(
-        cls, submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, dropout: float, dtype: torch.dtype
+        cls,
+        submission: SubmissionUnderTest,
+        case: Case,
+        kind: str,
+        sizes: Sizes,
+        dropout: float,
+        dtype: torch.dtype = torch.float64,
     ) -> Self:
         """Builds one in eval mode."""
         options: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "dropout": dropout}
@@ -99,10 +105,9 @@ class LayerSubject(Subject):
         elif masks == "two axes":
             own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
         elif masks in ("each head", "a query without keys"):
-            mask = case.mask(b, n_heads, t, s)
+            own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
             if masks == "a query without keys":
-                mask[0, 0, 0] = False
-            own, cross = case.mask(b, n_heads, t, t), mask
+                (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] = False
         if self.kind == "EncoderLayer":
             return {"x": x, "mask": own}
         return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
@@ -124,7 +129,13 @@ class StackSubject(Subject):
 
     @classmethod
     def make(
-        cls, submission: SubmissionUnderTest, case: Case, kind: str, sizes: Sizes, n_layers: int, dtype: torch.dtype
+        cls,
+        submission: SubmissionUnderTest,
+        case: Case,
+        kind: str,
+        sizes: Sizes,
+        n_layers: int,
+        dtype: torch.dtype = torch.float64,
     ) -> Self:
         """Builds one in eval mode."""
         rate = case.number(0.2, 0.7)

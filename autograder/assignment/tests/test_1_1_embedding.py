@@ -1,6 +1,7 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder/testing/subject.py`."""
 
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -20,21 +21,14 @@ COMPONENT = "embedding.InputEmbedding"
 SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
 
 
-def make(
-    submission: SubmissionUnderTest,
-    case: Case,
-    vocab_size: int,
-    d_model: int,
-    dtype: torch.dtype = torch.float64,
-    first: Tensor | None = None,
-) -> Subject:
-    """An embedding with random vectors; `first`: it was called with this before."""
+def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
+    """An embedding with random vectors, in eval mode; options of `made`."""
     twin = partial(submission.build, COMPONENT, vocab_size, d_model, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
         return embeddings(leaves, vocab_size, d_model, case, twin)
 
-    return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, dtype=dtype, first=first)
+    return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
 
 
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
@@ -52,7 +46,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]
-    subject = make(submission, case, vocab_size, d_model, dtype)
+    subject = make(submission, case, vocab_size, d_model, dtype=dtype)
     if isinstance(subject.formulas, CheckFailed):
         raise subject.formulas
     tokens = case.tokens(vocab_size, *shape)
@@ -73,7 +67,7 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
     tokens = case.tokens(vocab_size, *shape)
     tokens[0, 0] = vocab_size - 1
     tokens[-1] = tokens[-1].sort().values
-    make(submission, case, vocab_size, d_model, dtype).expect_values({"tokens": tokens}, look_at)
+    make(submission, case, vocab_size, d_model, dtype=dtype).expect_values({"tokens": tokens}, look_at)
 
 
 @pytest.mark.item("one table is learned")
@@ -89,11 +83,11 @@ def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> No
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     # The last tokens do not occur. Token 0 is padding, whose vector need not be learned.
     inputs = {"tokens": case.tokens(11, 3, 6, low=1)}
-    make(submission, case, 15, 6, dtype).expect_gradients(case, inputs, SCALE)
+    make(submission, case, 15, 6, dtype=dtype).expect_gradients(case, inputs, SCALE)
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    subject = make(submission, case, 12, 6, torch.float32, first=case.tokens(12, 2, 5))
+    subject = make(submission, case, 12, 6, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 6, torch.float32))
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 6, dtype=torch.float32))

@@ -23,10 +23,8 @@ COMPONENT = "layers.LayerNorm"
 NUMBERS = "one gain and one shift for each feature, each an nn.Parameter"
 
 
-def make(
-    submission: SubmissionUnderTest, case: Case, d_model: int, dtype: torch.dtype = torch.float64, **options: Any
-) -> Subject:
-    """A LayerNorm with random gain and shift; with options of `made`, and the constructor's epsilon."""
+def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
+    """A LayerNorm with random gain and shift, in eval mode; options of `made`, and the constructor's epsilon."""
     epsilon = options.get("epsilon", 1e-6)
     twin = partial(submission.build, COMPONENT, d_model, epsilon=epsilon, dtype=torch.float64)
 
@@ -36,7 +34,7 @@ def make(
             expect_numbers(leaves, 2 * d_model, NUMBERS)
         return found
 
-    return made(submission, case, COMPONENT, [d_model], ["the norm"], read, dtype=dtype, **options)
+    return made(submission, case, COMPONENT, [d_model], ["the norm"], read, **options)
 
 
 SHAPES = {  # of x, and where to look
@@ -60,7 +58,7 @@ SHAPES = {  # of x, and where to look
 @each_row(SHAPES, also_in_float32=["a batch"])
 def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, look_at = SHAPES[name]
-    subject = make(submission, case, shape[-1], dtype)
+    subject = make(submission, case, shape[-1], dtype=dtype)
     subject.call.train(name == "train mode")
     # The variance is so large that epsilon does not matter: it has tests of its own.
     x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
@@ -87,7 +85,7 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
 @each_row(EPSILONS, also_in_float32=["the default"])
 def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     options, scale, look_at = EPSILONS[name]
-    subject = make(submission, case, 6, dtype, **options)
+    subject = make(submission, case, 6, dtype=dtype, **options)
     subject.expect_values({"x": case.normal(4, 3, 6, scale=scale, dtype=dtype)}, look_at)
 
 
@@ -129,7 +127,7 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_
 @pytest.mark.item("mean, variance, gain and shift")
 @pytest.mark.parametrize("which", [slice(0, 1), slice(1, None)], ids=["the first parameter", "the others"])
 def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, which: slice) -> None:
-    subject = make(submission, case, 6, random=which)
+    subject = make(submission, case, 6, randomised=which)
     subject.expect_values({"x": case.normal(3, 4, 6, scale=100.0)}, "both gain and shift always count")
 
 
@@ -137,14 +135,14 @@ def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, 
 @each_dtype
 @pytest.mark.parametrize("shape", [(3, 4, 6), (7,)], ids=["a batch", "a single vector"])
 def test_gradients(submission: SubmissionUnderTest, case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    subject = make(submission, case, shape[-1], dtype)
+    subject = make(submission, case, shape[-1], dtype=dtype)
     look_at = "mean and variance depend on x; gain and shift are learned"
-    subject.expect_gradients(case, {"x": case.normal(*shape, scale=30.0, dtype=dtype)}, look_at, learned=[])
+    subject.expect_gradients(case, {"x": case.normal(*shape, scale=30.0, dtype=dtype)}, look_at, nonzero=[])
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
-    subject = make(submission, case, 6, single, first=case.normal(2, 5, 6, dtype=single))
+    subject = make(submission, case, 6, dtype=single, called_before_with=case.normal(2, 5, 6, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 6, single))
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 6, dtype=single))

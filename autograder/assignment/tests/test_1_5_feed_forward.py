@@ -5,6 +5,7 @@ How such tests are written: `autograder/testing/subject.py`.
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -26,21 +27,14 @@ COMPONENT = "layers.FeedForward"
 FORMULA = "compute one position by hand with the formula of the docstring: where do the numbers part?"
 
 
-def make(
-    submission: SubmissionUnderTest,
-    case: Case,
-    d_model: int,
-    d_ff: int,
-    dtype: torch.dtype = torch.float64,
-    first: Tensor | None = None,
-) -> Subject:
-    """A network with random parameters; `first`: it was called with this before."""
+def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
+    """A network with random parameters, in eval mode; options of `made`."""
     twin = partial(submission.build, COMPONENT, d_model, d_ff, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
         return feed_forwards(leaves, d_model, d_ff, case, twin)
 
-    return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, dtype=dtype, first=first)
+    return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 
 
 OTHERS = (
@@ -86,7 +80,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test.
     shape, d_ff, scale, look_at = CASES[name]
-    subject = make(submission, case, shape[-1], d_ff, dtype)
+    subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
     subject = replace(subject, formulas=with_others(subject.formulas))
     subject.expect_values({"x": case.normal(*shape, scale=scale, dtype=dtype)}, look_at)
 
@@ -95,7 +89,7 @@ def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: tor
 @each_row(CASES, also_in_float32=["a batch"])
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, d_ff, scale, look_at = CASES[name]
-    subject = make(submission, case, shape[-1], d_ff, dtype)
+    subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
     x = case.normal(*shape, scale=scale, dtype=dtype)
     x[0, 0] = 0
     subject.expect_values({"x": x}, look_at)
@@ -112,13 +106,13 @@ def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> No
 @pytest.mark.item("gradients")
 @each_dtype
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
-    subject = make(submission, case, 5, 8, dtype)
+    subject = make(submission, case, 5, 8, dtype=dtype)
     subject.expect_gradients(case, {"x": case.normal(6, 7, 5, scale=20.0, dtype=dtype)}, FORMULA)
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
-    subject = make(submission, case, 8, 9, single, first=case.normal(2, 5, 8, dtype=single))
+    subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 8, 9, single))
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 8, 9, dtype=single))

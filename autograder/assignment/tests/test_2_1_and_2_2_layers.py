@@ -58,19 +58,17 @@ def test_layer(
 ) -> None:
     (n_heads, d_head, d_ff), axes, masks = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    layer = LayerSubject.make(submission, case, kind, sizes, 0.3, dtype)
-    judged_where: tuple[Tensor | None, ...] = ()
+    layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
+    judged_where = {"x": torch.ones(*axes[:2], 1)}
     if masks == "a query without keys":  # what it gets is free
-        outputs, weights = torch.ones(2, 3, 1), torch.ones(2, layer.sizes.n_heads, 3, 1)
-        outputs[0, 0] = weights[0, 0, 0] = 0
-        judged_where = outputs, None, weights
+        judged_where["x"][0, 0] = 0
     layer.expect_values(layer.draw(axes, masks), RULES[norm_first], of=["x"], judged_where=judged_where)
 
 
 @pytest.mark.item("returned weights")
 @each_layer
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, torch.float64)
+    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3)
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
     layer.expect_values(layer.draw((3, 4, 5), "padding"), look_at, of=PARTS[kind][1:])
 
@@ -81,7 +79,7 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
 def test_dropout_acts_on_the_sublayers(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
 ) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout, torch.float64)
+    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
     inputs = layer.draw((3, 4, 5), "padding")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
@@ -109,7 +107,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
     # With stand-ins of which only one sublayer computes anything, and LayerNorms that can be inverted, what dropout
     # has kept of that sublayer's output can be read from the result: after as many LayerNorms as there are at most.
     rate = 0.4
-    layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), rate, torch.float64)
+    layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
     census = take_census([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
     if census.others:
         return  # parts of its own cannot be silenced
@@ -138,7 +136,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), 0.3, dtype)
+    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3, dtype=dtype)
     masks = "padding" if dtype == torch.float64 else "none"
     layer.expect_gradients(case, layer.draw((3, 4, 5), masks), RULES[norm_first], ["x"])
 
@@ -146,5 +144,5 @@ def test_gradients(
 @pytest.mark.item("no side effects")
 @each_post_norm_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11), 0.3, torch.float32)
+    layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11), dropout=0.3, dtype=torch.float32)
     layer.expect_no_side_effects(layer.draw((2, 4, 5), "each head"), layer.draw((2, 4, 5), "each head"))

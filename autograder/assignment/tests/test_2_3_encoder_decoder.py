@@ -48,7 +48,7 @@ def test_stack(
 @pytest.mark.item("returned weights")
 @each_stack
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), 3, torch.float64)
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
     look_at = "a list of the weights of each layer, the first layer first, for each attention"
     stack.expect_values(stack.draw((3, 4, 5)), look_at, of=PARTS[kind][1:])
 
@@ -57,7 +57,7 @@ def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_fi
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), 2, torch.float64)
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
     stack.call.train()
     look_at = "where does dropout belong? the layers are stand-ins without it here"
     stack.expect_values(stack.draw((3, 4, 5)), look_at, of=["x"])
@@ -68,7 +68,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
 def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), 3, dtype)
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3, dtype=dtype)
     stack.expect_gradients(case, stack.draw((3, 4, 5)), RULE, ["x"])
 
 
@@ -76,5 +76,5 @@ def test_gradients(
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), 2, torch.float32)
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
     stack.expect_no_side_effects(stack.draw((2, 4, 5)), stack.draw((2, 4, 5)))

@@ -125,7 +125,7 @@ def test_gradients(
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
     side, inputs = model.side(method), model.draw(method, axes)
-    side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], learned=[])
+    side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
 
 
 @pytest.mark.item("gradients")

@@ -49,7 +49,9 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
         for numbers in (code, about):
             parts = [part for part in one.parts if part.part.number in numbers and part.part.points]
             if numbers is about:
-                parts = [part for part in parts if part.by_hand or part.part.state is not State.NOT_ATTEMPTED]
+                parts = [
+                    part for part in parts if part.score or part.by_hand or part.part.state is not State.NOT_ATTEMPTED
+                ]
             of = sum(part.part.points for part in parts)
             known = [part.score for part in parts if part.score is not None]
             shares += [sum(known) / of] if of and len(known) == len(parts) else []

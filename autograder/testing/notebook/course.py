@@ -21,7 +21,7 @@ from foundation.texts import as_threshold
 
 from ...intake.modules import Selection, read_release
 from ...intake.notebooks.cells import Cell, read_notebook
-from ...intake.notebooks.distribution import Distribution, describe_unreadable
+from ...intake.notebooks.cells_to_modules import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
 from ...scoring import ScoringError, read_references, read_translations
