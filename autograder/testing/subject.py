@@ -10,8 +10,8 @@ independently, most often by PyTorch's own function:
   are; float32 inputs as in a model that translates: by name, without gradients, and laid out as after a transpose.
 - `expect_gradients`: so are the gradients of all inputs and parameters.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier.
-- `expect_right_or_mask_obeyed`, `expect_right_or_finite` (of attention): the first part is what the formula gives. Where
-  it is wrong without a mask or with usual numbers, too, it need only obey the mask, or be finite, gradients included.
+- `expect_right_or_mask_obeyed`, `expect_right_or_finite` (of attention): the first part is what the formula gives.
+  Where it is wrong without a mask, or with usual numbers, too, it need only obey the mask, or be finite.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.
