@@ -95,14 +95,16 @@ def ask(
     scene = make(Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
     facts, times = _watch(submission, scene, subject, places, numbers)
+    by_numbers = _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw)
     kinds = [
-        _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw),
+        next(by_numbers, None),
         _asked_for_change(submission, scene, subject, places, numbers, facts),
         _asked_for_runs(scene, places, times, draw),
     ]
     kinds = draw.sample(kinds, len(kinds))
     shapes = _asked_for_shapes(scene, places, facts, times, draw)
-    questions = [one for one in [next(shapes, None), *kinds, *shapes] if one is not None][:N_QUESTIONS]
+    more = [one for one in [next(shapes, None), *kinds] if one is not None]
+    questions = [*more, *by_numbers, *shapes][:N_QUESTIONS]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
     return OwnQuestions(tag, listing, tuple(questions))
 
@@ -185,22 +187,20 @@ def _asked_for_shapes(
 
 def _asked_for_numbers(
     submission: SubmissionUnderTest, scene: Any, places: Sequence[Place], lines: Sequence[int], draw: random.Random
-) -> OwnQuestion | None:
-    """A few numbers of a call by hand, which are not all the same as its inputs'."""
+) -> Iterator[OwnQuestion]:
+    """A few numbers of a call by hand, each once, which are not all the same as its inputs'."""
     if not scene:
-        return None
+        return
     facts, _ = _watch(submission, scene, scene.subject(submission), places, lines)
     given = [one.flatten().tolist() for one in scene.inputs if isinstance(one, Tensor)]
-    fitting = []
-    for place, fact in zip(places, facts, strict=True):
+    fitting: dict[tuple[float, ...], Place] = {}
+    for place, fact in draw.sample(pairs := list(zip(places, facts, strict=True)), len(pairs)):
         numbers = tuple(fact.double().flatten().tolist()) if fact is not None and fact.dtype is not torch.bool else ()
         if 0 < len(numbers) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in numbers) and [*numbers] not in given:
-            fitting.append((place, tuple(round(one, 4) for one in numbers)))
-    if not fitting:
-        return None
-    place, numbers = draw.choice(fitting)
-    text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two decimals are enough."
-    return OwnQuestion(text, numbers)
+            fitting.setdefault(tuple(round(one, 4) for one in numbers), place)
+    for numbers, place in fitting.items():
+        text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two decimals are enough."
+        yield OwnQuestion(text, numbers)
 
 
 def _asked_for_change(
