@@ -184,13 +184,15 @@ def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAI
     results = []
     for task in assignment.tasks:
         items = [item.name for item in task.items[:2]] or ["", ""]
-        states = (State.PASSED, state if task.number == failed else State.PASSED)
+        states = [State.PASSED, state if task.number == failed else State.PASSED]
+        if task.understanding:  # a bonus, which nobody tries
+            items = [item.name for item in task.items]
+            states = [State.NOT_ATTEMPTED] * len(items)
         outcomes = [
             Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
             for n, one in enumerate(states)
         ]
-        result = judge_task(task, outcomes, assignment.credit)
-        results.append(replace(result, score=min(result.score, points_of(task))))
+        results.append(judge_task(task, outcomes, assignment.credit))
     return TasksJudged(tuple(results))
 
 
