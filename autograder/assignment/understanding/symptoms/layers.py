@@ -27,7 +27,7 @@ from .seeing import (
 def look_at_layer_norm(submission: SubmissionUnderTest, case: Case, note: Note) -> None:
     """As it begins, with one position changed, and with other parameters."""
     module = build(submission, case, "layers.LayerNorm", 6, randomised=False)
-    x = 3 * case.normal(2, 5, 6) + 4
+    x = 3 * case.normal(2, 5, 6) + 10  # whatever divides by the root mean square shows clearly
     other = with_another_position(case, x)
     note("numbers", lambda: numbers_of(module))
     note("output", lambda: module(x).detach())
