@@ -110,12 +110,12 @@ SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
 SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     # numbers of sentences, beam_size, length_penalty, max_length, and what is unusual
     "a short source": ([2, 0, 1], 3, 0.6, 7, {"length": 1}),
-    "one mask for all sentences": ([2, 0, 1], 3, 0.0, 7, {"mask": "(s, s)"}),
+    "one mask for all sentences": ([4, 0, 1], 3, 0.0, 7, {"mask": "(s, s)"}),
     "one mask of four axes for all, other ids": ([2, 0], 3, 0.6, 7, {"mask": "(1, 1, s, s)", "special": "other"}),
     "a mask for each sentence": ([1, 2, 1], 3, 1.0, 12, {"mask": "(b, 1, s, s)", "is_training": False}),
     "a padding mask for the encoder": ([2, 1], 20, 0.6, 7, {"mask": "(b, 1, 1, s)", "is_mixed": True}),
     "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, {}),
-    "a beam of one": ([2, 1, 4], 1, 0.6, 12, {"is_training": False, "is_mixed": True}),
+    "a beam of one": ([2, 1, 5], 1, 0.6, 12, {"is_training": False, "is_mixed": True}),
     "one token": ([0, 2, 1], 3, 0.6, 1, {}),
     "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
     "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
