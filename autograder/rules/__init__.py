@@ -14,7 +14,7 @@ for a person to read.
     names.py       what a name stands for
     short_cuts.py  which component uses what, told to students; uses of internals, listed for a person
 
-Why this is not a library: `docs/explanation/decisions/static-evaluator.md`.
+Why this is not a library: `docs/explanation/decisions.md`.
 """
 
 from .short_cuts import ShortCut, explain_short_cuts, find_internals, find_short_cuts, tell_short_cuts

@@ -15,5 +15,5 @@ From the outside in:
     imports.py     what is done about imports                  worker/        the other half, which runs in the worker
     errors.py      failures of submitted code
 
-Decisions: `docs/explanation/decisions/` on the protocol, seccomp and Landlock.
+Decisions: `docs/explanation/decisions.md` on the protocol, seccomp and Landlock.
 """
