@@ -2,9 +2,8 @@
 
     downloads/       what learning platforms hand out     entries.py     what is graded, whose it is, the roll
     records.py       the folder of results, kept answers  store/         the database of results
-    grading.py       what has to run, here in children    cluster.py     or on machines of a Dask cluster
-    regrading.py     what a new result changes, and when that counts
+    grading.py       what has to run, in children         regrading.py   what a result changes, and when that counts
     marks.py         what each student has earned         similarity/    who shares more than chance explains
 
-Whoever grades sends records; one process alone stores them.
+One process stores the results of a class.
 """

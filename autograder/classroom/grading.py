@@ -1,7 +1,6 @@
-"""Grades the submissions of a class: what has to run, in forked children that all use one grader, or on a cluster.
+"""Grades the submissions of a class in forked children of this process, which all use one grader.
 
-A submission that breaks its child or the zygote stops no other. Whoever grades sends records; this process alone stores
-them.
+A submission that breaks its child or the zygote stops no other. Children send events; this process stores records.
 """
 
 from __future__ import annotations
@@ -10,19 +9,17 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.texts import printable
 
 from ..grading.record import Record
 from ..grading.recording import Event, GivenUp, Recorder
-from ..grading.submission import events_with_seed, open_grader, refusal
-from ..intake import Intake, IntakeError, IntakeRefusedError, take_in
+from ..grading.submission import events_of, open_grader, refusal
+from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
 from .regrading import Conditions, Held, contents_of, present_result, settle
@@ -38,98 +35,7 @@ GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 MOST_TRIES = 3
 """How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
-Given: TypeAlias = Intake | tuple[Event, ...]
-"""A submission's files, or all that there is to say where they cannot be graded."""
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """A submission to grade."""
-
-    name: str  # for reports
-    notes: tuple[str, ...]  # on this run
-    given: Given | Callable[[], Given]  # or what reads it, where the class's folder is
-    seed: int  # of the tests' inputs
-    seed_id: str  # names that seed
-
-    def read(self) -> Given:
-        """Its files, which may be malformed or hostile: in a process that does nothing else."""
-        return self.given() if callable(self.given) else self.given
-
-    def events(self, grader: Grader) -> Iterator[Event]:
-        """Reads and grades it."""
-        given = self.read()
-        if isinstance(given, Intake):
-            yield from events_with_seed(given, self.seed, self.seed_id, grader)
-        else:
-            yield from given
-
-
-def job_of(entry: Entry, conditions: Conditions, notes: tuple[str, ...] = ()) -> Job:
-    """The job of grading an entry; it is read where it is graded."""
-    seeds = conditions.seeds
-    return Job(entry.name, notes, partial(given_in, entry, conditions), seeds.of_tests, seeds.id_of_tests)
-
-
-def given_in(entry: Entry, conditions: Conditions) -> Given:
-    """What an entry brings."""
-    try:
-        return take_in(entry.source, conditions.release, conditions.assignment)
-    except IntakeRefusedError as error:
-        return tuple(refusal(error))
-    except IntakeError as error:
-        return (GivenUp(str(error)),)
-
-
-@dataclass(frozen=True)
-class Unavailable:
-    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
-
-    reason: str
-
-
-def grade_here(
-    jobs: deque[Job], assignment: Assignment, grader_version: str, grader: Grader, n_children: int = 1
-) -> Iterator[tuple[Job, Record]]:
-    """Grades each job in a child of this process, so many at a time.
-
-    Where something else than the submission has ended its child or the zygote, it is tried again.
-
-    Yields:
-        Each job with its record, once; in the order in which they end.
-    """
-
-    def work(job: Job) -> Iterator[Event | Unavailable]:
-        try:
-            yield from job.events(grader)
-        except SandboxUnavailableError as error:
-            yield Unavailable(str(error))
-
-    recorders: dict[Job, Recorder] = {}
-    tries: Counter[Job] = Counter()
-    unavailable: set[Job] = set()
-    grader.renew()
-    for job, message in run_forked(jobs, work, assignment.limits.total_seconds + GRACE_SECONDS, n_children):
-        if job not in recorders:
-            recorders[job] = Recorder(job.name, assignment, grader_version, job.notes)
-        recorder = recorders[job]
-        if isinstance(message, Unavailable):
-            recorder.add(GivenUp(message.reason))
-            unavailable.add(job)
-        elif not isinstance(message, Ended):
-            recorder.add(message)
-        else:
-            del recorders[job]
-            tries[job] += 1
-            grader.renew()
-            was_stopped = message.was_killed or job in unavailable
-            unavailable.discard(job)
-            if was_stopped and tries[job] < MOST_TRIES:
-                jobs.append(job)
-                continue
-            if recorder.record.run.finished is None:
-                recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-            yield job, recorder.record
+Store = Callable[[Entry, Record], None]
 
 
 def grade_class(
@@ -138,7 +44,6 @@ def grade_class(
     results: Results,
     again: bool = False,
     keeps_changes: bool = False,
-    elsewhere: Callable[[Sequence[Job], Conditions], Iterator[tuple[Job, Record]]] | None = None,
 ) -> list[Held]:
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
@@ -148,7 +53,6 @@ def grade_class(
         results: of the class.
         again: whether to run everything.
         keeps_changes: whether changed marks of the same files count.
-        elsewhere: grades jobs on other machines; None = on this one.
 
     Returns:
         The changes, kept or not, in the order of the entries.
@@ -177,39 +81,85 @@ def grade_class(
         notes = {entry: (NOT_OURS,) for entry in to_grade if entry.key in forged}
         for entry in notes:
             print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
-        if elsewhere:
-            jobs = {job_of(entry, conditions, notes.get(entry, ())): entry for entry in to_grade}
-            store_all(elsewhere([*jobs], conditions), jobs, conditions, store)
-        else:
-            with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
-                grade_all(to_grade, conditions, grader, store, notes)
+        with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
+            grade_all(to_grade, conditions, grader, store, notes)
     return [changes[entry] for entry in entries if entry in changes]
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
+
+    reason: str
 
 
 def grade_all(
     entries: Sequence[Entry],
     conditions: Conditions,
     grader: Grader,
-    store: Callable[[Entry, Record], None],
+    store: Store,
     notes: Mapping[Entry, tuple[str, ...]] | None = None,
 ) -> None:
-    """Grades each entry in a child of this process, and calls `store` with its record; with notes on some runs."""
+    """Grades each entry in a child of this process, and calls `store` with its record, once.
+
+    Where something else than the submission has ended its child or the zygote, it is tried again.
+
+    Args:
+        entries: the submissions.
+        conditions: as asked for.
+        grader: that all children use.
+        store: called in the order in which they end.
+        notes: on some runs.
+    """
+
+    def work(entry: Entry) -> Iterator[Event | Unavailable]:
+        try:
+            yield from events_in(entry, conditions, grader)
+        except SandboxUnavailableError as error:
+            yield Unavailable(str(error))
+
+    assignment, jobs = conditions.assignment, deque(entries)
+    recorders: dict[Entry, Recorder] = {}
+    tries: Counter[Entry] = Counter()
+    unavailable: set[Entry] = set()
     if len(entries) >= MANY:
         grader.prepare()
-    jobs = {job_of(entry, conditions, (notes or {}).get(entry, ())): entry for entry in entries}
-    graded = grade_here(deque(jobs), conditions.assignment, conditions.grader_version, grader, conditions.n_children)
-    store_all(graded, jobs, conditions, store)
-
-
-def store_all(
-    graded: Iterator[tuple[Job, Record]],
-    jobs: Mapping[Job, Entry],
-    conditions: Conditions,
-    store: Callable[[Entry, Record], None],
-) -> None:
-    """Stores each record as soon as it is there."""
+    grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
-    with tqdm(desc="class", unit="submission", total=len(jobs), disable=not conditions.show_progress) as bar:
-        for job, record in graded:
-            store(jobs[job], record)
-            bar.update()
+    seconds = assignment.limits.total_seconds + GRACE_SECONDS
+    with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
+        for entry, message in run_forked(jobs, work, seconds, conditions.n_children):
+            if entry not in recorders:
+                noted = (notes or {}).get(entry, ())
+                recorders[entry] = Recorder(entry.name, assignment, conditions.grader_version, noted)
+            recorder = recorders[entry]
+            if isinstance(message, Unavailable):
+                recorder.add(GivenUp(message.reason))
+                unavailable.add(entry)
+            elif not isinstance(message, Ended):
+                recorder.add(message)
+            else:
+                del recorders[entry]
+                tries[entry] += 1
+                grader.renew()
+                was_stopped = message.was_killed or entry in unavailable
+                unavailable.discard(entry)
+                if was_stopped and tries[entry] < MOST_TRIES:
+                    jobs.append(entry)
+                    continue
+                if recorder.record.run.finished is None:
+                    recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
+                store(entry, recorder.record)
+                bar.update()
+
+
+def events_in(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:
+    """Reads and grades an entry, whose files may be malformed or hostile."""
+    try:
+        intake = take_in(entry.source, conditions.release, conditions.assignment)
+    except IntakeRefusedError as error:
+        yield from refusal(error)
+    except IntakeError as error:
+        yield GivenUp(str(error))
+    else:
+        yield from events_of(intake, conditions.seeds, grader)

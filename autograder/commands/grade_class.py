@@ -6,17 +6,14 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import usable_cores
-from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.cluster import grade_on_cluster
 from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
@@ -53,16 +50,12 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("folder", type=Path, help=FOLDER)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
-    scheduler = "grade on the workers of this Dask scheduler, such as tcp://HOST:8786, instead of here"
-    parser.add_argument("--scheduler", metavar="ADDRESS", help=scheduler)
 
 
 def run(options: argparse.Namespace) -> int:
     """Grades all submissions of a class; the exit status."""
     check_folder(options.output)
     check_references(options.references)
-    if options.scheduler == "":
-        raise UserError("--scheduler: it is empty; expected an address such as tcp://HOST:8786")
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     books: dict[str, Gradebook] = {}  # by the students' ids here
@@ -81,14 +74,13 @@ def run(options: argparse.Namespace) -> int:
         n_children=options.jobs or usable_cores(),
         show_progress=sys.stderr.isatty(),
     )
-    elsewhere = partial(grade_on_cluster, options.scheduler) if options.scheduler else None
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
         for book in books.values():
             book.reset()  # so that the marks of an earlier run no longer count
         store = Store(database, conditions.seeds)
         store.enrol(entries)
-        held = grade_class(entries, conditions, store, options.again, options.keep, elsewhere)
+        held = grade_class(entries, conditions, store, options.again, options.keep)
         records = store.records(entry.key for entry in entries)
         decisions = decisions_in(database)
         for entry in entries:

@@ -41,40 +41,26 @@ def grader_version(assignment: Assignment, release: Path, references: Path, also
     Raises:
         FileNotFoundError: where a room of the grader has moved.
     """
-    deciding = facts_of(assignment, also)
+    deciding = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
+    for path in _deciding_files(ROOT, (*ROOMS, *also)):
+        deciding[path.relative_to(ROOT).as_posix()] = _hash_of(path)
+    if assignment.folder != ASSIGNMENT:
+        for path in _deciding_files_in(assignment.folder):
+            deciding[f"assignment {path.relative_to(assignment.folder).as_posix()}"] = _hash_of(path)
+    reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
+    if reference.is_dir():  # which the diagnosis compares with
+        for path in sorted(reference.glob("*.py")):
+            deciding[f"reference {path.name}"] = _hash_of(path)
     for path in sorted(release.rglob("*.py")):
         deciding[f"release {path.relative_to(release).as_posix()}"] = _hash_of(path)
     deciding["references"] = _hash_of(references)
+    deciding["limits"] = _as_text(asdict(assignment.limits))
+    deciding["contract"] = _as_text(asdict(assignment.contract))
+    deciding["tasks"] = _as_text([(task.number, task.components) for task in assignment.tasks])
     digest = hashlib.sha256()
     for name, value in deciding.items():
         digest.update(f"{name} {value}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
-
-
-def facts_of(assignment: Assignment, also: Sequence[str] = ()) -> dict[str, str]:
-    """What decides outcomes on a machine, but the release and the references: a hash or a version for each name.
-
-    Args:
-        assignment: as it is used.
-        also: see `grader_version`.
-
-    Raises:
-        FileNotFoundError: where a room of the grader has moved.
-    """
-    facts = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
-    for path in _deciding_files(ROOT, (*ROOMS, *also)):
-        facts[path.relative_to(ROOT).as_posix()] = _hash_of(path)
-    if assignment.folder != ASSIGNMENT:
-        for path in _deciding_files_in(assignment.folder):
-            facts[f"assignment {path.relative_to(assignment.folder).as_posix()}"] = _hash_of(path)
-    reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
-    if reference.is_dir():  # which the diagnosis compares with
-        for path in sorted(reference.glob("*.py")):
-            facts[f"reference {path.name}"] = _hash_of(path)
-    facts["limits"] = _as_text(asdict(assignment.limits))
-    facts["contract"] = _as_text(asdict(assignment.contract))
-    facts["tasks"] = _as_text([(task.number, task.components) for task in assignment.tasks])
-    return facts
 
 
 def weighting_of(assignment: Assignment) -> str:

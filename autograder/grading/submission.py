@@ -60,22 +60,7 @@ def open_grader(
 def events_of(
     intake: Intake, seeds: Seeds, grader: Grader, *, tries_training: bool = False, show_progress: bool = False
 ) -> Iterator[Event]:
-    """The events of grading a submission with the seed of the term; see `events_with_seed`."""
-    yield from events_with_seed(
-        intake, seeds.of_tests, seeds.id_of_tests, grader, tries_training=tries_training, show_progress=show_progress
-    )
-
-
-def events_with_seed(
-    intake: Intake,
-    seed: int,
-    seed_id: str,
-    grader: Grader,
-    *,
-    tries_training: bool = False,
-    show_progress: bool = False,
-) -> Iterator[Event]:
-    """The events of grading a submission, also where the term's secret is not known.
+    """The events of grading a submission with the seed of the term.
 
     Where something outside has ended the zygote or a worker, it is judged again from the start, and `TakenIn` comes
     again. A worker that is killed twice over the same component is put down to the submission.
@@ -86,12 +71,11 @@ def events_with_seed(
     killed: set[str] = set()
     notes: list[Noted] = []
     while True:
-        yield TakenIn(intake.hashes, seed_id)
+        yield TakenIn(intake.hashes, seeds.id_of_tests)
         yield from notes
         try:
-            yield from grader.judge(
-                intake, seed, tries_training=tries_training, show_progress=show_progress, killed_before=killed
-            )
+            flags = {"tries_training": tries_training, "show_progress": show_progress}
+            yield from grader.judge(intake, seeds.of_tests, killed_before=killed, **flags)
         except SandboxUnavailableError as error:
             can_go_on = isinstance(error, WorkerKilledError) or grader.renew()
             if not can_go_on or len(notes) + 1 == MOST_ATTEMPTS:

@@ -62,8 +62,6 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     assert path.read_text() == text, "what somebody has changed in its file is written anew"
     assert [row["submission"] for row in json.loads(capsys.readouterr().out)][:3] == ["anna", "bob", "carl"]
     assert main([*arguments, "--again", "--jobs", "2"]) == 1 and log() == ["anna", "bob", "carl"]
-    assert main([*arguments, "--scheduler", ""]) == 2 and log() == []
-    assert "--scheduler: it is empty; expected an address" in capsys.readouterr().err
 
 
 @pytest.fixture
