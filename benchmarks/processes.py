@@ -46,12 +46,6 @@ class Run:
     output: str
 
 
-def start(*words: object) -> "subprocess.Popen[bytes]":
-    """Starts `python WORDS` in the repository's root, without any output."""
-    command = [sys.executable, *map(str, words)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
-
-
 def run(*words: object, every: float = 0.5, cwd: Path = ROOT) -> Run:
     """Runs `python WORDS` and looks at its memory every so many seconds.
 

@@ -21,13 +21,6 @@ from validity.variants import read_variants
 
 VARIANTS = Path("proof", "variants")  # in the assignment's folder
 SHARE_BROKEN = 1 / 3
-FAULTS = (
-    "embedding-not-scaled",
-    "attention-mask-of-first-sentence",
-    "layer-norm-sample-variance",
-    "decoder-layer-two-norms",
-)
-CRASHES = "        centred = x - x.mean", "        __import__('os')._exit(3)\n        centred = x - x.mean"
 
 
 def kind_of(name: str) -> str:
@@ -92,17 +85,3 @@ def write_mixed_class(folder: Path, count: int, seed: int) -> Counter[str]:
         else:
             write(target, files)
     return Counter(kind_of(path.name) for path in folder.iterdir())
-
-
-def write_small_class(folder: Path, count: int) -> None:
-    """Writes the reference, some faulty versions of it, and one that ends its own process, in turn."""
-    reference = read_sources(REFERENCE, SKELETON)
-    catalogue = {fault.id: fault for fault in read_catalogue()}
-    path, text = reference["layers"]
-    submissions = {
-        "good": reference,
-        **{f"faulty-{name}": apply(catalogue[name], reference) for name in FAULTS},
-        "broken-crashes": {**reference, "layers": (path, text.replace(*CRASHES))},
-    }
-    for number, (name, modules) in enumerate(islice(cycle(submissions.items()), count)):
-        write(folder / f"{name}-{number}", modules)
