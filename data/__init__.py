@@ -5,5 +5,5 @@
     preparation/   turns other parallel text into a corpus: `prepare`
     bpe.py         byte-pair encoding        files.py   what all corpora share        __main__.py   the command line
 
-Begin with `README.md`, then `generator/draw/sentences.py`. `reference/data.py` reads a corpus into batches.
+Begin with `README.md`, then `generator/draw/__init__.py`. `reference/data.py` reads a corpus into batches.
 """

@@ -106,8 +106,3 @@ def learn(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
             break
         size -= too_many
     return min(found, key=lambda attempt: attempt[0])[1]
-
-
-def join_pieces(line: str) -> str:
-    """Joins the pieces of a line to words again."""
-    return line.replace(CONTINUES + " ", "")

@@ -15,14 +15,13 @@ from itertools import islice
 
 from ..bpe import Subwords, learn
 from .alignment import Link, align
+from .draw import Sentences
 from .draw.chance import Chance
-from .draw.sentences import Sentences
-from .english.sentences import write_english
-from .french.sentences import write_french
+from .english import write_english
+from .french import write_french
 from .settings import Settings, Size
-from .words.lexicon import Lexicon
+from .words import Lexicon
 
-DEFAULT_SEED = 2024
 Progress = Callable[[int], object]
 
 
@@ -92,7 +91,7 @@ def split_of(french: tuple[str, ...], size: Size) -> str:
 def build(
     lexicon: Lexicon,
     settings: Settings,
-    seed: int = DEFAULT_SEED,
+    seed: int,
     test_seed: int | None = None,
     progress: Progress = lambda count: None,
 ) -> Corpus:

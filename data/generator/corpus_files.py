@@ -1,10 +1,10 @@
-"""The corpus as files: their names, their bytes, the manifest."""
+"""The corpus as files: their names, their bytes, the manifest, and whether they agree with it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,6 @@ TRAIN_ALIGN, DEV_ALIGN, TEST_ALIGN = (f"{PRIVATE}/fren.{split}.align" for split 
 SAMPLE_ALIGN = f"{PUBLIC}/fren.dev.align"
 SAMPLE = 100
 """Students get the links of so many dev pairs: a phrase table of all links earns BLEU without any model."""
-OUTDATED = (f"{PUBLIC}/fren.train.align",)
-"""What earlier versions wrote; it would still go to students."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,31 @@ def read_manifest(path: Path = MANIFEST) -> Manifest:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return Manifest(**{name: content[name] for name in Manifest.__dataclass_fields__})
     except FileNotFoundError:
-        raise CorpusError(f"{path}: there is no manifest; 'python -m data generate' writes one") from None
+        raise CorpusError(f"{path}: there is no manifest") from None
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
         raise CorpusError(f"{path}: not a manifest: {type(problem).__name__} {problem}") from None
+
+
+def read_folder(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Reads the corpus's files from disk.
+
+    Raises:
+        CorpusError: if a file is missing.
+    """
+    found = {}
+    for name in names:
+        try:
+            found[name] = (folder / name).read_bytes()
+        except OSError:
+            raise CorpusError(f"{folder / name}: missing; 'python -m data generate' writes it") from None
+    return found
+
+
+def differences(expected: Manifest, files: Mapping[str, bytes], whose: str) -> list[str]:
+    """A line for each file whose bytes differ from the manifest's."""
+    sums = {name: hashlib.sha256(files[name]).hexdigest() for name in expected.files}
+    return [
+        f"{name}: {whose} has sha256 {found[:12]}, the manifest {expected.files[name][:12]}"
+        for name, found in sums.items()
+        if found != expected.files[name]
+    ]

@@ -10,7 +10,7 @@ from data import __main__ as command_line
 from data.generator.build import Corpus, build
 from data.generator.corpus_files import read_manifest, render
 from data.generator.settings import Settings, read_settings
-from data.generator.words.lexicon import Lexicon, read_lexicon
+from data.generator.words import Lexicon, read_lexicon
 
 
 def run(*arguments: object) -> int:

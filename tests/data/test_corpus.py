@@ -11,10 +11,12 @@ import sys
 import pytest
 
 from data.generator.build import Corpus, build
-from data.generator.check import broken_promises
 from data.generator.corpus_files import (
     DEV,
+    DEV_ALIGN,
+    SAMPLE_ALIGN,
     TEST,
+    TEST_ALIGN,
     TEST_SOURCE,
     TRAIN,
     TRAIN_ALIGN,
@@ -23,7 +25,7 @@ from data.generator.corpus_files import (
     render,
 )
 from data.generator.settings import Settings
-from data.generator.words.lexicon import Lexicon
+from data.generator.words import Lexicon
 from foundation.places import ROOT
 
 pytestmark = pytest.mark.slow  # the whole corpus is drawn for them, which takes five seconds
@@ -50,34 +52,19 @@ def test_counts_and_vocabularies(files: dict[str, bytes]) -> None:
         assert abs(len(tokens) + SPECIAL_IDS - expected) <= 10
 
 
-def test_check_finds_what_is_wrong(files: dict[str, bytes], settings: Settings) -> None:
-    """Each promise, broken on purpose."""
-    assert broken_promises(files, settings.size) == []
-    train = files[TRAIN].decode().splitlines()
-
-    def problems(**changed: bytes) -> str:
-        names = {"train": TRAIN, "dev": DEV, "source": TEST_SOURCE, "align": TRAIN_ALIGN}
-        broken = {**files, **{names[name]: content for name, content in changed.items()}}
-        return "\n".join(broken_promises(broken, settings.size))
-
-    def lines(content: list[str]) -> bytes:
-        return ("\n".join(content) + "\n").encode()
-
-    assert "8700 lines, expected 8701" in problems(train=lines(train[:-1]))
-    assert "fren.train.bpe:3: not a pair" in problems(train=lines([*train[:2], "x", *train[3:]]))
-    long = " ".join(["a"] * 16) + "|||b"
-    assert "fren.train.bpe:1: a side is longer than 15" in problems(train=lines([long, *train[1:]]))
-    dev = files[DEV].decode().splitlines()
-    assert "its French side also occurs at corpus/fren.train.bpe:1" in problems(dev=lines([train[0], *dev[1:]]))
-    assert "not the French sides" in problems(source=lines(["x ."] * 971))
-    aligned = files[TRAIN_ALIGN].decode().splitlines()
-    assert "fren.train.align:1: does not link every token" in problems(align=lines(["0-0", *aligned[1:]]))
-    for wrong in ("0-x", "0", "0-0-0", "0-0,1-1"):
-        assert "fren.train.align:2: not links such as 0-0 1-2" in problems(
-            align=lines([aligned[0], wrong, *aligned[2:]])
-        )
-    damaged = files[DEV].replace(b"\n", b"\n\xff", 1)
-    assert problems(dev=damaged) == "corpus/fren.dev.bpe:2: not UTF-8: invalid start byte"
+def test_what_the_readme_promises(files: dict[str, bytes], settings: Settings) -> None:
+    """Short pairs, no French side twice, no reference beside its source, every token aligned, a sample for students."""
+    splits = {name: pairs(files[name]) for name in (TRAIN, DEV, TEST)}
+    every = [pair for split in splits.values() for pair in split]
+    assert all(len(side.split()) <= settings.size.max_tokens for pair in every for side in pair)
+    assert len({french.replace("@@ ", "") for french, _ in every}) == len(every)
+    assert files[TEST_SOURCE].decode().splitlines() == [french for french, _ in splits[TEST]]
+    for name, aligned in ((TRAIN, TRAIN_ALIGN), (DEV, DEV_ALIGN), (TEST, TEST_ALIGN)):
+        for pair, line in zip(splits[name], files[aligned].decode().splitlines(), strict=True):
+            links = [link.split("-") for link in line.split()]
+            for side, linked in zip(pair, zip(*links, strict=True), strict=True):
+                assert set(map(int, linked)) == set(range(len(side.split())))
+    assert files[SAMPLE_ALIGN].splitlines() == files[DEV_ALIGN].splitlines()[:100]
 
 
 # -- other seeds and fresh test sets --------------------------------------------------------------------
@@ -107,7 +94,7 @@ def test_same_bytes_whatever_the_hash_seed(first: Corpus, small: Settings) -> No
         "from data.generator.build import build\n"
         "from data.generator.corpus_files import render\n"
         "from data.generator.settings import read_settings\n"
-        "from data.generator.words.lexicon import read_lexicon\n"
+        "from data.generator.words import read_lexicon\n"
         "settings = read_settings()\n"
         f"size = dataclasses.replace(settings.size, **{dataclasses.asdict(small.size)!r})\n"
         "files = render(build(read_lexicon(), dataclasses.replace(settings, size=size), 1))\n"

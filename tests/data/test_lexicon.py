@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from data.generator.settings import SETTINGS_FILE, SettingsError, read_settings
-from data.generator.words.lexicon import LEXICON_FOLDER, read_lexicon
-from data.generator.words.tables import LexiconError
+from data.generator.tables import LexiconError
+from data.generator.words import LEXICON_FOLDER, read_lexicon
 
 
 @pytest.fixture
@@ -19,16 +19,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 MISTAKES = [
-    ("nouns_food.tsv", "truc\tx\tthing\tfood\t-", "gender is 'x', expected one of: m, f, m/f"),
-    ("nouns_food.tsv", "truc\tm\tthing\tfoot\t-", "'foot' is no class of classes.toml"),
-    ("nouns_food.tsv", "truc\tm\tthing\tfood", "4 cells, expected 5: french, gender, english, class, options"),
-    ("nouns_food.tsv", "truc\tm\tthing\tfood\tmas", "unknown option 'mas' in options, expected: aspirated,"),
-    ("nouns_food.tsv", "truc\tm\tThing\tfood\t-", "english is 'Thing', expected lower-case letters without accents"),
-    ("nouns_food.tsv", "truc\tm\tthing\tfood\tmeasure=xyz", "'truc' measures 'xyz', which is in no noun table"),
-    ("nouns_food.tsv", "pain\tm\tbread\tfood\t-", "'pain' of class 'food' stands in line 2 too"),
-    ("verbs_transitive.tsv", "oser\tdare\tstate\tpersons\tfood\t-\t-\t-\t-", "'persons' is no class or group"),
-    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\t=xyz\t-\t-\t-\t-", "there is no noun 'xyz' in the noun"),
-    ("verbs_transitive.tsv", "oser\tdare\tstate\tperson\tfood\t-\tde\t-\t-", "prep is 'de', expected french:english"),
+    ("nouns.tsv", "truc\tx\tthing\tfood\t-", "gender is 'x', expected one of: m, f, m/f"),
+    ("nouns.tsv", "truc\tm\tthing\tfoot\t-", "'foot' is no class of classes.toml"),
+    ("nouns.tsv", "truc\tm\tthing\tfood", "4 cells, expected 5: french, gender, english, class, options"),
+    ("nouns.tsv", "truc\tm\tthing\tfood\tmas", "unknown option 'mas' in options, expected: aspirated,"),
+    ("nouns.tsv", "truc\tm\tThing\tfood\t-", "english is 'Thing', expected lower-case letters without accents"),
+    ("nouns.tsv", "truc\tm\tthing\tfood\tmeasure=xyz", "'truc' measures 'xyz', which is no noun of the table"),
+    ("nouns.tsv", "pain\tm\tbread\tfood\t-", "'pain' of class 'food' stands in line "),
+    ("verbs.tsv", "transitive\toser\tdare\tstate\tpersons\tfood\t-\t-\t-\t-", "'persons' is no class or group"),
+    ("verbs.tsv", "transitive\toser\tdare\tstate\tperson\t=xyz\t-\t-\t-\t-", "there is no noun 'xyz' in the noun"),
+    ("verbs.tsv", "transitive\toser\tdare\tstate\tperson\tfood\t-\tde\t-\t-", "prep is 'de', expected french:english"),
     ("adjectives.tsv", "grand\thuge\tkin\tbefore\tpredicate\ter\t-", "'grand' has another sense ('tall',)"),
 ]  # fmt: skip
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import Agreement, Clause, Indefinite, NounPhrase, Pronoun
-from ..meaning.nominals import french_subject_agreement
-from ..words.entries import Noun, Selection
-from .adjectives import Adjectives
-from .clauses import Clauses
-from .complements import PERSONS
-from .context import Context, Tools, impersonal, pronoun
+from ..entries import Noun, Selection
+from ..meaning import Agreement, Clause, Indefinite, NounPhrase, Pronoun, french_subject_agreement
+from .chance import Context, Tools, impersonal, pronoun
+from .clauses import PERSONS, Clauses
+from .modifiers import Adjectives
 from .predicates import Predicates
 
 THERE = Selection(

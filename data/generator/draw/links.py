@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import Clause, Conjunction, Indefinite, Linked, Name, Nominal, NounPhrase, Pair, Pronoun
-from ..meaning.nominals import english_agreement
+from ..meaning import (
+    Clause,
+    Conjunction,
+    Indefinite,
+    Linked,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pair,
+    Pronoun,
+    english_agreement,
+)
+from .chance import Context, Tools
 from .clauses import Clauses
-from .context import Context, Tools
 from .existence import Existence
 from .predicates import Predicates
 

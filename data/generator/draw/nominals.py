@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..meaning.nodes import Agreement, Indefinite, Name, Nominal, NounPhrase, Pair, Relative
-from ..words.entries import Noun, ProperName, Selection
-from .adjectives import Adjectives
-from .context import Context, Tools, pronoun
-from .determiners import Determiners, Surroundings
+from ..entries import Noun, ProperName, Selection
+from ..meaning import Agreement, Indefinite, Name, Nominal, NounPhrase, Pair, Relative
+from .chance import Context, Tools, pronoun
+from .modifiers import Adjectives, Determiners, Surroundings
 
 PERSON_CLASSES = frozenset(("human", "job", "kin", "friend"))
 OWNERS = Selection(frozenset(("kin", "friend", "job")))

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import (
-    Clause,
-    Comparison,
-    Indefinite,
-    Modifier,
-    Name,
-    Nominal,
-    NounPhrase,
-    Pair,
-)
-from ..meaning.nominals import is_thing
-from ..words.entries import Adjective, Selection, Verb
-from .adjectives import Adjectives
-from .clauses import Clauses, is_quantified
-from .complements import PERSONS
-from .context import Context, Tools
-from .determiners import Surroundings
-from .tenses import Tenses
+from ..entries import Adjective, Selection, Verb
+from ..meaning import Clause, Comparison, Indefinite, Modifier, Name, Nominal, NounPhrase, Pair, is_thing
+from .adjuncts import Tenses
+from .chance import Context, Tools
+from .clauses import PERSONS, Clauses, is_quantified
+from .modifiers import Adjectives, Surroundings
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
 DEAD = "mort"

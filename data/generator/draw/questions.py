@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import (
-    Adjunct,
-    Adverbial,
-    Agreement,
-    Clause,
-    Gap,
-    NounPhrase,
-    Pronoun,
-    QuestionWord,
-    Sentence,
-)
-from ..words.entries import Selection
+from ..entries import Selection
+from ..meaning import Adjunct, Adverbial, Agreement, Clause, Gap, NounPhrase, Pronoun, QuestionWord, Sentence
+from .chance import Context, Tools, pronoun
 from .clauses import Clauses
-from .context import Context, Tools, pronoun
-from .determiners import Surroundings
+from .modifiers import Surroundings
 from .nominals import PERSON_CLASSES
 from .predicates import Predicates
 

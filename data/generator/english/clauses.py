@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..meaning.nodes import (
+from ..alignment import Word, word, words
+from ..meaning import (
+    TENSES,
     Adjunct,
     Adverbial,
     Agreement,
@@ -16,13 +18,13 @@ from ..meaning.nodes import (
     Prepositional,
     Pronoun,
     TimeSpan,
+    english_agreement,
+    english_number,
+    head_key,
 )
-from ..meaning.nominals import english_agreement, english_number, head_key
-from ..meaning.tenses import TENSES
-from ..meaning.tokens import Word, word, words
-from .inflection import article, plural
+from .forms import article, plural
 from .noun_phrases import EnglishNominals, number_word
-from .verb_group import build_chain, contracted, support_do, with_not
+from .verbs import build_chain, contracted, support_do, with_not
 
 SEPARABLE = ("on", "off", "up", "away", "out", "down", "back")
 INSEPARABLE = ("operate on",)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..meaning.nodes import (
+from ..alignment import Word, word, words
+from ..meaning import (
     Agreement,
     Clause,
     Gap,
@@ -16,10 +17,11 @@ from ..meaning.nodes import (
     Pair,
     Prepositional,
     Pronoun,
+    english_agreement,
+    english_number,
+    is_thing,
 )
-from ..meaning.nominals import english_agreement, english_number, is_thing
-from ..meaning.tokens import Word, word, words
-from .inflection import article, comparative, plural, superlative
+from .forms import article, comparative, plural, superlative
 
 SUBJECTS = {
     (1, "sg"): "i", (2, "sg"): "you", (1, "pl"): "we", (2, "pl"): "you", (3, "pl"): "they",

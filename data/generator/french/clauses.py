@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..meaning.nodes import (
+from ..alignment import Word, word, words
+from ..meaning import (
     Adjunct,
     Adverbial,
     Agreement,
@@ -15,14 +16,12 @@ from ..meaning.nodes import (
     Prepositional,
     Pronoun,
     TimeSpan,
+    french_subject_agreement,
+    is_thing,
 )
-from ..meaning.nominals import french_subject_agreement, is_thing
-from ..meaning.tokens import Word, word, words
-from .conjugation import conjugate
-from .function_words import number_word, preposition
-from .inflection import noun_form, participle_form
+from .forms import noun_form, number_word, participle_form, preposition
 from .noun_phrases import FrenchNominals
-from .verb_group import SECOND_NEGATION, VerbParts, clitics, finite, verb_parts
+from .verbs import SECOND_NEGATION, VerbParts, clitics, conjugate, finite, verb_parts
 
 NEGATED_ARTICLES = ("de la ", "de l'", "du ", "des ", "une ", "un ", "d'")
 BEFORE_INFINITIVE = ("bien", "mal")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..meaning.nodes import (
+from ..alignment import Word, word, words
+from ..meaning import (
     Agreement,
     Clause,
     Gap,
@@ -16,21 +17,21 @@ from ..meaning.nodes import (
     Pair,
     Prepositional,
     Pronoun,
+    head_key,
 )
-from ..meaning.nominals import head_key
-from ..meaning.tokens import Word, word, words
-from .function_words import (
+from .forms import (
     DISJUNCTIVES,
     POSSESSIVES,
     QUANTITIES,
     SUBJECTS,
+    adjective_form,
     article,
+    noun_form,
     number_word,
     person,
     preposition,
+    starts_with_vowel,
 )
-from .inflection import adjective_form, noun_form
-from .sandhi import starts_with_vowel
 
 ClauseWriter = Callable[[Clause], list[Word]]
 

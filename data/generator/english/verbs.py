@@ -1,17 +1,16 @@
 """The English verb: a chain of auxiliaries and the main verb, with negation and contraction.
 
-The chain is built from the tense's name and aspect; negation and inversion act on its first auxiliary, and
-where there is none, on *do*.
+The chain is built from the tense's name and aspect; negation and inversion act on its first auxiliary, and where
+there is none, on *do*.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..meaning.nodes import Agreement, Clause
-from ..meaning.tenses import TENSES
-from ..meaning.tokens import Word, word
-from .inflection import finite_be, verb_forms
+from ..alignment import Word, word
+from ..meaning import TENSES, Agreement, Clause
+from .forms import finite_be, verb_forms
 
 CONTRACTED_NOT = {
     "is": "isn t", "are": "aren t", "was": "wasn t", "were": "weren t", "do": "don t", "does": "doesn t",

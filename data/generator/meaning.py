@@ -1,15 +1,17 @@
-"""Nodes of a sentence's meaning: entries of the lexicon and grammatical choices, no words of a sentence.
+"""What a sentence means, apart from either language; both are written from it, and so aligned by it.
 
-Nodes are compared by identity: two mentions of one noun in a sentence are two nodes. A choice that only
-English makes (one of two synonyms) is drawn when the node is made and kept here, so that writing a meaning out
-is a function without chance.
+A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Nodes are compared
+by identity: two mentions of one noun in a sentence are two nodes. A choice that only English makes (one of two
+synonyms) is drawn when the node is made and kept here, so that writing a meaning out is a function without chance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ..words.entries import Adjective, Adverb, Noun, ProperName, Verb
+from .alignment import Key
+from .entries import Adjective, Adverb, Noun, ProperName, Verb
 
 
 @dataclass(frozen=True)
@@ -250,3 +252,85 @@ class Sentence:
     def has_est_ce_que(self) -> bool:
         """Whether French asks with *est-ce que*."""
         return self.form == "est-ce que"
+
+
+class Tense(NamedTuple):
+    """French tense (with its periphrasis, if any) and English tense (with its aspect)."""
+
+    french: str  # present, passe_compose, pluperfect, imperfect, future, conditional, infinitive, imperative
+    periphrasis: str  # "", aller, venir de, être en train de
+    english: str  # present, past, will, would, going_to, used_to, base, imperative, to, ing
+    aspect: str  # "", progressive, perfect, perfect_progressive
+
+
+TENSES: dict[str, Tense] = {
+    "present": Tense("present", "", "present", ""),
+    "progressive": Tense("present", "", "present", "progressive"),
+    "in_progress": Tense("present", "être en train de", "present", "progressive"),
+    "past": Tense("passe_compose", "", "past", ""),
+    "perfect": Tense("passe_compose", "", "present", "perfect"),
+    "pluperfect": Tense("pluperfect", "", "past", "perfect"),
+    "imperfect": Tense("imperfect", "", "past", ""),
+    "past_progressive": Tense("imperfect", "", "past", "progressive"),
+    "used_to": Tense("imperfect", "", "used_to", ""),
+    "future": Tense("future", "", "will", ""),
+    "going_to": Tense("present", "aller", "going_to", ""),
+    "just": Tense("present", "venir de", "present", "perfect"),
+    "since": Tense("present", "", "present", "perfect"),
+    "since_progressive": Tense("present", "", "present", "perfect_progressive"),
+    "conditional": Tense("conditional", "", "would", ""),
+    "infinitive": Tense("infinitive", "", "base", ""),
+    "to_infinitive": Tense("infinitive", "", "to", ""),
+    "gerund": Tense("infinitive", "", "ing", ""),
+    "imperative": Tense("imperative", "", "imperative", ""),
+}
+
+
+def head_key(nominal: Nominal) -> Key:
+    """The key of the nominal's most telling word."""
+    if isinstance(nominal, Pair):
+        return head_key(nominal.first)
+    return nominal, "head"
+
+
+def french_subject_agreement(nominal: Nominal) -> Agreement:
+    """What a French verb agrees with: *vous* to one person still has the plural, *on* the singular."""
+    agreement = nominal.agreement
+    if isinstance(nominal, Pronoun) and nominal.kind == "formal":
+        return Agreement(2, "pl", agreement.gender)
+    if isinstance(nominal, Pronoun) and nominal.kind == "on":
+        return Agreement(3, "sg", "m")
+    return agreement
+
+
+def english_agreement(nominal: Nominal) -> Agreement:
+    """What an English verb or possessive agrees with."""
+    if isinstance(nominal, Pronoun) and nominal.english is not None:
+        return nominal.english
+    if isinstance(nominal, Pronoun) and nominal.kind == "on":
+        return Agreement(1, "pl", "m")
+    if isinstance(nominal, NounPhrase):
+        return Agreement(3, english_number(nominal), nominal.agreement.gender)
+    return nominal.agreement
+
+
+def english_number(phrase: NounPhrase) -> str:
+    """Number of the English noun: *trousers* are plural, *advice* is singular."""
+    if phrase.noun.is_english_plural_only:
+        return "pl"
+    if phrase.noun.is_english_mass:
+        return "sg"
+    return phrase.number
+
+
+def is_thing(nominal: Nominal) -> bool:
+    """Whether English says *it* and *that* rather than *he* and *who*."""
+    if isinstance(nominal, Pronoun):
+        return nominal.kind in ("thing", "impersonal", "ce")
+    if isinstance(nominal, NounPhrase):
+        return not nominal.is_person
+    if isinstance(nominal, Gap):
+        return not nominal.is_person
+    if isinstance(nominal, Name):
+        return nominal.entry.class_name != "name"
+    return isinstance(nominal, Indefinite) and nominal.english in ("something", "nothing", "everything")

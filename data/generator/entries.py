@@ -1,7 +1,7 @@
 """What the lexicon holds: one immutable record for each sense of a word.
 
-French is written with its accents here; they go when a sentence is written out (`french/sandhi.py`).
-A record's `rank` is its place among its kind in the table, which is its place in the frequency order.
+French is written with its accents here; they go when a sentence is written out (`french/forms.py`). A record's `rank`
+is its place among its kind in the table, which is its place in the frequency order.
 """
 
 from __future__ import annotations
@@ -27,6 +27,15 @@ class Selection:
         if self.gender and noun.gender != self.gender:
             return False
         return noun.class_name in self.classes or (noun.class_name, noun.lemma) in self.nouns
+
+    def overlaps(self, other: Selection) -> bool:
+        """Whether some noun may stand in both places, gender and number aside."""
+        return bool(
+            self.classes & other.classes
+            or self.nouns & other.nouns
+            or any(name in other.classes for name, _ in self.nouns)
+            or any(name in self.classes for name, _ in other.nouns)
+        )
 
     @property
     def only_classes(self) -> frozenset[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..words.lexicon import LEXICON_FOLDER
-from ..words.tables import read_table
+from ..tables import read_table
+from ..words import LEXICON_FOLDER
 
 VOWEL_LETTERS_CONSONANT_SOUND = ("uni", "use", "euro", "one", "ukr", "utens")
 SILENT_H = ("hour", "honest", "honor", "heir")

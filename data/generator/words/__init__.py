@@ -1,1 +1,0 @@
-"""Lexical entries and the tables in `lexicon` that they are read from."""
