@@ -23,7 +23,7 @@ from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
 from .regrading import Conditions, Held, contents_of, present_result, settle
-from .store import Results
+from .results import Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader

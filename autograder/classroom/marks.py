@@ -20,8 +20,8 @@ from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
 from ..scoring import Measured, explain, judge
 from ..testing.results import State, mark_items
+from .decisions import WHOLE, Decision, Decisions
 from .entries import Member, Roll
-from .store import WHOLE, Decision, Decisions, stored_name
 
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`, or `waive` them"
@@ -217,7 +217,7 @@ def results_of(
     """A result for each student, in the roll's order; records by key of the submission, decisions by student's id."""
     found = []
     for member in roll.members:
-        record, decided = records.get(member.key), (decisions or {}).get(stored_name(member.id))
+        record, decided = records.get(member.key), (decisions or {}).get(member.id)
         mark = None
         if record is not None:
             mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late, member.unread_time)

@@ -28,7 +28,7 @@ from ..intake import IntakeError, take_in
 from ..sandbox.containment.layers import satisfies
 from .entries import Entry
 from .marks import weighed
-from .store import Results
+from .results import Results
 
 MOST_TESTS = 3
 """How many tests are named for a part."""

@@ -12,8 +12,8 @@ from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 from foundation.texts import printable
 
+from ..classroom.database import FILE, Database, StoreError, url_of
 from ..classroom.downloads import LAYOUTS
-from ..classroom.store import FILE, Database, StoreError, url_of
 from ..grading.grader_version import grader_version
 from ..sandbox.containment.layers import LEVELS
 from ..scoring import read_references

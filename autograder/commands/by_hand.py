@@ -8,15 +8,16 @@ import getpass
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Literal
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.places import ROOT
 from foundation.texts import counted, printable
 
-from ..classroom.entries import read_roll
-from ..classroom.store import WHOLE, Database, Results, StoreError, called, decide, find_student, stored_name
+from ..classroom.database import Database, StoreError
+from ..classroom.decisions import WHOLE, called, decide, find_student
+from ..classroom.entries import Member, read_roll
+from ..classroom.results import Results
 from ..grading.seeds import seeds_of_term
 from .arguments import Commands, add_parser, open_store
 
@@ -116,17 +117,17 @@ def override(options: argparse.Namespace) -> int:
     if options.item and len(tasks) > 1:
         raise StoreError("--item needs a task: name it with --task")
     why = options.why
-    with deciding(options, assignment) as (database, (student, name), who):
+    with deciding(options, assignment) as (database, student, who):
         if options.item:
-            points = points_with(options.item, tasks[0], student, database, options.output)
+            points = points_with(options.item, tasks[0], student, database)
             why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
         for task in tasks:
-            decide(database, student, "points", points, why, who, task.number)
+            decide(database, student.id, "points", points, why, who, task.number)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    return _told(called(student, name), f"{which}: {given}")
+    return _told(called(student), f"{which}: {given}")
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -134,9 +135,9 @@ def comment(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    with deciding(options, assignment) as (database, (student, name), who):
-        decide(database, student, "comment", None, text, who, task)
-    return _told(called(student, name), f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
+    with deciding(options, assignment) as (database, student, who):
+        decide(database, student.id, "comment", None, text, who, task)
+    return _told(called(student), f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
 def late(options: argparse.Namespace) -> int:
@@ -157,19 +158,19 @@ def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], d
     assignment = read_assignment(options.assignment)
     if days is not None and not 0 <= days <= MOST_DAYS:
         raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
-    with deciding(options, assignment) as (database, (student, name), who):
-        decide(database, student, kind, days, options.why, who)
-    _told(called(student, name), said)
+    with deciding(options, assignment) as (database, student, who):
+        decide(database, student.id, kind, days, options.why, who)
+    _told(called(student), said)
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
 
 
 @contextmanager
-def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, tuple[str, str], str]]:
-    """The database of a class, the key and name of the student that this one is about, and who enters it."""
+def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, Member, str]]:
+    """The database of a class, the student whom the decision is about, and who enters it."""
     with open_store(options.store, options.output, assignment) as database:
-        yield database, find_student(database, options.student), who_decides(options.by)
+        yield database, find_student(read_roll(options.output), options.student), who_decides(options.by)
 
 
 def who_decides(name: str | None) -> str:
@@ -180,7 +181,7 @@ def who_decides(name: str | None) -> str:
         raise StoreError("--by NAME is missing, and this machine does not know its user") from None
 
 
-def points_with(given: Sequence[str], task: Task, student: str, database: Database, output: Path) -> float:
+def points_with(given: Sequence[str], task: Task, student: Member, database: Database) -> float:
     """The points of a task with all those of some items of its rubric, and the grader's for the others.
 
     Items that are worth nothing only for want of a given one are earned with it.
@@ -188,8 +189,7 @@ def points_with(given: Sequence[str], task: Task, student: str, database: Databa
     Raises:
         StoreError: where the grader has judged no such item.
     """
-    key = next((member.key for member in read_roll(output).members if stored_name(member.id) == student), "")
-    record = Results(database, seeds_of_term(ROOT)).records([key]).get(key)
+    record = Results(database, seeds_of_term(ROOT)).records([student.key]).get(student.key)
     parts = record.judgement.parts if record else ()
     items = {item.name: item for part in parts if part.number == task.number for item in part.items}
     for name in given:

@@ -14,10 +14,11 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
+from ..classroom.decisions import decisions_in
 from ..classroom.downloads import read_points, read_roster
 from ..classroom.entries import read_roll
 from ..classroom.marks import results_of
-from ..classroom.store import Results, decisions_in
+from ..classroom.results import Results
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
 from .arguments import MOST_NAMES, Commands, add_parser, open_store

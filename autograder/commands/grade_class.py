@@ -14,13 +14,14 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
+from ..classroom.database import Database, url_of
+from ..classroom.decisions import Decisions, decisions_in
 from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, export, hold
 from ..classroom.regrading import Conditions
-from ..classroom.store import Database, Decisions, decisions_in, stored_name, url_of
-from ..classroom.store import Results as Store
+from ..classroom.results import Results
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
@@ -78,10 +79,9 @@ def run(options: argparse.Namespace) -> int:
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
         for book in books.values():
             book.reset()  # so that the marks of an earlier run no longer count
-        store = Store(database, conditions.seeds)
-        store.enrol(entries)
-        held = grade_class(entries, conditions, store, options.again, options.keep)
-        records = store.records(entry.key for entry in entries)
+        stored = Results(database, conditions.seeds)
+        held = grade_class(entries, conditions, stored, options.again, options.keep)
+        records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(database)
         for entry in entries:
             export(options.output / RECORDS / f"{entry.key}.json", records[entry.key])
@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
 
 def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
     """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
-    strangers = sorted(decisions.keys() - {stored_name(member.id) for member in roll.members})
+    strangers = sorted(decisions.keys() - {member.id for member in roll.members})
     if strangers:
         shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)

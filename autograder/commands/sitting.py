@@ -9,7 +9,8 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import counted, printable
 
-from ..classroom.store import decide, find_student
+from ..classroom.decisions import decide, find_student
+from ..classroom.entries import read_roll
 from ..understanding.sitting import Seat, analyse, n_right, read_answers, read_key, write_results
 from .arguments import open_store
 from .by_hand import THEN, task_of, who_decides
@@ -51,9 +52,9 @@ def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapp
     task = task_of(options.task, assignment)
     with open_store(options.store, options.marks, assignment) as database:
         who = who_decides(None)
-        keys = {one: find_student(database, one.student)[0] for one in right}
+        students = {one: find_student(read_roll(options.marks), one.student).id for one in right}
         for one, n in right.items():
             points = round(task.points * n / len(one.right), 2)
             why = f"sitting: {n} of {len(one.right)} answers"
-            decide(database, keys[one], "points", points, why, who, task.number)
+            decide(database, students[one], "points", points, why, who, task.number)
     print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

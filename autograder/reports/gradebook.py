@@ -33,7 +33,7 @@ from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import printable
 
-from ..classroom.store.database import parse_url, shown
+from ..classroom.database import parse_url, shown
 from ..grading.record import Part, Record
 from ..intake import Intake
 from ..sources import parse

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import select, update
 
 from autograder.classroom import grading as class_grading
+from autograder.classroom.database import Database, Kept, Result, url_of
 from autograder.classroom.entries import Entry, Member, take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, hold
 from autograder.classroom.regrading import Conditions
-from autograder.classroom.store import Database, Results, url_of
-from autograder.classroom.store.tables import Kept, Result, Submission
+from autograder.classroom.results import Results
 from autograder.commands import grade_class as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
@@ -139,7 +139,6 @@ def run(
     conditions = Conditions(assignment, SKELETON, folder / "references", version, seeds, **options)
     _, entries = take_class(folder, output, assignment)
     with opened(output, seeds) as results:
-        results.enrol(entries)
         grade_class(entries, conditions, results, again, keeps_changes=keep)
         return {entry.entry: results.kept(entry).record for entry in entries}
 
@@ -155,7 +154,6 @@ def kept(folder, output) -> dict[str, Record]:
     """The records that count, by entry."""
     _, entries = take_class(folder, output, ASSIGNMENT)
     with opened(output) as results:
-        results.enrol(entries)
         return {entry.entry: results.kept(entry).record for entry in entries}
 
 
@@ -167,8 +165,7 @@ def states_of(record: Record) -> set[str]:
 def put(output, key: str, record: Record) -> None:
     """Puts a record into the database as it is, in the place of the one that counts."""
     with opened(output) as results:
-        submission = select(Submission.id).where(Submission.entry == key).scalar_subquery()
-        result = select(Kept.result_id).where(Kept.submission_id == submission).scalar_subquery()
+        result = select(Kept.result_id).where(Kept.submission == key).scalar_subquery()
         change = update(Result).where(Result.id == result).values(record=record.model_dump_json())
         results.database.do(lambda session: session.execute(change))
 
@@ -213,10 +210,7 @@ def database(tmp_path) -> Iterator[Database]:
 
 @pytest.fixture
 def results(database) -> Results:
-    """With Anna and Bob enrolled."""
-    found = Results(database, SEEDS)
-    found.enrol([handed_in("anna"), handed_in("bob")])
-    return found
+    return Results(database, SEEDS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom.database import FILE, Database, url_of
+from autograder.classroom.decisions import decide
 from autograder.classroom.downloads import read_roster
 from autograder.classroom.entries import Entry, Member, Roll, write_roll
-from autograder.classroom.store import FILE, Database, Results, decide, url_of
+from autograder.classroom.results import Results
 from autograder.commands import export_marks as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged
@@ -62,7 +64,6 @@ def marks(tmp_path) -> Path:
     with Database(url_of(None, tmp_path / "marks"), ASSIGNMENT.name) as database:
         entries = {Entry(one.key, one.key, Path(one.key), (one,)): found for one, found in CLASS if found}
         results = Results(database, SEEDS)
-        results.enrol([*entries])
         for entry, found in entries.items():
             results.add(entry, found)
     for one, found in CLASS:

@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from sqlalchemy import select
@@ -17,11 +18,11 @@ from sqlalchemy.orm import Session
 
 from foundation.texts import printable
 
-from ...grading.record import now
-from ..downloads.matching import plain
-from .database import Database, StoreError
-from .results import stored_name, stored_text
-from .tables import Decided, HandedIn, Student, Submission
+from ..grading.record import now
+from ..intake import name_of
+from .database import Database, Decided, StoreError
+from .downloads.matching import plain
+from .entries import Member, Roll
 
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
@@ -47,90 +48,80 @@ class Decisions:
     waiver: Decision | None = None  # of late days; None = none
 
 
-def find_student(database: Database, text: str) -> tuple[str, str]:
-    """The key and name of the student whom some text names: by key, e-mail, name, or the entry that was handed in.
+def find_student(roll: Roll, text: str) -> Member:
+    """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
 
     Raises:
         StoreError: where nobody is called so, or more than one.
     """
-
-    def work(session: Session) -> list[tuple[str, tuple[str, ...]]]:
-        entries: dict[int, list[str]] = {}
-        pairs = select(HandedIn.student_id, Submission.entry, Submission.name)
-        for row in session.execute(pairs.join(Submission, Submission.id == HandedIn.submission_id)):
-            entries.setdefault(row.student_id, []).extend((row.entry, row.name))
-        students = session.scalars(select(Student).order_by(Student.key))
-        return [(one.key, (one.email, one.name, *entries.get(one.id, ()))) for one in students]
-
-    wanted = stored_name(text)
-    students = database.do(work)
-    found = [(key, names[1]) for key, names in students if key == wanted]
+    members = [member for member in roll.members if member.key]
+    found = [member for member in members if member.id == text]
     for alike in (str.casefold, plain):  # accents, spaces and the order of code points last
-        if not found and (said := alike(wanted)):
-            found = [(key, names[1]) for key, names in students if said in map(alike, (key, *names))]
+        if not found and (said := alike(text)):
+            found = [member for member in members if said in map(alike, names_of(member))]
     if len(found) == 1:
         return found[0]
     if found:
-        several = ", ".join(printable(key, 60) for key, _ in found[:5])
+        several = ", ".join(member.id for member in found[:5])
         raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-    known = {name: called(key, names[1]) for key, names in students for name in (key, *names) if name}
-    near = [name for name in known if wanted.casefold() in name.casefold().split()]  # a first name, as people say
-    near = near[:3] or difflib.get_close_matches(wanted, known, n=1, cutoff=0.5)
-    hint = (
-        f"; did you mean {' or '.join(known[name] for name in near)}?"
-        if near
-        else "; grade the class first"
-        if not known
-        else ""
-    )
+    known = {name: called(member) for member in members for name in names_of(member)}
+    near = [name for name in known if text.casefold() in name.casefold().split()]  # a first name, as people say
+    near = near[:3] or difflib.get_close_matches(text, known, n=1, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(known[name] for name in near)}?" if near else ""
     raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
 
 
-def called(key: str, name: str) -> str:
-    """A student for people: the name, with the key where it is another one."""
-    return printable(key, 60) if name in ("", key) else f"{printable(name, 60)} ({printable(key, 60)})"
+def names_of(member: Member) -> list[str]:
+    """All that a student is called by."""
+    entry = member.entry, name_of(Path(member.entry)), member.key
+    return [name for name in (member.id, member.ids.get("email", ""), member.name, *entry) if name]
+
+
+def called(member: Member) -> str:
+    """A student for people: the name, with the id where it is another one."""
+    return member.id if member.name in ("", member.id) else f"{printable(member.name, 60)} ({member.id})"
 
 
 def decide(
     database: Database,
-    key: str,
+    student: str,
     kind: Literal["points", "comment", "late", "waiver"],
     value: float | None,
     text: str,
     by: str,
     task: str = WHOLE,
 ) -> None:
-    """Enters a decision about the student with a key.
+    """Enters a decision about a student.
 
     Args:
         database: of the class.
-        key: as `find_student` gives it.
+        student: the id.
         kind: "late" says by how many days a student was late, "waiver" how many of them cost nothing.
         value: points or days. None: the grader's points again, the platform's days, or all days waived.
         text: why, or the comment; an empty one takes an earlier comment back.
         by: who decides.
         task: of points and comments.
     """
+    said = {"text": as_unicode(text), "by": as_unicode(by), "at": now()}
+    decided = Decided(student=student, kind=kind, task=task, value=value, **said)
+    database.do(lambda session: session.add(decided))
 
-    def work(session: Session) -> None:
-        student = session.scalars(select(Student.id).where(Student.key == key)).one()
-        said = {"text": stored_text(text), "by": stored_text(by), "at": now()}
-        session.add(Decided(student_id=student, kind=kind, task=task, value=value, **said))
 
-    database.do(work)
+def as_unicode(text: str) -> str:
+    """Text that was typed, so that a database takes it, whatever the terminal has sent."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def decisions_in(database: Database) -> Mapping[str, Decisions]:
-    """All that counts, by the student's key."""
+    """All that counts, by the student's id."""
 
     def work(session: Session) -> dict[str, Decisions]:
         last: dict[tuple[str, str, str], Decision] = {}
-        query = select(Student.key, Decided).join(Decided, Decided.student_id == Student.id).order_by(Decided.id)
-        for key, row in session.execute(query):
-            last[key, row.kind, row.task] = Decision(row.value, row.text, row.by, row.at)
+        for row in session.scalars(select(Decided).order_by(Decided.id)):
+            last[row.student, row.kind, row.task] = Decision(row.value, row.text, row.by, row.at)
         found: dict[str, Decisions] = {}
-        for (key, kind, task), one in last.items():
-            of_student = found.setdefault(key, Decisions())
+        for (student, kind, task), one in last.items():
+            of_student = found.setdefault(student, Decisions())
             if kind == "points" and one.value is not None:
                 of_student.points[task] = one
             elif kind == "comment" and one.text:

@@ -1,7 +1,12 @@
-"""A class's database: opened, made where it is missing, and worked on in transactions.
+"""A class's database: its tables, opened or made where they are missing, and worked on in transactions.
 
-Each transaction is done whole or not at all. SQLite keeps a write-ahead log, checks foreign keys and waits for other
-writers. Whatever a transaction has committed is on the disk.
+    submissions ── results          one for each content of a submission and version of the grader
+         └────── kept ──┘           the result that counts
+    students ── decisions           what people decide
+
+Each transaction is done whole or not at all, and whatever it has committed is on the disk. The database is SQLite's, by
+default a file in the output folder, or PostgreSQL's, for several people at once. SQLite keeps a write-ahead log, and
+waits for other writers.
 """
 
 from __future__ import annotations
@@ -10,32 +15,114 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select
+from sqlalchemy import (
+    URL,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    ForeignKey,
+    UniqueConstraint,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+)
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.types import TypeDecorator
 
 from foundation.command_line import UserError
 
-from ...grading.record import NotWrittenError
-from .tables import HandedIn, Setting, Table
+from ..grading.record import NotWrittenError
 
 Answer = TypeVar("Answer")
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
-SCHEMA = "3"
-"""Counts changes of the tables; tables that are only added need none."""
-OURS = {Setting.__tablename__, HandedIn.__tablename__}
-"""Tables by which a database is known as ours."""
+SCHEMA = "4"
+"""Counts changes of the tables."""
 BUSY_SECONDS = 30.0
 SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
 """Of each connection to SQLite."""
 SQLITE, POSTGRESQL = "sqlite", "postgresql"
 DISK_FULL = "53100"
 """What PostgreSQL says then."""
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time with its zone, kept in UTC, also in SQLite, which knows none."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC."""
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """From UTC."""
+        return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
+
+
+class Table(DeclarativeBase):
+    """What all tables have in common."""
+
+    type_annotation_map = {datetime: Moment}
+
+
+class Setting(Table):
+    """A fact about the whole database, such as whose marks are in it."""
+
+    __tablename__ = "settings"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]
+
+
+class Result(Table):
+    """What one version of the grader found out about one content; there is one for each key, never two."""
+
+    __tablename__ = "results"
+    __table_args__ = (UniqueConstraint("submission", "content", "version", "seed_id", "weighting"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission: Mapped[str]  # the entry's key
+    content: Mapped[str]  # hash of the names and hashes of its files; "" where the grader could not read them
+    version: Mapped[str]  # of everything that decides outcomes
+    seed_id: Mapped[str]  # names the seed of the tests' inputs
+    weighting: Mapped[str]  # version of points, thresholds, credit and titles
+    record: Mapped[str]  # the sealed record, as JSON
+
+
+class Kept(Table):
+    """The result that counts for a submission; another one takes its place only where nothing changes, or on demand."""
+
+    __tablename__ = "kept"
+
+    submission: Mapped[str] = mapped_column(primary_key=True)
+    result_id: Mapped[int] = mapped_column(ForeignKey("results.id"))
+
+
+class Decided(Table):
+    """A decision by hand; later ones take the place of earlier ones, and none is deleted."""
+
+    __tablename__ = "decisions"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    student: Mapped[str]  # the id by which the course knows the student
+    kind: Mapped[str]  # "points", "comment", "late" or "waiver"
+    task: Mapped[str]  # its number; "" = the whole submission
+    value: Mapped[float | None]  # points or days; null = taken back, or all days of a waiver
+    text: Mapped[str]  # why, or the comment
+    by: Mapped[str]  # who entered it
+    at: Mapped[datetime]
 
 
 class StoreError(UserError):
@@ -161,7 +248,7 @@ def _engine(url: URL) -> Engine:
 
 def _make_tables(connection: Connection, place: str, owner: str) -> None:
     tables = set(inspect(connection).get_table_names())
-    if tables and not tables >= OURS:
+    if tables and not tables >= {Setting.__tablename__, Result.__tablename__}:
         raise StoreError(f"store {place}: has tables of another program; name an empty database")
     Table.metadata.create_all(connection)
     kept = {row.name: row.value for row in connection.execute(select(Setting.name, Setting.value))}
