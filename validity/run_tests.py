@@ -40,7 +40,7 @@ WAIT_SECONDS = 120
 CALLS = (
     "stand_ins/models.py",
     "testing/in_process.py",
-    "testing/calls.py",
+    "testing/subject.py",
     "torch/nn/modules/module.py",
     "torch/autograd/graph.py",
 )

@@ -1,10 +1,9 @@
 """Component tests: what they use, and how they run on a submission, here or in the sandbox.
 
     subject.py      what tests are written with: read first   case.py         random inputs
-    calls.py        one call, and what is expected of it      fitting.py      the formula that fits the result
+    arguments.py    copies and changes of arguments           fitting.py      values and gradients of formulas
     comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
-    self_consistency.py  a component compared with itself     under_test.py   a submission's operations
-    arguments.py    copies and changes of arguments           results.py      how tests end, and points
+    under_test.py   a submission's operations                 results.py      how tests end, and points
     fixtures.py     pytest's plugin                           in_process.py   the submission in a student's own run
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission             checking_time.py  within limits of time

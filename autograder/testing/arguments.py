@@ -4,7 +4,8 @@ A component that writes into its arguments fails one test, `expect_unchanged`. I
 left them alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor
 from ..sandbox.worker.changes import has_changed, keep
 from .comparison import all_equal, fail
 from .in_process import call_undisturbed
-from .results import CHANGED, CheckFailed
+from .results import CHANGED, CheckFailed, UnreadableError
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
@@ -43,7 +44,7 @@ def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
 def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
     """What a function returns; where it writes into its arguments, as if it had left them alone.
 
-    That it writes there is for `expect_no_state` to find.
+    That it writes there is for `expect_no_side_effects` to find.
     """
     __tracebackhide__ = True
     handed = clones_of(arguments)
@@ -75,12 +76,21 @@ def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs
         fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
 
 
-def with_inputs(error: CheckFailed, inputs: Inputs) -> CheckFailed:
-    """The same failure, with a line that says what the inputs were."""
-    what, *rest = str(error).split("\n")
-    line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
-    masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
-    return CheckFailed("\n".join([what, line, *rest]), error.compared, masks)
+@contextmanager
+def inputs_told(inputs: Inputs, formulas: object) -> Iterator[None]:
+    """A block whose failures get a line that says what the inputs were, but for the failure of finding formulas."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except UnreadableError:
+        raise
+    except CheckFailed as error:
+        if error is formulas:  # another call has failed, with inputs of its own
+            raise
+        what, *rest = str(error).split("\n")
+        line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
+        masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
+        raise CheckFailed("\n".join([what, line, *rest]), error.compared, masks) from None
 
 
 def describe(name: str, value: Tensor | None) -> str:

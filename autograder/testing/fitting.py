@@ -1,30 +1,30 @@
 """Compares what a component returned with what independent computations give, and with their gradients.
 
-Where there are several candidates for the right computation, the one that fits best is compared with.
+Where there are several candidates for the right computation, the one that fits best is compared with. Where none does,
+gradients can still be those of what the component does compute.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .arguments import Inputs
 from .case import Case
 from .comparison import (
     NEGLIGIBLE,
     TOLERANCE,
     TOLERANCE_OF_FLOAT32,
+    describe,
     difference,
     expect,
     expect_close,
     expect_parts,
+    expect_shape,
     fail,
 )
-from .observation import observe
-from .results import LOOK_AT, OBSERVED, CheckFailed
+from .results import CheckFailed, UnreadableError
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
@@ -32,8 +32,21 @@ Computation = Callable[..., Any]
 Candidates = Sequence[Computation] | CheckFailed
 """Independent computations, of which one must fit; or why none can be found."""
 
-STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
+STEP = 1e-6  # of central differences, in float64
+TOLERANCE_OF_SLOPES = 1e-4  # relative to the larger of the two
+N_DIRECTIONS = 3  # one may be at right angles to what is missing
+NOTHING = 1e-9  # a slope that is zero but for rounding
+
+
+def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
+    """What a component may compute, or the failure of finding it: that costs the tests of values alone."""
+    try:
+        return find()
+    except UnreadableError:
+        raise
+    except CheckFailed as error:
+        return error
 
 
 def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
@@ -50,7 +63,7 @@ def leaves_of(parameters: Sequence[Tensor]) -> list[Tensor]:
     return [parameter.detach().to(torch.float64, copy=True).requires_grad_() for parameter in parameters]
 
 
-def leaf_for(value: Tensor | None, with_gradients: bool) -> Tensor | None:
+def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | None:
     """What the candidates are handed. A query that may attend to nothing is expected to attend to everything."""
     if value is None or not value.is_floating_point():
         is_mask = value is not None and value.dtype == torch.bool
@@ -58,40 +71,67 @@ def leaf_for(value: Tensor | None, with_gradients: bool) -> Tensor | None:
     return value.detach().double().requires_grad_(with_gradients)
 
 
-def judge(
-    found: Sequence[Any],
-    candidates: Candidates,
+def nearest(
+    found: Mapping[str, object],
+    candidates: Sequence[Computation],
     leaves: Sequence[Tensor | None],
-    inputs: Inputs,
-    parts: Sequence[str],
-    look_at: str,
-    factors: Sequence[Tensor | None],
-    dtype: torch.dtype | None,
-    of: Sequence[str],
-) -> list[Any]:
-    """Fails unless what was returned fits a candidate; returns that candidate's results."""
+    judged: Sequence[str],
+    judged_where: Mapping[str, Tensor],
+) -> dict[str, Any]:
+    """The parts that the first candidate computes which fits what was returned; else those of the nearest one."""
     __tracebackhide__ = True
-    if isinstance(candidates, CheckFailed):
-        raise candidates
-    judged = [number for number, name in enumerate(parts) if not of or name in of]
-    made = [partial(_computed, candidate, leaves, parts) for candidate in candidates]
-    chosen = _fitting(found, made, factors, judged)
-    numbers = range(len(parts))
-
-    def failures(of_judged: bool) -> Iterator[CheckFailed]:
-        for number in numbers:
-            if (number in judged) == of_judged:
-                factor = factors[number]
-                try:
-                    _compare(found[number], chosen[number], parts[number], look_at, dtype, factor)
-                except CheckFailed as error:
-                    yield _with_observation(error, inputs, "" if of_judged else f"in {parts[number]}: ")
-
-    missed = list(failures(of_judged=True))
-    if missed:  # the clearest one speaks; of the context, its weights may tell more
-        clearest = max(missed, key=seen_in)
-        raise clearest if seen_in(clearest) else _observed(clearest, max(map(seen_in, failures(False)), default=""))
+    chosen: dict[str, Any] = {}
+    smallest = math.inf
+    for candidate in candidates:
+        result = candidate(*leaves)
+        is_one = len(found) == 1 and not isinstance(result, (list, tuple))
+        wanted = dict(zip(found, [result] if is_one else result, strict=True))
+        error = max((_distance(found[name], wanted[name], judged_where.get(name)) for name in judged), default=0.0)
+        if not chosen or error < smallest:
+            chosen, smallest = wanted, error
+        if smallest < TOLERANCE_OF_FLOAT32:
+            break
+    if not chosen:
+        fail("the parameters", "some in which the parts can be recognised", "none that fit")
     return chosen
+
+
+def _distance(found: object, wanted: Any, factor: Tensor | None) -> float:
+    """The largest difference between two results; infinite where they are not of the same shapes."""
+    got, expected = tensors_in(found), tensors_in(wanted)
+    if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
+        return math.inf
+    pairs = list(zip(got, expected, strict=True))
+    counted = pairs if factor is None else [(one * factor, other * factor) for one, other in pairs]
+    return max((difference(*pair) for pair in counted), default=0.0)
+
+
+def compare_part(
+    found: object, wanted: Any, name: str, look_at: str, dtype: torch.dtype | None, factor: Tensor | None
+) -> None:
+    """Fails unless a part, a tensor or a list of them, is as it was computed.
+
+    Args:
+        found: what was returned.
+        wanted: what was computed.
+        name: of the part.
+        look_at: a hint for whoever fails.
+        dtype: that it should have; None = that of what was computed.
+        factor: 1 where it counts; elsewhere it need only be finite. None = everywhere.
+    """
+    __tracebackhide__ = True
+    pairs = [(found, wanted, name)]
+    if isinstance(wanted, (list, tuple)):
+        names = [f"{name} of layer {number + 1}" for number in range(len(wanted))]
+        pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
+    for one, other, what in pairs:
+        expected = other.detach().to(dtype or other.dtype)
+        if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
+            expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
+            one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
+        is_single = expected.dtype == torch.float32
+        scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
+        expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
 
 
 def compare_gradients(
@@ -130,83 +170,64 @@ def compare_gradients(
         expect_close(actual, leaf.grad.to(actual.dtype), name, DETACHED, tolerance, scale)
 
 
-def _computed(candidate: Computation, leaves: Sequence[Tensor | None], parts: Sequence[str]) -> list[Any]:
-    result = candidate(*leaves)
-    return [result] if len(parts) == 1 and not isinstance(result, (list, tuple)) else list(result)
-
-
-def _fitting(
-    found: Sequence[object],
-    candidates: Sequence[Callable[[], list[Any]]],
-    factors: Sequence[Tensor | None],
-    judged: Sequence[int],
-) -> list[Any]:
-    """The results of the first candidate that fits what was returned; else of the nearest one."""
-    __tracebackhide__ = True
-    if not candidates:
-        fail("the parameters", "some in which the parts can be recognised", "none that fit")
-    nearest, smallest = candidates[0](), math.inf
-    for number, candidate in enumerate(candidates if len(candidates) > 1 else ()):
-        wanted = candidate() if number else nearest
-        error = _distance(found, wanted, factors, judged)
-        if error < smallest:
-            nearest, smallest = wanted, error
-        if error < TOLERANCE_OF_FLOAT32:
-            break
-    return nearest
-
-
-def _distance(
-    found: Sequence[object], wanted: Sequence[Any], factors: Sequence[Tensor | None], judged: Sequence[int]
-) -> float:
-    """The largest difference between results of these parts; infinite where they are not of the same shapes."""
-    largest = 0.0
-    for number in judged:
-        one, other = found[number], wanted[number]
-        factor = factors[number]
-        got, expected = tensors_in(one), tensors_in(other)
-        if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
-            return math.inf
-        for actual, right in zip(got, expected, strict=True):
-            pair = (actual, right) if factor is None else (actual * factor, right * factor)
-            largest = max(largest, difference(*pair))
-    return largest
-
-
-def _compare(
-    found: object, wanted: Any, name: str, look_at: str, dtype: torch.dtype | None, factor: Tensor | None
+def expect_own_gradients(
+    compute: Callable[[Sequence[Tensor | None]], Any],
+    arguments: Sequence[Tensor | None],
+    parameters: Sequence[Tensor],
+    case: Case,
 ) -> None:
+    """Fails unless the gradients are those of what the component computes, by central differences.
+
+    All inputs are moved together, and then all parameters: a part that is detached anywhere shows in the slope. In
+    float32, where differences are noise, gradients must be finite and not zero. Each input has to matter.
+
+    Args:
+        compute: from arguments to the first part of what the component returns.
+        arguments: those that require a gradient are moved.
+        parameters: of the component.
+        case: draws directions.
+    """
     __tracebackhide__ = True
-    pairs = [(found, wanted, name)]
-    if isinstance(wanted, (list, tuple)):
-        names = [f"{name} of layer {number + 1}" for number in range(len(wanted))]
-        pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
-    for one, other, what in pairs:
-        expected = other.detach().to(dtype or other.dtype)
-        if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
-            expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
-            one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
-        is_single = expected.dtype == torch.float32
-        scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
-        expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
+    inputs = [one for one in arguments if one is not None and one.requires_grad]
+    learned = [one for one in parameters if one.requires_grad]
+    for tensor in (*inputs, *learned):
+        tensor.grad = None
+    result = compute([one.clone() if one is not None and one.requires_grad else one for one in arguments])
+    expect(isinstance(result, Tensor), "the result", "a tensor", describe(result))
+    expect(result.requires_grad, "the result", "one that leads back", "detached", DETACHED)
+    direction = case.normal(*result.shape)
+    (result * direction.to(result.dtype)).sum().backward()
+
+    def total() -> float:
+        with torch.no_grad():
+            moved = compute([one.detach().clone() if one is not None else None for one in arguments])
+        return float((expect_shape(moved, result.shape, "the result") * direction).sum())
+
+    for name, several in (("the inputs", inputs), ("the parameters", learned)):
+        found = [one.grad.to_dense() for one in several if one.grad is not None]
+        for gradient in found:
+            expect_shape(gradient, gradient.shape, f"the gradients of {name}", DETACHED)
+        some = [bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel()]
+        is_enough = any(some) if several is learned else len(some) == len(several) and all(some)
+        expect(is_enough or not several, f"the gradients of {name}", "not zero", "none, or zeros", DETACHED)
+        if several and all(one.dtype == torch.float64 for one in (*inputs, *learned)):
+            for _ in range(N_DIRECTIONS):
+                ways = [case.normal(*one.shape) for one in several]
+                _expect_slope(total, several, ways, name)
 
 
-def seen_in(error: CheckFailed) -> str:
-    """What was observed, of a failure's message; "" where nothing was."""
-    return str(error).partition(OBSERVED)[2]
+def _expect_slope(total: Callable[[], float], tensors: Sequence[Tensor], ways: Sequence[Tensor], name: str) -> None:
+    """Fails unless the slope of the total, as the tensors move their ways, is the one that their gradients say."""
+    __tracebackhide__ = True
+    pairs = [(one.grad, way) for one, way in zip(tensors, ways, strict=True) if one.grad is not None]
+    said = sum(float((gradient * way).sum()) for gradient, way in pairs)
 
+    def total_after(step: float) -> float:
+        for one, way in zip(tensors, ways, strict=True):
+            one.data.add_(way, alpha=step)
+        return total()
 
-def _with_observation(error: CheckFailed, inputs: Inputs, where: str) -> CheckFailed:
-    """The same failure, with what was observed."""
-    if not error.compared or STATE in str(error):
-        return error
-    text = observe(*error.compared, inputs)
-    return _observed(error, text and where + text)
-
-
-def _observed(error: CheckFailed, text: str) -> CheckFailed:
-    """The same failure; what was observed, if anything, takes the place of the question where to look."""
-    if not text:
-        return error
-    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
-    return CheckFailed("\n".join([*lines, f"{OBSERVED}{text}"]), error.compared)
+    slope = (total_after(STEP) - total_after(-2 * STEP)) / (2 * STEP)
+    total_after(STEP)  # back
+    is_right = abs(slope - said) <= TOLERANCE_OF_SLOPES * max(1.0, abs(slope), abs(said))
+    expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", DETACHED)

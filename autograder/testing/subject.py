@@ -21,7 +21,8 @@ Parameters are random, and a submission may name and lay them out as it likes. T
 each way to read the parameters, and one of them has to fit.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,15 +30,27 @@ import pytest
 import torch
 from torch import Tensor
 
-from .arguments import Inputs
-from .calls import expect_computes, expect_no_state, is_right
+from .arguments import Inputs, call_with_copies, copies_of, copy_of, expect_unchanged, inputs_told
 from .case import Case
-from .comparison import expect_gradients
-from .fitting import Candidates
+from .comparison import all_equal, expect, expect_gradients, expect_parts
+from .fitting import (
+    Candidates,
+    compare_gradients,
+    compare_part,
+    expect_own_gradients,
+    leaf_for,
+    nearest,
+    tensors_in,
+)
+from .observation import observe
+from .results import LOOK_AT, OBSERVED, CheckFailed, OtherPartsError, UnreadableError
 
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
 """A test runs in both; float32 is what models are trained in."""
+
+MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
+STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
 
 
 @dataclass(frozen=True)
@@ -58,17 +71,33 @@ class Subject:
     parameters: Sequence[tuple[Tensor, Tensor]] = ()
     dtype: torch.dtype | None = None
 
-    def expect_values(self, inputs: Inputs, look_at: str = "", of: Sequence[str] = (), **options: Any) -> None:
+    def expect_values(
+        self,
+        inputs: Inputs,
+        look_at: str = "",
+        of: Sequence[str] = (),
+        *,
+        judged_where: Mapping[str, Tensor] = {},
+        contiguous: bool = False,
+        case: Case | None = None,
+    ) -> None:
         """Fails unless these parts, or all, are those of a formula.
 
         Args:
             inputs: the arguments by name.
             look_at: a hint for whoever fails.
             of: the parts that the test is about.
-            options: further arguments of `expect_computes`, such as `judged_where`.
+            judged_where: of a part by its name: 1 where it counts and 0 where it may be anything finite.
+            contiguous: whether float32 inputs are laid out as they come, not as after a transpose.
+            case: draws a sum of results whose gradients are compared, too.
         """
         __tracebackhide__ = True
-        expect_computes(self.call, self.formulas, inputs, self.parts, look_at, of=of, dtype=self.dtype, **options)
+        with inputs_told(inputs, self.formulas):
+            given, leaves = self._copies(inputs, case is not None, contiguous)
+            found = self._parts(self._call(given, case is not None))
+            right = self._judge(found, leaves, inputs, look_at, of, judged_where)
+            if case is not None:
+                self._compare_gradients(found, right, given, leaves, case, judged_where)
 
     def expect_gradients(
         self,
@@ -80,6 +109,9 @@ class Subject:
     ) -> None:
         """Fails unless the gradients of all inputs and parameters are right.
 
+        Where the values are wrong even without gradients, these need only be those of what the component computes, if
+        it has most of the parts that it should have.
+
         Args:
             case: draws the sum of results that is differentiated.
             inputs: the arguments by name.
@@ -88,20 +120,21 @@ class Subject:
             nonzero: parameters whose gradients must not be zero; None = all, and there must be some.
         """
         __tracebackhide__ = True
-        is_right_too = expect_computes(
-            self.call,
-            self.formulas,
-            inputs,
-            self.parts,
-            look_at,
-            parameters=self.parameters,
-            case=case,
-            of=of,
-            dtype=self.dtype,
-            gradients_only=True,
-        )
+        with inputs_told(inputs, self.formulas):
+            given, leaves = self._copies(inputs, with_gradients=True)
+            found = self._parts(self._call(given, with_gradients=True))
+            try:
+                right = self._judge(found, leaves, inputs, look_at, of)
+            except CheckFailed:
+                has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
+                if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
+                    raise
+                of_module = [parameter for parameter, _ in self.parameters]
+                expect_own_gradients(self._first_part, [*given.values()], of_module, case)
+                return
+            self._compare_gradients(found, right, given, leaves, case)
         parameters = [one for one, _ in self.parameters] if nonzero is None else list(nonzero)
-        if is_right_too and (parameters or nonzero is None):
+        if parameters or nonzero is None:
             expect_gradients(parameters, "the gradients of the parameters", look_at)
 
     def expect_no_side_effects(
@@ -116,18 +149,161 @@ class Subject:
                 earlier call is to blame.
         """
         __tracebackhide__ = True
-        expect_no_state(
-            self.call,
-            self.formulas,
-            inputs,
-            others,
-            self.parts,
-            fresh=(lambda: fresh().is_right(inputs)) if fresh else None,
-        )
+        arguments = dict(zip(others, copies_of(others.values()), strict=True))
+        with torch.no_grad():
+            with mixed_dtypes_explained():
+                first = self.call(*arguments.values())
+            expect_unchanged(self.call, arguments, others)
+            kept = tensors_in(first, copied=True)
+            try:
+                self._expect_result(first, others)
+            except UnreadableError:
+                raise
+            except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
+                if not kept or (fresh is not None and fresh().is_right(inputs)):
+                    raise
+                self._expect_equal_calls(kept, inputs, others)
+                return
+            handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
+            for given in (inputs, others):  # the second time, the very same tensors have other contents
+                for one, value in zip(handed, given.values(), strict=True):
+                    if one is not None and value is not None:
+                        one.data.copy_(value)
+                self._expect_result(self.call(*handed), given, STATE)
+                is_kept = all_equal(kept, tensors_in(first))
+                expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = ()) -> bool:
         """Whether `expect_values` would pass."""
-        return is_right(self.call, self.formulas, inputs, self.parts, dtype=self.dtype, of=of)
+        try:
+            self.expect_values(inputs, of=of)
+        except UnreadableError:
+            raise
+        except CheckFailed:
+            return False
+        return True
+
+    def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
+        """The dtype of the results: by default that of the first input of floats."""
+        return self.dtype or next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
+
+    def _copies(
+        self, inputs: Inputs, with_gradients: bool, contiguous: bool = False
+    ) -> tuple[dict[str, Tensor | None], list[Tensor | None]]:
+        """The arguments as the component gets them, and as the formulas do.
+
+        With gradients, the first float32 input needs none, like the vectors of a frozen embedding.
+        """
+        is_single = self._dtype_for(inputs) == torch.float32
+        is_plain = with_gradients or contiguous or not is_single
+        given = {name: copy_of(value, with_gradients, is_plain) for name, value in inputs.items()}
+        leaves = [leaf_for(value, with_gradients) for value in inputs.values()]
+        if with_gradients and is_single:
+            for tensor in (next(iter(given.values())), leaves[0]):
+                if tensor is not None:
+                    tensor.requires_grad_(False)
+        return given, leaves
+
+    def _call(self, given: Inputs, with_gradients: bool) -> Any:
+        """Makes the call; without gradients, in float32, as a model that translates does."""
+        __tracebackhide__ = True
+        with mixed_dtypes_explained():
+            if with_gradients or self._dtype_for(given) != torch.float32:
+                return call_with_copies(self.call, list(given.values()))
+            first, *others = given
+            with torch.inference_mode():
+                return self.call(given[first], **{name: given[name] for name in others})
+
+    def _parts(self, result: Any) -> list[Any]:
+        __tracebackhide__ = True
+        return [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
+
+    def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
+        __tracebackhide__ = True
+        return self._parts(call_with_copies(self.call, arguments))[0]
+
+    def _judge(
+        self,
+        found: Sequence[Any],
+        leaves: Sequence[Tensor | None],
+        inputs: Inputs,
+        look_at: str,
+        of: Sequence[str] = (),
+        judged_where: Mapping[str, Tensor] = {},
+    ) -> dict[str, Any]:
+        """Fails unless what was returned fits a formula, whose results it returns by part.
+
+        Of several failures, the one speaks of which something was observed. Of the context, its weights may tell more.
+        """
+        __tracebackhide__ = True
+        if not set(of) <= set(self.parts):
+            raise ValueError(f"of {of}: expected some of {self.parts}")
+        if isinstance(self.formulas, CheckFailed):
+            raise self.formulas
+        returned, dtype = dict(zip(self.parts, found, strict=True)), self._dtype_for(inputs)
+        judged = of or self.parts
+        right = nearest(returned, self.formulas, leaves, judged, judged_where)
+
+        def failures(parts: Iterable[str]) -> Iterator[tuple[str, str, CheckFailed]]:
+            for part in parts:
+                try:
+                    compare_part(returned[part], right[part], part, look_at, dtype, judged_where.get(part))
+                except CheckFailed as error:
+                    compared = None if STATE in str(error) else error.compared
+                    yield observe(*compared, inputs) if compared else "", part, error
+
+        if missed := list(failures(judged)):
+            text, _, error = max(missed, key=lambda one: one[0])
+            others = [f"in {part}: {seen}" for seen, part, _ in failures(set(self.parts) - {*judged}) if seen]
+            raise observed(error, text or max(others)) if text or others else error
+        return right
+
+    def _compare_gradients(
+        self,
+        found: Sequence[Any],
+        right: Mapping[str, Any],
+        given: Inputs,
+        leaves: Sequence[Tensor | None],
+        case: Case,
+        judged_where: Mapping[str, Tensor] = {},
+    ) -> None:
+        __tracebackhide__ = True
+        pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
+        pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
+        first = self.parts[0]
+        compare_gradients(found[0], right[first], judged_where.get(first), pairs, case)
+
+    def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
+        """Fails unless a call with these inputs may return this."""
+        __tracebackhide__ = True
+        with inputs_told(inputs, self.formulas):
+            self._judge(self._parts(result), [leaf_for(one) for one in inputs.values()], inputs, look_at)
+
+    def _expect_equal_calls(self, kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
+        """Fails unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
+        __tracebackhide__ = True
+        calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
+        again, other, *more = (tensors_in(self.call(*given), copied=True) for given in calls)
+        for one, same in ((kept, again), *((other, one) for one in more)):
+            expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
+        expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
+
+
+def observed(error: CheckFailed, text: str) -> CheckFailed:
+    """The same failure; what was observed takes the place of the question where to look."""
+    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
+    return CheckFailed("\n".join([*lines, f"{OBSERVED}{text}"]), error.compared)
+
+
+@contextmanager
+def mixed_dtypes_explained() -> Iterator[None]:
+    """A block in which an error of mixed dtypes gets a note on what it says about the parameters."""
+    try:
+        yield
+    except RuntimeError as error:
+        if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+            error.add_note(MIXED)
+        raise
 
 
 def each_row(names: Iterable[str], also_in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:

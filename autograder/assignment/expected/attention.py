@@ -108,7 +108,7 @@ def expect_right_or_finite(
 ) -> None:
     """Fails where the context is not right; of a formula that is wrong anyway, where it or gradients are not finite."""
     try:
-        options |= {"parameters": (), "case": case} if gradients_too else {}
+        options |= {"case": case} if gradients_too else {}
         subject.expect_values(inputs, look_at, ["context"], **options)
     except CheckFailed:
         if subject.is_right(draw(case, (2, 3, 4, 5, 7)), ["context"]):

@@ -19,10 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ...testing.calls import attempt
 from ...testing.case import Case
 from ...testing.comparison import TOLERANCE, expect, expect_close, expect_shape
-from ...testing.fitting import Computation, leaves_of
+from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest

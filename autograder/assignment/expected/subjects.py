@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from ...testing.arguments import Inputs, copies_of
-from ...testing.calls import attempt
 from ...testing.case import Case
 from ...testing.comparison import expect, expect_parts, expect_shape
-from ...testing.fitting import Candidates, Computation, leaves_of
+from ...testing.fitting import Candidates, Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest

@@ -88,7 +88,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
         return call
 
     shared = Subject(with_one_tensor(subject.call), PARTS, [with_one_tensor(subject.formulas[0])], subject.parameters)
-    shared.expect_values(inputs, SPLIT, ["output"], parameters=subject.parameters, case=case)
+    shared.expect_values(inputs, SPLIT, ["output"], case=case)
 
 
 @pytest.mark.item("masks reach every head")

@@ -9,9 +9,9 @@ import torch
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.proxy.submission import Sandbox
 from autograder.testing.arguments import call_with_copies
-from autograder.testing.calls import expect_no_state
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CheckFailed
+from autograder.testing.subject import Subject
 from foundation.assignment_file import read_assignment
 
 
@@ -217,7 +217,7 @@ def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(sandbox, wh
         if where == "module":
             function = submission.build("attention.MultiHeadedAttention", 3, 1, dtype=torch.float64)
         with pytest.raises(CheckFailed, match="query after the call") as caught:
-            expect_no_state(function, [], {"query": x, "key": x, "value": x}, {"query": x, "key": x, "value": x}, ["y"])
+            Subject(function, ["y"], []).expect_no_side_effects(*[{"query": x, "key": x, "value": x}] * 2)
         assert f"changed in place by {place}" in str(caught.value)
         leaf = x.clone().requires_grad_()
         returned = call_with_copies(function, [leaf, 2 * x, x])

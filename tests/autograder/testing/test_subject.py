@@ -1,13 +1,14 @@
-"""What `expect_computes` and `expect_no_state` find, and what they leave free."""
+"""What a `Subject` finds wrong with a component, and what it leaves free."""
 
 import pytest
 import torch
 from torch import nn
 
-from autograder.testing.calls import attempt, expect_computes, expect_no_state
 from autograder.testing.case import Case
 from autograder.testing.comparison import fail
+from autograder.testing.fitting import attempt
 from autograder.testing.results import CheckFailed
+from autograder.testing.subject import Subject
 
 X = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], dtype=torch.float64)
 
@@ -21,8 +22,12 @@ def in_place(x):
     return x
 
 
-def expect(function, x=X, **options):
-    expect_computes(function, [double], {"x": x}, ["y"], "twice x", **options)
+def expect(function, x=X, formulas=(double,), **options):
+    Subject(function, ["y"], list(formulas)).expect_values({"x": x}, "twice x", **options)
+
+
+def expect_no_side_effects(function):
+    Subject(function, ["y"], [double]).expect_no_side_effects({"x": X}, {"x": X.flip(0)})
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
@@ -69,11 +74,14 @@ def test_float32_comes_as_it_does_in_translation(function):
 def test_gradients_of_inputs_and_parameters():
     weight = nn.Parameter(torch.tensor(3.0, dtype=torch.float64))
     leaf = weight.detach().clone().requires_grad_()
-    options = {"parameters": [(weight, leaf)], "case": Case(1, "gradients")}
-    expect_computes(lambda x: weight * x, [lambda x: leaf * x], {"x": X}, ["y"], **options)
+
+    def judge(function):
+        Subject(function, ["y"], [lambda x: leaf * x], [(weight, leaf)]).expect_gradients(Case(1, "test"), {"x": X})
+
+    judge(lambda x: weight * x)
     for wrong in (lambda x: weight.detach() * x, lambda x: weight * x.detach(), lambda x: (weight * x).detach()):
         with pytest.raises(CheckFailed, match="gradient|leads back"):
-            expect_computes(wrong, [lambda x: leaf * x], {"x": X}, ["y"], **options)
+            judge(wrong)
 
 
 def test_what_does_not_count_must_be_finite_and_no_more():
@@ -83,10 +91,10 @@ def test_what_does_not_count_must_be_finite_and_no_more():
         expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where={"y": factor})
 
 
-def test_one_of_several_candidates_fits():
-    expect_computes(double, [lambda x: 3 * x, double], {"x": X}, ["y"])
+def test_one_of_several_formulas_fits():
+    expect(double, formulas=[lambda x: 3 * x, double])
     with pytest.raises(CheckFailed, match="none that fit"):
-        expect_computes(double, [], {"x": X}, ["y"])
+        expect(double, formulas=[])
 
 
 def keeps_first(kept=[]):  # noqa: B006  state is what this is about
@@ -106,40 +114,6 @@ def writes_into_one_result():
     return lambda x: torch.mul(x, 2, out=out)
 
 
-@pytest.mark.parametrize(
-    "function, says",
-    [
-        (in_place, "x after the call"),
-        (keeps_first(), "must not depend on earlier ones"),
-        (keeps_by_object({}), "must not depend on earlier ones"),
-        (writes_into_one_result(), "the result of an earlier call"),
-    ],
-)
-def test_state_and_changed_arguments_are_found(function, says):
-    expect_no_state(double, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
-    with pytest.raises(CheckFailed) as caught:
-        expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
-    assert says in str(caught.value)
-
-
-def test_what_is_seen_in_another_part_is_said_of_the_part_that_is_judged():
-    def right(x):
-        return x + 1, 2 * x
-
-    with pytest.raises(CheckFailed) as caught:
-        expect_computes(lambda x: (x.sin(), 6 * x), [right], {"x": X}, ["y", "z"], "the sum", of=["y"])
-    assert str(caught.value).startswith("y\n") and "observed: in z: every value is 3 times" in str(caught.value)
-    assert "look at" not in str(caught.value)
-    expect_computes(lambda x: (x + 1, 6 * x), [right], {"x": X}, ["y", "z"], of=["y"])
-
-
-def test_the_failure_of_another_call_is_said_without_the_inputs_of_this_one():
-    other = attempt(lambda: fail("the shape of another call", "(2, 3)", "(3, 2)"))
-    with pytest.raises(CheckFailed) as caught:
-        expect_computes(double, other, {"x": X}, ["y"])
-    assert "inputs" not in str(caught.value)
-
-
 class Counting:
     """Twice x but for a summand, which each call may raise."""
 
@@ -151,30 +125,54 @@ class Counting:
         return 2 * x + self.summand
 
 
-@pytest.mark.parametrize("function", [Counting(0.0), lambda x: torch.where(x > 0, 3 * x, torch.nan)])
+@pytest.mark.parametrize(
+    "function, says",
+    [
+        (in_place, "x after the call"),
+        (keeps_first(), "must not depend on earlier ones"),
+        (keeps_by_object({}), "must not depend on earlier ones"),
+        (writes_into_one_result(), "the result of an earlier call"),
+        (Counting(0.5), "the same call, after others"),
+        (lambda x: torch.ones_like(x), "calls with other inputs"),
+        (lambda x: 2 * x + torch.rand(2, 3), "the same call, after others"),
+    ],
+)
+def test_state_and_changed_arguments_are_found(function, says):
+    with pytest.raises(CheckFailed) as caught:
+        expect_no_side_effects(function)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("function", [double, Counting(0.0), lambda x: torch.where(x > 0, 3 * x, torch.nan)])
 def test_wrong_values_are_no_state(function):
-    expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+    expect_no_side_effects(function)
 
 
-@pytest.mark.parametrize("function", [Counting(0.5), lambda x: torch.ones_like(x), lambda x: 2 * x + torch.rand(2, 3)])
-def test_state_is_found_where_values_are_wrong(function):
-    with pytest.raises(CheckFailed, match="result"):
-        expect_no_state(function, [double], {"x": X}, {"x": X.flip(0)}, ["y"])
+def test_what_is_seen_in_another_part_is_said_of_the_part_that_is_judged():
+    subject = Subject(lambda x: (x.sin(), 6 * x), ["y", "z"], [lambda x: (x + 1, 2 * x)])
+    with pytest.raises(CheckFailed) as caught:
+        subject.expect_values({"x": X}, "the sum", of=["y"])
+    assert str(caught.value).startswith("y\n") and "observed: in z: every value is 3 times" in str(caught.value)
+    assert "look at" not in str(caught.value)
+
+
+def test_the_failure_of_another_call_is_said_without_the_inputs_of_this_one():
+    other = attempt(lambda: fail("the shape of another call", "(2, 3)", "(3, 2)"))
+    with pytest.raises(CheckFailed) as caught:
+        Subject(double, ["y"], other).expect_values({"x": X})
+    assert "inputs" not in str(caught.value)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_wrong_values_may_have_right_gradients(dtype):
     scale = torch.tensor(3.0, dtype=dtype, requires_grad=True)
     pairs = [(scale, scale.detach().double().requires_grad_())]
+    subject = Subject(lambda x, y: scale * x * y.exp(), ["z"], [torch.add], pairs)
     inputs = {"x": X.to(dtype), "y": X.flip(1).to(dtype)}
-
-    def compute(x, y):
-        return scale * x * y.exp()
-
-    options = {"parameters": pairs, "case": Case(0, "test")}
-    expect_computes(compute, [torch.add], inputs, ["z"], gradients_only=True, **options)
+    subject.expect_gradients(Case(0, "test"), inputs)
+    assert not subject.is_right(inputs)
     with pytest.raises(CheckFailed):
-        expect_computes(compute, [torch.add], inputs, ["z"], **options)
+        subject.expect_values(inputs, case=Case(0, "test"))
 
 
 @pytest.mark.parametrize(
@@ -190,20 +188,12 @@ def test_wrong_values_may_have_right_gradients(dtype):
 )
 def test_gradients_of_wrong_values_are_those_of_what_is_computed(function):
     with pytest.raises(CheckFailed):
-        expect_computes(
-            function, [torch.add], {"x": X, "y": X + 1}, ["z"], parameters=[], case=Case(0, "test"), gradients_only=True
-        )
+        Subject(function, ["z"], [torch.add]).expect_gradients(Case(0, "test"), {"x": X, "y": X + 1}, nonzero=[])
 
 
 def test_a_test_may_be_about_some_parts():
-    options = {"x": X, "y": X.flip(0)}, ["sum", "difference"]
-
-    def compute(x, y):
-        return x + y, y - x
-
-    def both(x, y):
-        return x + y, x - y
-
-    expect_computes(compute, [both], *options, of=["sum"])
+    both = Subject(lambda x, y: (x + y, y - x), ["sum", "difference"], [lambda x, y: (x + y, x - y)])
+    inputs = {"x": X, "y": X.flip(0)}
+    both.expect_values(inputs, of=["sum"])
     with pytest.raises(CheckFailed, match="difference"):
-        expect_computes(compute, [both], *options, of=["difference"])
+        both.expect_values(inputs, of=["difference"])
