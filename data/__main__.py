@@ -7,7 +7,7 @@ import sys
 
 from foundation.command_line import Parser, print_anywhere, run_command
 
-from .fetching.commands import add_fetch_command
+from .fetching import add_fetch_command
 from .generator.commands import add_generator_commands
 from .preparation.commands import add_prepare_command
 

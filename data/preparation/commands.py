@@ -13,17 +13,16 @@ from typing import Any
 
 from tqdm import tqdm
 
-from foundation.command_line import at_least
+from foundation.command_line import at_least, positive
 
+from ..fetching import read_table
 from ..files import Commands, CorpusError, output_folder
-from .choices import PRESETS, SPLITS, Choices
 from .corpus import MOST_TOKENS_READ, prepare, read_summary, replace_corpus, split_name, workspace
-from .encodings import PRE_TOKENIZERS, Encodings, read_encoding
+from .encodings import PRE_TOKENIZERS, SPLITS, Choices, Encodings, read_encoding
 from .reading import TextPair, read_columns, read_dataset, read_files
 
 DEFAULTS = Choices()
-LARGEST_VOCABULARY = 10_000_000  # the library reserves memory for all of it at once
-MOST_COLUMNS = 1000
+PRESETS = {name: corpus["choices"] for name, corpus in read_table().items() if "choices" in corpus}
 EXAMPLES = """examples:
   python -m data prepare --train train.de.gz train.en.gz --dev-files val.de.gz val.en.gz --test 0 \\
       --vocabulary 18000 --joint --lowercase --languages de en --output corpora/deen
@@ -66,7 +65,7 @@ def add_prepare_command(commands: Commands) -> None:
     )
     parser.add_argument(
         "--columns",
-        type=at_least(1, MOST_COLUMNS),
+        type=positive,
         nargs=2,
         metavar=("SOURCE", "TARGET"),
         help="columns of --pairs, from 1 (default: 1 2)",
@@ -81,9 +80,9 @@ def add_prepare_command(commands: Commands) -> None:
         "whitespace = as the library tokenizers has it, where signs that touch stay together",
     )
     for name, kind, what in (
-        ("vocabulary", at_least(1, LARGEST_VOCABULARY), "size of each encoding"),
-        ("min-count", at_least(1), "of whole words, those that occur less often are unknown"),
-        ("most-tokens", at_least(1), "drop pairs with a longer side"),
+        ("vocabulary", positive, "size of each encoding"),
+        ("min-count", positive, "of whole words, those that occur less often are unknown"),
+        ("most-tokens", positive, "drop pairs with a longer side"),
         ("dev", number_or_share, "pairs to draw if there is no dev split, or their share, such as 10%%"),
         ("test", number_or_share, "likewise if there is no test split"),
         ("seed", at_least(0), "seed for drawing them"),
@@ -154,11 +153,11 @@ def choose(options: argparse.Namespace) -> Choices:
         CorpusError: if they do not go together.
     """
     preset = dict(PRESETS.get(options.preset, {}))
-    origin = {name: preset.pop(name, None) for name in ("dataset", "config")}
+    dataset, config = preset.pop("source", None), preset.pop("config", None)
     if not (options.train or options.pairs or options.dataset):
-        if not origin["dataset"]:
+        if not dataset:
             raise CorpusError("no text is named: --train, --pairs, --dataset, or a --preset with a dataset of its own")
-        options.dataset, options.config = origin["dataset"], options.config or origin["config"]
+        options.dataset, options.config = dataset, options.config or config
     given = {name: getattr(options, name) for name in vars(DEFAULTS) if getattr(options, name) is not None}
     choices = Choices(**{**preset, **given})
     choices = replace(choices, languages=(choices.languages[0], choices.languages[1]))

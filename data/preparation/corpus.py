@@ -5,7 +5,7 @@ split; and an encoding is learnt on the training split alone: byte pairs (one en
 for both, as in Vaswani et al. 2017, section 5.1) or whole words. The encodings are saved as JSON files of the library
 `tokenizers`, so that new text can be prepared for the trained model.
 
-The text is read once and then only from the disk: memory holds numbers about the pairs, some tens of bytes each.
+The text is read once and then only from the disk: memory holds a short hash of each source.
 """
 
 from __future__ import annotations
@@ -15,21 +15,17 @@ import json
 import random
 import re
 import tempfile
-from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from itertools import compress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from given.config import LANGUAGES
 
 from ..files import SEPARATOR, CorpusError
-from .choices import SPLITS, Choices, count_of
-from .encodings import Encoding, Encodings, empty_tokenizer, learn
+from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
 from .reading import TextPair
 
 MOST_TOKENS_READ = 511  # the most tokens that reference/ reads: it has 512 positions, and a target begins with <bos>
@@ -37,8 +33,20 @@ SUMMARY = "summary.json"  # names each file of the corpus, with its sha256
 OURS = re.compile(r"summary\.json|(train|dev|test)\.(bpe|words|arrow)|languages\.json|tokenizer(_[\w-]+)?\.json")
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
-Chosen = np.ndarray[tuple[int], np.dtype[np.bool_]]
-"""Whether a pair is chosen, for each pair."""
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """The pairs of a split, words separated by spaces: lines `source|||target` of a file, `count` in all."""
+
+    path: Path
+    count: int
+
+    def __iter__(self) -> Iterator[TextPair]:
+        """Reads the pairs from the file."""
+        with self.path.open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                source, _, target = line.rstrip("\n").partition(SEPARATOR)
+                yield source, target
 
 
 def prepare(
@@ -63,21 +71,19 @@ def prepare(
     Raises:
         CorpusError: if too little is left.
     """
-    found, dropped = clean(splits, choices, folder, tick)
-    if not len(found["train"]):
-        raise CorpusError(_nothing_left(dropped))
-    drawn = draw(found["train"], [split for split in SPLITS if split not in found], choices)
-    encodings = known or learn(drawn["train"], choices)
-    counts, longest = {}, [0, 0]
-    for split in SPLITS:
-        pairs = (found | drawn)[split]
-        path = folder / f"{split}.{choices.encoding}"
-        counts[split], lengths = write_split(split, pairs, encodings, choices, path)
-        longest = list(map(max, longest, lengths))
-        if too_long := len(pairs) - counts[split]:
-            dropped["too long"] += too_long
-    for split in found:
-        (folder / f"{split}.sentences").unlink()
+    with tempfile.TemporaryDirectory(prefix="sentences-", dir=folder) as name:
+        found, dropped = clean(splits, choices, Path(name), tick)
+        if not found["train"].count:
+            raise CorpusError(_nothing_left(dropped))
+        draw(found, choices)
+        encodings = known or learn(found["train"], choices)
+        counts, longest = {}, [0, 0]
+        for split in SPLITS:
+            path = folder / f"{split}.{choices.encoding}"
+            counts[split], lengths = write_split(split, found[split], encodings, choices, path)
+            longest = list(map(max, longest, lengths))
+            if too_long := found[split].count - counts[split]:
+                dropped["too long"] += too_long
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
     if choices.arrow:
@@ -98,31 +104,6 @@ def prepare(
         "longest": dict(zip(("source", "target"), longest, strict=True)),
         "dropped": dict(dropped),
     }
-
-
-class SentencePairs:
-    """Pairs of a split: words separated by spaces."""
-
-    def __init__(self, path: Path, chosen: Chosen) -> None:
-        """Takes a file of lines `source|||target` and which of them count."""
-        self.path, self.chosen = path, chosen
-
-    def __len__(self) -> int:
-        """The number of pairs."""
-        return int(self.chosen.sum())
-
-    def __iter__(self) -> Iterator[TextPair]:
-        """Reads the pairs from the file."""
-        with self.path.open(encoding="utf-8", newline="\n") as file:
-            for line in compress(file, self.chosen.tobytes()):
-                source, _, target = line.rstrip("\n").partition(SEPARATOR)
-                yield source, target
-
-    def choose(self, numbers: Sequence[int]) -> SentencePairs:
-        """Returns the pairs of these numbers, in the order of the file."""
-        rows = np.zeros_like(self.chosen)
-        rows[np.flatnonzero(self.chosen)[np.array(numbers, np.int64)]] = True
-        return SentencePairs(self.path, rows)
 
 
 def split_name(name: str) -> str:
@@ -154,45 +135,52 @@ def clean(
         raise CorpusError(f"it has no split 'train', only {', '.join(splits) or 'nothing'}")
     cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
     dropped: Counter[str] = Counter()
-    marks = array("Q")  # of the sources of all pairs so far
-    ends = {}
+    seen: set[bytes] = set()
+    found = {}
     for split in reversed([split for split in SPLITS if split in named]):
-        with (folder / f"{split}.sentences").open("w", encoding="utf-8", newline="\n") as file:
+        path, count = folder / split, 0
+        with path.open("w", encoding="utf-8", newline="\n") as file:
             for texts in named[split]:
                 tick()
-                if max(map(len, texts)) > MOST_CHARACTERS:
+                is_sentence = max(map(len, texts)) <= MOST_CHARACTERS
+                source, target = map(cut, texts) if is_sentence else ([], [])
+                line = " ".join(source)
+                mark = hashlib.blake2b(line.encode(), digest_size=8).digest()
+                if not is_sentence or max(len(source), len(target)) > choices.most_tokens:
                     dropped["too long"] += 1
-                    continue
-                source, target = map(cut, texts)
-                if not source or not target:
+                elif not source or not target:
                     dropped["empty"] += 1
-                elif max(len(source), len(target)) > choices.most_tokens:
-                    dropped["too long"] += 1
+                elif mark in seen:
+                    dropped["source seen before"] += 1
                 else:
-                    line = " ".join(source)
-                    marks.append(int.from_bytes(hashlib.blake2b(line.encode(), digest_size=8).digest(), "big"))
+                    seen.add(mark)
                     file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
-        ends[split] = len(marks)
-    is_first = np.zeros(len(marks), bool)
-    is_first[np.unique(np.frombuffer(marks, np.uint64), return_index=True)[1]] = True
-    if seen_before := len(marks) - int(is_first.sum()):
-        dropped["source seen before"] = seen_before
-    parts = zip(ends, np.split(is_first, list(ends.values())), strict=False)
-    return {split: SentencePairs(folder / f"{split}.sentences", part) for split, part in parts}, dropped
+                    count += 1
+        found[split] = SentencePairs(path, count)
+    return found, dropped
 
 
-def draw(pairs: SentencePairs, missing: list[str], choices: Choices) -> dict[str, SentencePairs]:
-    """Takes the missing splits out of the training text; returns them and the rest. Raises: CorpusError."""
-    sizes = {split: count_of(getattr(choices, split), len(pairs)) for split in missing}
-    if 4 * sum(sizes.values()) > 3 * len(pairs):
+def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
+    """Takes the missing splits out of the training text, and adds them to `found`. Raises: CorpusError."""
+    pairs, folder = found["train"], found["train"].path.parent
+    sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in found}
+    total = sum(sizes.values())
+    if 4 * total > 3 * pairs.count:
         wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
         smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
-        raise CorpusError(f"{len(pairs):,} pairs are too few to take {wanted}; name a smaller {smaller}")
-    order = array("I", range(len(pairs)))
+        raise CorpusError(f"{pairs.count:,} pairs are too few to take {wanted}; name a smaller {smaller}")
+    order = list(range(pairs.count))
     random.Random(choices.seed).shuffle(order)  # noqa: S311  # nothing depends on its secrecy
-    taken, rest = list(order[: sum(sizes.values())]), order[sum(sizes.values()) :]
-    found = {split: pairs.choose([taken.pop() for _ in range(size)]) for split, size in sizes.items()}
-    return {"train": pairs.choose(rest), **found}
+    taken = iter(order[:total][::-1])
+    numbers = {next(taken): split for split, size in sizes.items() for _ in range(size)}
+    with ExitStack() as stack:
+        files = {}
+        for split in ("train", *sizes):
+            path = folder / f"{split}-drawn"
+            files[split] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+            found[split] = SentencePairs(path, sizes.get(split, pairs.count - total))
+        for number, (source, target) in enumerate(pairs):
+            files[numbers.get(number, "train")].write(f"{source}{SEPARATOR}{target}\n")
 
 
 def write_split(

@@ -1,4 +1,4 @@
-"""How text becomes tokens: cut into words, then byte pairs or whole words.
+"""How text becomes tokens: all choices of `prepare`, and the encodings: words, then byte pairs or whole words.
 
 An encoding is one JSON file of the library `tokenizers`, complete in itself: `Tokenizer.from_file(path).encode(text)`
 normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such
@@ -7,11 +7,15 @@ tokens, a piece that goes on ends in `@@`, and what the encoding does not know i
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
@@ -29,11 +33,68 @@ from reference.vocab import CONTINUES  # noqa: E402
 
 from ..bpe import Lines, train_bpe  # noqa: E402
 from ..files import SEPARATOR, CorpusError  # noqa: E402
-from .choices import Choices  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
 PRE_TOKENIZERS = ("signs", "whitespace")
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How text becomes a corpus.
+
+    Attributes:
+        encoding: `bpe` or `words`.
+        vocabulary: size of each language's encoding, at most.
+        joint: one encoding for both languages.
+        lowercase: no capital letters.
+        most_tokens: pairs with a longer side (after encoding) are dropped.
+        dev: pairs to take from the training text if there is no dev split, or their share: "10%".
+        test: likewise if there is no test split.
+        seed: of the draw of these pairs.
+        pre_tokenizer: `signs` or `whitespace`: see `empty_tokenizer`.
+        min_count: of whole words, those that occur less often in the training split are unknown.
+        languages: codes of source and target, such as `de` and `en`.
+        arrow: the training split is a file for memory mapping, not lines.
+    """
+
+    encoding: str = "bpe"
+    vocabulary: int = 18_000
+    joint: bool = False
+    lowercase: bool = False
+    most_tokens: int = 100
+    dev: int | str = 1000
+    test: int | str = 1000
+    seed: int = 0
+    pre_tokenizer: str = "signs"
+    min_count: int = 1
+    languages: tuple[str, str] = ("source", "target")
+    arrow: bool = False
+
+    @property
+    def tokenizer_names(self) -> tuple[str, str]:
+        """The files with the encodings of source and target."""
+        if self.joint:
+            return "tokenizer.json", "tokenizer.json"
+        return f"tokenizer_{self.languages[0]}.json", f"tokenizer_{self.languages[1]}.json"
+
+    @property
+    def of_encodings(self) -> dict[str, Any]:
+        """Those that shape the encodings."""
+        names = ("encoding", "vocabulary", "joint", "lowercase", "pre_tokenizer", "min_count")
+        return {name: getattr(self, name) for name in names} | {"languages": list(self.languages)}
+
+
+def count_of(size: int | str, total: int) -> int:
+    """Returns how many of `total` pairs `size` is; what remains of a share is rounded down.
+
+    >>> count_of(500, 32_332), count_of("10%", 32_332)
+    (500, 3234)
+    """
+    if isinstance(size, int):
+        return size
+    return math.ceil(Fraction(size.removesuffix("%")) / 100 * total)
 
 
 def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
