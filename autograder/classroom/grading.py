@@ -69,10 +69,7 @@ def grade_class(
 
     to_grade = list(entries)
     if not again:
-        contents, _ = contents_of(
-            entries, conditions.release, conditions.assignment, conditions.n_children, conditions.show_progress
-        )
-        for entry, content in contents.items():
+        for entry, content in contents_of(entries, conditions).items():
             if done := present_result(entry, content, conditions, results):
                 to_grade.remove(entry)
                 store(entry, done)

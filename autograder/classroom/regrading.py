@@ -57,33 +57,26 @@ class Conditions:
         return weighting_of(self.assignment)
 
 
-def contents_of(
-    entries: Sequence[Entry], release: Path, assignment: Assignment, n_children: int, show_progress: bool = False
-) -> tuple[dict[Entry, str], dict[Entry, str]]:
-    """A hash over the files of each submission that can be read, and why others cannot.
+def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry, str]:
+    """A hash over the files of each submission that can be read.
 
-    Submissions are read in children: whatever is wrong with one stops no other. Where reading itself breaks, the
-    submission is in neither.
+    Submissions are read in children: whatever is wrong with one stops no other.
     """
 
-    def look(entry: Entry) -> tuple[str, str]:
+    def look(entry: Entry) -> str:
         try:
-            return content_hash(take_in(entry.source, release, assignment).hashes), ""
-        except IntakeError as error:
-            return "", error.reason
+            return content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
+        except IntakeError:
+            return ""
 
-    contents, unreadable = {}, {}
+    contents = {}
     tqdm.monitor_interval = 0  # its thread would be forked along
-    answers = ask_forked(entries, look, INTAKE_SECONDS, n_children)
-    total = len(entries)
-    for entry, answer in tqdm(answers, "reading", total, unit="submission", leave=False, disable=not show_progress):
-        if not isinstance(answer, Ended):
-            content, reason = answer
-            if content:
-                contents[entry] = content
-            else:
-                unreadable[entry] = reason
-    return contents, unreadable
+    answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
+    is_hidden = not conditions.show_progress
+    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=is_hidden):
+        if answer and not isinstance(answer, Ended):
+            contents[entry] = answer
+    return contents
 
 
 def present_result(entry: Entry, content: str, conditions: Conditions, results: Results) -> Record | None:

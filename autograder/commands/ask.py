@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, usable_cores
+from foundation.child_processes import Ended, run_forked, usable_cores
 from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, take_class
-from ..classroom.records import KeptAnswers, hold
-from ..classroom.regrading import contents_of
-from ..grading.grader_version import grader_version
-from ..grading.seeds import Seeds, content_hash, seeds_of_term
+from ..classroom.records import hold
+from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
@@ -34,10 +35,6 @@ if TYPE_CHECKING:  # needs PyTorch
     from ..grading.judging import Grader
     from ..understanding.examiner import Examiner
 
-SHEETS = "sheets"
-"""The folder of a class's sheets as they are kept for the next run."""
-EXAMINING = ("autograder/understanding", "autograder/assignment_code.py", "autograder/reports/html.py")
-"""What questions depend on besides the grader."""
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
 
@@ -52,9 +49,8 @@ def add_commands(commands: Commands) -> None:
         "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
         "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
         "would see of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed; with --class also one of each per student. If it is "
-        "stopped and started again, or a few students have handed in again, it draws only what is missing or out of "
-        "date. The same student gets the same questions all term. With --sitting each student gets six other "
+        "questions.html and answers.html, to be printed; with --class also one of each per student. The same "
+        "student gets the same questions all term. With --sitting each student gets six other "
         "questions with four options each, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
@@ -140,41 +136,32 @@ def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: See
 def sheets_of_class(
     options: argparse.Namespace, assignment: Assignment, seeds: Seeds
 ) -> tuple[list[Sheet], dict[str, str]]:
-    """The sheets of a class, and why others could not be drawn, by the submission's key.
-
-    Each is drawn in a child of this process, and kept for the next run.
-    """
+    """The sheets of a class, each drawn in a child, and why others could not be drawn, by the submission's key."""
     roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
-    names, shows = roll.names(), sys.stderr.isatty()
-    failed: dict[str, str] = {}
-    with hold(options.output, SHEETS):
-        kept = KeptAnswers(options.output / SHEETS, Sheet, made_with(options, assignment, seeds), seeds)
-        contents, unreadable = contents_of(entries, options.release, assignment, options.jobs, shows)
-        found = kept.up_to_date(entries, contents)
-        found |= {entry.key: Sheet(entry.key, "", reason=reason) for entry, reason in unreadable.items()}
-        if left := [entry for entry in entries if entry.key not in found]:
-            with examining(options, assignment, seeds) as (grader, examiner):
+    names, found, failed = roll.names(), dict[str, Sheet](), dict[str, str]()
+    tqdm.monitor_interval = 0  # its thread would be forked along
+    with hold(options.output), examining(options, assignment, seeds) as (grader, examiner):
 
-                def work(entry: Entry) -> tuple[str, Sheet]:
-                    intake = take_in(entry.source, options.release, assignment)
-                    return content_hash(intake.hashes), examiner.sheet(entry.key, "", intake)
+        def work(entry: Entry) -> Iterator[Sheet]:
+            try:
+                intake = take_in(entry.source, options.release, assignment)
+            except IntakeError as error:
+                yield Sheet(entry.key, "", reason=error.reason)
+            else:
+                yield examiner.sheet(entry.key, "", intake)
 
-                for entry, answer in kept.find_out(left, work, SECONDS, options.jobs, shows):
-                    if isinstance(answer, Ended):
-                        grader.renew()
-                        failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {answer.reason}"
-                    else:
-                        found[entry.key] = answer
+        children = run_forked(deque(entries), work, SECONDS, options.jobs)
+        with tqdm(desc="students", unit="student", total=len(entries), disable=not sys.stderr.isatty()) as bar:
+            for entry, message in children:
+                if not isinstance(message, Ended):
+                    found[entry.key] = message
+                    continue
+                bar.update()
+                if entry.key not in found:
+                    grader.renew()
+                    failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {message.reason}"
     sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]
     return sheets, failed
-
-
-def made_with(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> str:
-    """What all sheets of a class depend on, besides the submissions."""
-    version = grader_version(assignment, options.release, TEST_REFERENCES, EXAMINING)
-    asked = ",".join(component for task in assignment.tasks if not task.extension for component in task.components)
-    sitting = "; a hunt" if options.hunt else f"; sitting {options.sitting}" if options.sitting else ""
-    return f"grader {version}, {options.level}; about {asked}; seed {seeds.id_of_tests}{sitting}"
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:

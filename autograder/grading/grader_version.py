@@ -27,7 +27,7 @@ KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
 
 
-def grader_version(assignment: Assignment, release: Path, references: Path, also: Sequence[str] = ()) -> str:
+def grader_version(assignment: Assignment, release: Path, references: Path) -> str:
     """Sixteen hex digits for the grader, its tests, the limits in force, these paths, Python and the packages.
 
     Points, thresholds and titles are left out; see `weighting_of`.
@@ -36,13 +36,12 @@ def grader_version(assignment: Assignment, release: Path, references: Path, also
         assignment: as it is used; its limits may differ from its file's.
         release: the skeleton's folder.
         references: of the test split; they may be missing.
-        also: further rooms, or files, of the kit that decide what is found out.
 
     Raises:
         FileNotFoundError: where a room of the grader has moved.
     """
     deciding = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
-    for path in _deciding_files(ROOT, (*ROOMS, *also)):
+    for path in _deciding_files(ROOT, ROOMS):
         deciding[path.relative_to(ROOT).as_posix()] = _hash_of(path)
     if assignment.folder != ASSIGNMENT:
         for path in _deciding_files_in(assignment.folder):

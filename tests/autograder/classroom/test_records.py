@@ -1,92 +1,18 @@
-"""The folder of results on disks that are full or gone, and what is kept about each submission for the next run."""
+"""The folder of results: on disks that are full or gone, and for one process at a time."""
 
 import errno
-import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from autograder.__main__ import main
 from autograder.classroom import database
-from autograder.classroom.entries import Entry
-from autograder.classroom.records import KeptAnswers, hold
-from autograder.grading.seeds import Seeds
-from foundation.child_processes import Ended
+from autograder.classroom.records import hold
 from foundation.command_line import UserError
 
-from .conftest import SEEDS, opened, run
-
-ENTRIES = [Entry(name, f"{name}.zip", Path(name)) for name in ("anna", "bob", "carl")]
-CONTENTS = {entry: f"files of {entry.key}" for entry in ENTRIES}
-
-
-@dataclass(frozen=True)
-class Found:
-    text: str
-    numbers: tuple[float, ...] = (0.1, 2.0)
-
-
-def kept_in(folder, made_with="all the rest", seeds=SEEDS) -> KeptAnswers[Found]:
-    return KeptAnswers(folder, Found, made_with, seeds)
-
-
-def work(entry):
-    return CONTENTS[entry], Found(f"about {entry.key}")
-
-
-def find_out(folder, work=work):
-    return {entry.key: answer for entry, answer in kept_in(folder).find_out(ENTRIES, work, 60, 1)}
-
-
-def names_in(folder, contents=CONTENTS, **options):
-    return [*kept_in(folder, **options).up_to_date(ENTRIES, contents)]
-
-
-def test_answers_come_back_as_they_were_as_long_as_they_hold(tmp_path, capsys):
-    found = find_out(tmp_path)
-    assert found == {name: Found(f"about {name}") for name in ("anna", "bob", "carl")}
-    assert kept_in(tmp_path).up_to_date(ENTRIES, CONTENTS) == found
-    assert capsys.readouterr().err == "note: kept from an earlier run: 3 of 3 submissions\n"
-    assert names_in(tmp_path, contents={**CONTENTS, ENTRIES[1]: "other files"}) == ["anna", "carl"]
-    assert names_in(tmp_path, contents={ENTRIES[0]: CONTENTS[ENTRIES[0]]}) == ["anna"], "the others cannot be read"
-    assert names_in(tmp_path, made_with="a newer grader") == [] and "sealed" not in capsys.readouterr().err
-    assert names_in(tmp_path, seeds=Seeds(b"another term's")) == []
-
-
-FORGED = {"content": "forged \u00e9", "made_with": "forged", "key": "forged", "seal": "forged"}
-FORGED["answer"] = asdict(Found("forged"))
-
-
-@pytest.mark.parametrize("change", ["content", "answer", "seal", b"\xff", b"[" * 100_000, "anna.json"])
-def test_what_is_not_this_terms_does_not_come_back_and_is_no_obstacle(tmp_path, capsys, change):
-    find_out(tmp_path)
-    path, contents = tmp_path / "bob.json", CONTENTS
-    if isinstance(change, bytes):
-        path.write_bytes(change)
-    elif change == "anna.json":
-        path.write_bytes((tmp_path / change).read_bytes())
-        contents = dict.fromkeys(ENTRIES, CONTENTS[ENTRIES[0]])
-    else:
-        path.write_text(json.dumps(json.loads(path.read_text()) | {change: FORGED[change]}))
-    assert "bob" not in names_in(tmp_path, contents)
-    printed = capsys.readouterr().err
-    assert "note: this term's grader has not sealed what was kept of bob.zip: done again\n" in printed
-    assert find_out(tmp_path)["bob"] == Found("about bob") and len(names_in(tmp_path)) == 3
-
-
-def test_a_child_that_dies_stops_no_other_and_keeps_nothing(tmp_path):
-    def dying(entry):
-        if entry.key == "bob":
-            os._exit(9)
-        return work(entry)
-
-    found = find_out(tmp_path, work=dying)
-    assert isinstance(found["bob"], Ended) and found["bob"].reason == "ended with status 9"
-    assert names_in(tmp_path) == ["anna", "carl"]
+from .conftest import opened, run
 
 
 @pytest.fixture

@@ -26,10 +26,10 @@ def copy(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def version(root: Path, also: tuple[str, ...] = (), **limits: float) -> str:
+def version(root: Path, **limits: float) -> str:
     assignment = read_assignment()
     assignment = replace(assignment, limits=replace(assignment.limits, **limits))
-    return grader_version(assignment, root / "student", root / "references.bpe", also)
+    return grader_version(assignment, root / "student", root / "references.bpe")
 
 
 DECIDING = (
@@ -57,17 +57,6 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     (copy / "student" / "deep").mkdir()
     (copy / "student" / "masks.py").rename(copy / "student" / "deep" / "masks.py")
     assert version(copy) != before, "also where one moves"
-
-
-def test_further_rooms_and_files_change_it_where_they_are_named(copy):
-    also = ("autograder/commands", "autograder/reports/html.py")
-    plain = version(copy)
-    for path in ("commands/grade.py", "reports/html.py"):
-        before = version(copy, also)
-        (copy / "autograder" / path).write_text("")
-        assert version(copy, also) != before and version(copy) == plain, path
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.py"):
-        version(copy, ("autograder/nowhere.py",))
     (copy / "autograder" / "rules").rename(copy / "autograder" / "laws")
     with pytest.raises(FileNotFoundError, match="rules"):
         version(copy)
