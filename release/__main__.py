@@ -1,7 +1,6 @@
 """The command line: `python -m release build | check | update`."""
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from foundation.places import ROOT
 from .build import MANIFEST, Project, Release, check_target, compare, compare_package, make_release, write_release
 from .gates import GateResult, run_gates
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
-from .problems import ReleaseError
+from .regions import ReleaseError
 from .trials import GATES
 from .update import add_parser as add_update
 
@@ -52,10 +51,9 @@ def make_parser() -> argparse.ArgumentParser:
         "build",
         help="strip, run the gates, write student/ and dist/",
         description="Strip the reference, run every gate, and only then write student/ and dist/.",
-        epilog="example: python -m release build --output trial --json",
+        epilog="example: python -m release build --output trial",
     )
     build.set_defaults(run=run_build)
-    build.add_argument("--json", action="store_true", help="print the gate results as JSON")
     build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
     index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", type=index_url, default="", metavar="URL", help=index_help)
@@ -88,14 +86,13 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
     release = make_release(project)
     if not options.force:
         check_target(release, project.output)  # before the gates take their time
-    results = run_gates(GATES, project, release, quiet=options.json)
-    print(_as_json(results) if options.json else _as_table(results))
+    results = run_gates(GATES, project, release)
+    print(_as_table(results))
     if not all(result.has_passed for result in results):
         print(f"release: a gate failed; nothing in {project.output}/ was changed", file=sys.stderr)
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
-    if not options.json:
-        print(_summary(release, changed, compare_package(project, release), bool(project.index)))
+    print(_summary(release, changed, compare_package(project, release), bool(project.index)))
     return 0
 
 
@@ -122,21 +119,6 @@ def _as_table(results: Sequence[GateResult]) -> str:
             rest = len(result.faults) - _SHOWN_FAULTS
             lines += [f"    and {rest} more"] if rest > 0 else []
     return "\n".join(lines)
-
-
-def _as_json(results: Sequence[GateResult]) -> str:
-    """The results for programs."""
-    rows = [
-        {
-            "name": result.name,
-            "passed": result.has_passed,
-            "seconds": round(result.seconds, 3),
-            "summary": result.summary,
-            "faults": list(result.faults),
-        }
-        for result in results
-    ]
-    return json.dumps({"passed": all(result.has_passed for result in results), "gates": rows}, indent=2)
 
 
 def _summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_index: bool) -> str:

@@ -31,7 +31,7 @@ from .packing import (
     read_requirements,
     remember,
 )
-from .problems import Problem, ReleaseError
+from .regions import Problem, ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
 MANIFEST = "MANIFEST.json"

@@ -26,8 +26,7 @@ from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures
 from .packing import HANDED_OUT, REQUIREMENTS, Requirements, make_tar_xz, pin, remember, requirements_file
-from .problems import Problem, ReleaseError
-from .regions import read_source
+from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
 ARCHIVE_FOLDER = "assignment"

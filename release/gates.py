@@ -92,14 +92,14 @@ def gate(name: str, check: Callable[[Workspace], Verdict]) -> Gate:
     return Gate((name,), lambda workspace: [check(workspace)])
 
 
-def run_gates(gates: Iterable[Gate], project: Project, release: Release, quiet: bool = False) -> list[GateResult]:
-    """Runs all gates, also after a failed one; shows progress on stderr unless quiet."""
+def run_gates(gates: Iterable[Gate], project: Project, release: Release) -> list[GateResult]:
+    """Runs all gates, also after a failed one; shows progress on a terminal."""
     gates = list(gates)
     with tempfile.TemporaryDirectory(prefix="release-") as name, ThreadPoolExecutor(AT_A_TIME) as pool:
         workspace = Workspace(project, release, Path(name) / release.assignment.package)
         write_all(release.folder, workspace.package)
         done = pool.map(lambda each: _run(each, workspace), gates)
-        progress = tqdm(done, desc="gates", leave=False, disable=quiet or None, unit="gate", total=len(gates))
+        progress = tqdm(done, desc="gates", leave=False, disable=None, unit="gate", total=len(gates))
         return [result for results in progress for result in results]
 
 

@@ -16,8 +16,8 @@ from foundation.places import ANSWERS
 from foundation.texts import as_threshold, line_of
 
 from .packing import Requirements
-from .problems import Problem, ReleaseError
 from .prose import TaskHead
+from .regions import Problem, ReleaseError
 from .skeleton import Skeleton, coded_tasks
 
 HANDOUT = "README.md"

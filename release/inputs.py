@@ -12,7 +12,7 @@ from foundation.texts import counted
 
 from .contents import CORPUS, GRADER, REQUIRED_CORPUS, TESTS
 from .handout import read_text
-from .problems import Problem, ReleaseError
+from .regions import Problem, ReleaseError
 from .skeleton import coded_tasks
 
 SEPARATOR = "|||"

@@ -1,9 +1,8 @@
 """Merges what a student has worked in with its corrected release: a text line by line, a notebook cell by cell.
 
-A TODO is a hint and, below it, one statement that raises its number. Students replace the statement and keep the
-hint; a corrected release changes the hint. Before merging, an anchor is put between the two, so that a change of one
-does not touch a change of the other, and the statement becomes a line of its own kind, since the statements of one
-task are all alike.
+A TODO is a hint and, below it, one statement that raises its number. Students replace the statement and keep the hint,
+and a corrected release often changes the hint. So hints are renewed first, in the old release and in the student's
+text alike; then a change of the hint does not touch a change of the statement below it.
 
 The release's cells have identities. Locked cells, such as tests, are the release's. Cells of the student's own stay
 behind the cell that they stood behind; one that repeats another's identity, as copying and splitting make it, is one of
@@ -14,48 +13,23 @@ import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import count
 from typing import Any
 
-from foundation.texts import COMMENT
-
-from .skeleton import raise_statement
-
 Cell = dict[str, Any]
 """As the file has it."""
 
-_COMMENTS = re.compile(r"(?:^[ \t]*#.*\n)+", re.MULTILINE)
+_HINT = re.compile(
+    r"^[ \t]*# TODO (?P<number>\S+): .*\n(?:[ \t]*#.*\n)*"
+    r"(?=[ \t]*raise NotImplementedError\(\"TODO (?P=number)\"\)\n)",
+    re.MULTILINE,
+)
+"""The comment of a TODO, above the statement that raises."""
 
 
 class NotebookError(ValueError):
     """A notebook that cannot be read; the message says why."""
-
-
-@dataclass(frozen=True)
-class Todo:
-    """One TODO of a skeleton.
-
-    Args:
-        key: number of the task, and which of its TODOs in the file this is.
-        hint: the lines of the comment.
-        statement: the line that raises.
-    """
-
-    key: str
-    hint: str
-    statement: str
-
-    @property
-    def anchor(self) -> str:
-        """Stands between hint and statement; no line of a file has a zero in it."""
-        return f"\0below the hint of {self.key}\n"
-
-    @property
-    def token(self) -> str:
-        """Stands for the statement."""
-        return f"\0statement of {self.key}\n"
 
 
 def merge_texts(base: str, student: str, new: str) -> tuple[str, list[int]]:
@@ -71,19 +45,27 @@ def merge_texts(base: str, student: str, new: str) -> tuple[str, list[int]]:
     """
     newline = "\r\n" if "\r\n" in student else "\n"
     base, student, new = (_with_whole_lines(text) for text in (base, student, new))
-    old_todos, new_todos = todos_of(base), todos_of(new)
-    is_merged = all(todo.hint in student for todo in new_todos)  # by an update that could not write everything
-    theirs = _with_tokens(student, new_todos if is_merged else old_todos)
-    versions = _with_tokens(base, old_todos), theirs, _with_tokens(new, new_todos)
-    statements = {todo.token: todo.statement for todo in (*old_todos, *new_todos)}
-    anchors = {todo.anchor for todo in (*old_todos, *new_todos)}
+    renewed = hints_of(new)
+    for key, hint in hints_of(base).items():
+        if key in renewed and (hint in student or renewed[key] in student):
+            base, student = (text.replace(hint, renewed[key], 1) for text in (base, student))
     lines: list[str] = []
     conflicts: list[int] = []
-    for merged, is_conflict in merge_lines(*(_lines_of(version) for version in versions)):
+    for merged, is_conflict in merge_lines(*(text.splitlines(keepends=True) for text in (base, student, new))):
         if is_conflict:
             conflicts.append(len(lines) + 1)
-        lines += [statements.get(line, line) for line in merged if line not in anchors]
+        lines += merged
     return "".join(lines).replace("\n", newline), conflicts
+
+
+def hints_of(text: str) -> dict[tuple[str, int], str]:
+    """The hints of a skeleton's TODOs, by the task's number and which of its TODOs in the file this is."""
+    seen: Counter[str] = Counter()
+    hints = {}
+    for match in _HINT.finditer(text):
+        seen[match["number"]] += 1
+        hints[match["number"], seen[match["number"]]] = match[0]
+    return hints
 
 
 def merge_lines(base: list[str], ours: list[str], theirs: list[str]) -> Iterator[tuple[list[str], bool]]:
@@ -105,39 +87,6 @@ def _partners(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
     """Index in the base -> index of the same line in the other sequence."""
     blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     return {block.a + shift: block.b + shift for block in blocks for shift in range(block.size)}
-
-
-def todos_of(text: str) -> list[Todo]:
-    """The TODOs of a skeleton in order."""
-    todos = []
-    seen: Counter[str] = Counter()
-    for comment in _COMMENTS.finditer(text):
-        statement = text[comment.end() : text.find("\n", comment.end()) + 1]
-        starts = [match for line in comment[0].splitlines() if (match := COMMENT.match(line.lstrip()))]
-        if starts and statement.strip() == raise_statement(number := starts[-1]["number"]):
-            seen[number] += 1
-            hint = comment[0][comment[0].index(starts[-1][0]) :]
-            todos.append(Todo(f"{number} {seen[number]}", hint, statement))
-    return todos
-
-
-def _with_tokens(text: str, todos: Sequence[Todo]) -> str:
-    """The text with an anchor below every hint that stands there as in the skeleton, and tokens for statements."""
-    parts: list[str] = []
-    for todo in todos:
-        before, hint, after = text.partition(todo.hint)
-        if hint:
-            parts += [before, hint, todo.anchor]
-            text = after
-            if text.startswith(todo.statement):
-                parts.append(todo.token)
-                text = text.removeprefix(todo.statement)
-    return "".join([*parts, text])
-
-
-def _lines_of(text: str) -> list[str]:
-    """Nothing but a line feed ends one."""
-    return [f"{line}\n" for line in text.split("\n")[:-1]]
 
 
 def _with_whole_lines(text: str) -> str:

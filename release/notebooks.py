@@ -23,7 +23,6 @@ from foundation.texts import as_threshold
 from .contents import GRADER, read_corpus, read_given, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
 from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, Requirements
-from .problems import Problem, ReleaseError
 from .prose import (
     EVERYWHERE,
     IN_FILES,
@@ -40,7 +39,7 @@ from .prose import (
     read_prose,
     without,
 )
-from .regions import find_hints, indent_of, parse_source
+from .regions import Problem, ReleaseError, find_hints, indent_of, parse_source
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
 
 FOLDER = "notebooks"

@@ -25,7 +25,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from .problems import Problem, ReleaseError
+from .regions import Problem, ReleaseError
 
 REQUIREMENTS = "requirements.txt"
 _ACCELERATORS = re.compile(r"(nvidia|cuda|triton|pytorch-triton)\b")

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
-from .problems import Problem, ReleaseError
-from .regions import Region, Source, first_line, parse_source
+from .regions import Problem, Region, ReleaseError, Source, first_line, parse_source
 from .skeleton import Skeleton
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")

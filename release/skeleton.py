@@ -16,8 +16,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
 from foundation.texts import label_of
 
-from .problems import Problem, ReleaseError
-from .regions import Region, Source, find_regions, read_source
+from .regions import Problem, Region, ReleaseError, Source, find_regions, read_source
 
 TRANSLATIONS = "translations.txt"
 

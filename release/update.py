@@ -28,7 +28,7 @@ from .packing import (
     make_zip,
     remember,
 )
-from .problems import ReleaseError
+from .regions import ReleaseError
 
 CONFLICTS = 1
 MERGED = (".py", ".ipynb")
@@ -70,7 +70,6 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> Parser:
     base_help = f"the archive that was handed out (default: what the folder's own {HANDED_OUT} says)"
     update.add_argument("--base", type=Path, help=base_help)
     update.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    update.add_argument("--json", action="store_true", help="print the result as JSON")
     return update
 
 
@@ -91,7 +90,7 @@ def run_update(options: argparse.Namespace, project: Project) -> int:
     handed_out = remember(base, package) if base else None
     plan = make_plan(folder, {**new, HANDED_OUT: remember(new, package)}, handed_out)
     backup = None if options.dry_run else apply(plan)
-    print(_as_json(plan, backup) if options.json else _as_text(plan, backup, options.dry_run))
+    print(_as_text(plan, backup, options.dry_run))
     return CONFLICTS if plan.conflicts else 0
 
 
@@ -268,16 +267,3 @@ def _as_text(plan: Plan, backup: Path | None, is_dry: bool) -> str:
     lines += [f"  conflict  {line}" for line in plan.conflicts]
     lines += [f"backup: {backup}"] if backup else []
     return "\n".join(lines)
-
-
-def _as_json(plan: Plan, backup: Path | None) -> str:
-    """The same as JSON."""
-    content = {
-        "folder": str(plan.folder),
-        "written": sorted(plan.writes),
-        "removed": plan.removals,
-        "merged": plan.merged,
-        "conflicts": plan.conflicts,
-        "backup": backup and str(backup),
-    }
-    return json.dumps(content, indent=2)

@@ -3,7 +3,6 @@
 `docs/how-to/another-assignment.md` is written along it.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -105,10 +104,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_a_fork_releases_the_example(fork, tmp_path):
-    built = run(fork, "-m", "release", "build", "--json")
+    built = run(fork, "-m", "release", "build")
     assert built.returncode == 0, built.stdout + built.stderr
-    gates = {gate["name"]: gate for gate in json.loads(built.stdout)["gates"]}
-    assert all(gate["passed"] for gate in gates.values())
     assert (fork / "notebooks" / "release" / "regression" / "1_regression.ipynb").is_file()
     with zipfile.ZipFile(fork / "dist" / "student.zip") as archive:
         archive.extractall(tmp_path)

@@ -11,8 +11,7 @@ from pathlib import Path
 from autograder.sources import Sources
 from autograder.understanding.operators import OPERATORS, Names, own_attribute
 from foundation.assignment_file import Assignment
-from release.problems import ReleaseError
-from release.regions import Region, Source, find_regions, parse_source
+from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 
 COMPOUND = (ast.For, ast.If, ast.While)
 

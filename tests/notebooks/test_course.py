@@ -14,8 +14,8 @@ from release.notebooks import (
     make_notebook,
     make_sources,
 )
-from release.problems import ReleaseError
 from release.prose import read_prose
+from release.regions import ReleaseError
 
 
 def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.places import ROOT
-from release.problems import ReleaseError
 from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, read_prose
+from release.regions import ReleaseError
 
 DIRECTIVES = ("{{setup}}", "{{task 1.2: difficulty 3, 30 minutes}}", "{{answer 1.2}}")
 PROSE = """# One

@@ -16,8 +16,7 @@ from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import Workspace, write_all
 from release.packing import make_zip
-from release.problems import ReleaseError
-from release.regions import Region, Source, find_regions, parse_source
+from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
 
 collect_ignore = ["tiny_project"]

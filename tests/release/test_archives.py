@@ -18,7 +18,7 @@ from release.build import Project, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, read_given
 from release.handout import NAMES
 from release.packing import checksum, members_of, pin
-from release.problems import ReleaseError
+from release.regions import ReleaseError
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
 ROOM = "autograder/assignment"

@@ -14,7 +14,7 @@ from release import build
 from release.build import Project, compare, make_release, write_release
 from release.gates import Verdict, gate
 from release.packing import checksum
-from release.problems import ReleaseError
+from release.regions import ReleaseError
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ TESTS = "assignment/autograder/assignment/tests"
 
 @pytest.mark.slow
 def test_every_gate_opens_for_the_example(project: Project, example_release: Release) -> None:
-    results = run_gates(GATES, project, example_release, quiet=True)
+    results = run_gates(GATES, project, example_release)
     assert [(result.name, result.faults) for result in results if not result.has_passed] == []
     assert len({result.name for result in results}) == len(results) == 12
 
@@ -216,5 +216,5 @@ def test_unusable_records_close(project, example_release, monkeypatch, script: s
     (project.root / "autograder" / "__main__.py").write_text(head + script)
     if "sleep" in script:
         monkeypatch.setattr("release.trials.SECONDS", 0.5)
-    results = run_gates([Gate(MARKS, marks_are_right)], project, example_release, quiet=True)
+    results = run_gates([Gate(MARKS, marks_are_right)], project, example_release)
     assert len(results) == len(MARKS) and all(says in result.faults[0] for result in results)

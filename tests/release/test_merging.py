@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from release.merging import NotebookError, merge_notebook, merge_texts, todos_of
+from release.merging import NotebookError, hints_of, merge_notebook, merge_texts
 
 HEAD = '"""A module."""\n\n\nclass A:\n'
 SKELETON = f"""{HEAD}    def one(self, x):
@@ -44,9 +44,11 @@ def changed(text: str, names) -> str:
 
 def answer(text: str, number: int, lines: list[str]) -> str:
     """The text with the statement of one TODO replaced."""
-    todo = todos_of(text)[number]
-    assert text.count(todo.hint + todo.statement) == 1
-    return text.replace(todo.hint + todo.statement, "".join([todo.hint, *(f"        {line}\n" for line in lines)]))
+    hint = list(hints_of(text).values())[number]
+    before, _, after = text.partition(hint)
+    statement, _, rest = after.partition("\n")
+    assert statement.strip().startswith("raise") and hint not in rest
+    return "".join([before, hint, *(f"        {line}\n" for line in lines), rest])
 
 
 ANSWERS = st.lists(st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"]), min_size=1, max_size=5)

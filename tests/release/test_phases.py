@@ -12,7 +12,7 @@ from release.build import Project, make_package
 from release.contents import collect_kit
 from release.gates import write_all
 from release.packing import read_requirements
-from release.problems import ReleaseError
+from release.regions import ReleaseError
 
 HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
 

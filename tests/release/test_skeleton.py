@@ -2,8 +2,7 @@
 
 import pytest
 
-from release.problems import ReleaseError
-from release.regions import find_regions
+from release.regions import ReleaseError, find_regions
 from release.skeleton import drop_unused_imports, make_skeleton, strip_regions
 
 
