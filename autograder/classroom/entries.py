@@ -18,7 +18,7 @@ from foundation.texts import first_of, printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
-from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
+from .downloads import Download, HandedIn, Matched, Student, match, names_another, read_download, read_roster
 from .downloads.matching import plain
 from .downloads.platforms import CANVAS_FILE
 from .records import RECORDS, record_names
@@ -50,30 +50,40 @@ class Entry:
 def take_class(
     folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
 ) -> tuple[Roll, list[Entry]]:
-    """Takes in a class: who handed in what, and what has to be graded, in the order of the download.
-
-    Args:
-        folder: the unpacked download.
-        output: where the records go.
-        assignment: by whose files submissions are recognised.
-        roster: the platform's list of students; None = they are the people whom the download names.
-        layout: one of `downloads.LAYOUTS`; None = recognised.
+    """A class whose records go to a folder, as `list_class` reads it.
 
     Raises:
         UserError: where no submission is anybody's, or there is none; where the roster cannot be read; where the
             records would lie among the submissions, or the submissions among the records.
     """
     keep_apart(folder, output)
+    roll, entries = list_class(folder, assignment, roster, layout)
+    if not entries and roster and not any(member.undecided for member in roll.members):
+        what = f"none of the submissions, such as {roll.left_out[0].entry}, fits one student"
+        raise UserError(f"{roster}: {what}; expected the list that the same platform exports")
+    if not entries:
+        raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
+    return roll, entries
+
+
+def list_class(
+    folder: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+) -> tuple[Roll, list[Entry]]:
+    """Who handed in what, and what has to be graded, in the order of the download.
+
+    Args:
+        folder: the unpacked download.
+        assignment: by whose files submissions are recognised.
+        roster: the platform's list of students; None = they are the people whom the download names.
+        layout: one of `downloads.LAYOUTS`; None = recognised.
+
+    Raises:
+        UserError: where there is no submission, or the roster cannot be read.
+    """
     download = read_download(folder, assignment, layout)
     matched = match(download, read_roster(roster) if roster else ())
     counting = {*matched.counting.values()}
-    if roster and len(matched.unmatched) == len(download.submissions):
-        example = printable(download.submissions[0].entry, 60)
-        what = f"none of the submissions, such as {example}, fits one student"
-        raise UserError(f"{roster}: {what}; expected the list that the same platform exports")
     to_grade = [one for one in download.submissions if one in counting]
-    if not to_grade:
-        raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
     keys = keys_of(to_grade)
     members = {student: member_of(student, matched, keys) for student in matched.roster}
     owners: dict[HandedIn, list[Member]] = {}
@@ -108,6 +118,7 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         group=student.group,
         key=keys[one] if one else "",
         entry=one.entry if one else "",
+        named=names_another(one, matched.students[one]) if one else "",
         file=file_of(one.source) if one else "",
         is_late=when.is_late if when else None,
         submitted=when.submitted if when else None,
@@ -173,6 +184,7 @@ class Member(Model):
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
+    named: Line = ""  # by the download, if that is no spelling of the name: a group, perhaps
     file: Line = ""  # the name of one of its files there; feedback for Canvas has to begin with it
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
@@ -210,9 +222,11 @@ class Roll(Model):
         return tuple(member for member in self.members if member.is_missing)
 
     @property
-    def needs_decision(self) -> bool:
-        """Whether a person has to say whose a submission is, or which one counts."""
-        return any(member.undecided for member in self.members) or any(one.needs_decision for one in self.left_out)
+    def to_decide(self) -> tuple[tuple[str, str], ...]:
+        """Students of whom a person has to say which submission counts, and entries of whom nobody knows whose; why."""
+        what = "several submissions, and nothing tells which one counts: "
+        several = [(member.name, what + ", ".join(member.undecided)) for member in self.members if member.undecided]
+        return (*several, *((one.entry, one.reason) for one in self.left_out if one.needs_decision))
 
     def names(self) -> dict[str, str]:
         """The students' names, by the key of their submission; partners share one."""

@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     if held:
         print(f"\n{as_regrade_table(held, names)}", file=sys.stderr if options.json else sys.stdout)
     waits = any(not one.is_kept for one in held)
-    return int(waits or roll.needs_decision or any(one.mark.needs_review for one in results if one.mark))
+    return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
 
 
 def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:

@@ -16,12 +16,11 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 
 from ..sources import IntakeError, IntakeRefusedError
 from .submission import ARCHIVES, Intake, name_of, take_in
-from .tree import TRANSLATIONS, UPLOADED_AGAIN, LooseFiles
+from .tree import TRANSLATIONS, LooseFiles
 
 __all__ = [
     "ARCHIVES",
     "TRANSLATIONS",
-    "UPLOADED_AGAIN",
     "Intake",
     "IntakeError",
     "IntakeRefusedError",

@@ -48,7 +48,6 @@ class HandedIn:
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
-    notes: tuple[str, ...] = ()  # what a person should know
 
     def dated_by(self, student: Student) -> HandedIn:
         """The same, with the time that the student's line of the roster says where the download says nothing of it."""

@@ -16,7 +16,7 @@ import yaml
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ...intake import UPLOADED_AGAIN, LooseFiles, name_of
+from ...intake import LooseFiles, name_of
 from ...intake.tree import read_file
 from ...sources import IntakeError, RefusedError
 from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek, read_time
@@ -74,27 +74,23 @@ def read_canvas(listing: Listing) -> Read:
         person = person_of(uploads[0])
         entry = f"{person.name}_{user}".lstrip("_")
         loose = [(found["file"], int(found["upload"]), found[0]) for found in uploads]
-        source, notes = gather(entry, listing.path, loose)
         is_late = any(found["late"] for found in uploads)
-        submissions.append(HandedIn(entry, source, (person,), entry, is_late, notes=notes))
+        submissions.append(HandedIn(entry, gather(entry, listing.path, loose), (person,), entry, is_late))
     return submissions, strays
 
 
-def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> tuple[Path | LooseFiles, tuple[str, ...]]:
-    """A submission of the loose files of one student, or the single archive; and notes on files that do not count.
+def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> Path | LooseFiles:
+    """A submission of the loose files of one student, or the single archive.
 
     Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
     Intake gives their names back to numbered ones.
     """
     chosen: dict[str, tuple[int, str]] = {}
-    notes: dict[str, None] = {}
     for member, order, entry in files:
-        if member in chosen:
-            notes[UPLOADED_AGAIN.format(member)] = None
         chosen[member] = max((order, entry), chosen.get(member, (order, entry)))
     members = tuple((member, entry) for member, (_, entry) in sorted(chosen.items()))
     is_one = len(members) == 1 and holds_a_submission(members[0][0])
-    return folder / members[0][1] if is_one else LooseFiles(name, folder, members), tuple(notes)
+    return folder / members[0][1] if is_one else LooseFiles(name, folder, members)
 
 
 # Moodle: `NAME_NUMBER_assignsubmission_file_` as a folder per student, or as the beginning of each file's name.
@@ -135,8 +131,7 @@ def read_moodle(listing: Listing) -> Read:
         else:
             strays.append(Stray(name, "a file without the name that the student gave it"))
     for owner, files in loose.items():
-        source, notes = gather(owner, listing.path, files)
-        submissions.append(HandedIn(owner, source, (people[owner],), owner, notes=notes))
+        submissions.append(HandedIn(owner, gather(owner, listing.path, files), (people[owner],), owner))
     return submissions, strays
 
 

@@ -162,12 +162,9 @@ def scores_by_task(marks: Sequence[Mark]) -> dict[str, list[float | None]]:
 
 def roll_view(roll: Roll) -> dict[str, object]:
     """What the template `class.html` shows about students and entries of the download without a mark."""
-    what = "several submissions, and nothing tells which one counts: "
-    undecided = [(member.name, what + ", ".join(member.undecided)) for member in roll.members if member.undecided]
-    undecided += [(one.entry, one.reason) for one in roll.left_out if one.needs_decision]
     return {
         "platform": LAYOUTS[roll.layout].title if roll.layout in LAYOUTS else roll.layout,
-        "undecided": undecided,
+        "undecided": roll.to_decide,
         "missing": roll.missing,
         "left_out": [one for one in roll.left_out if not one.needs_decision],
     }
