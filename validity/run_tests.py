@@ -24,7 +24,7 @@ from tqdm import tqdm
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.sources import Sources
 from autograder.testing import comparison
-from autograder.testing.collection import Collection, classify
+from autograder.testing.collection import Collection
 from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import SubmissionUnderTest
@@ -98,9 +98,9 @@ class Recorder(Collection):
         self._observations: list[Observation] = []
         super().__init__(assignment)
 
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test."""
-        return classify(error, lambda other: classify_in_process(other, self._paths))
+    def describe(self, error: BaseException) -> tuple[State, str]:
+        """State and message of a test that ended with an exception."""
+        return classify_in_process(error, self._paths)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:

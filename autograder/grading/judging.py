@@ -189,7 +189,9 @@ def judge(
             yield from contained(sandbox)
             if results:
                 yield TasksJudged(tuple(results))
-        exhausted = [f"the grader stopped checking answers in {nodeid}" for nodeid in grader.tests.exhausted_by]
+        exhausted = [
+            f"the grader stopped checking answers in {nodeid}" for nodeid in grader.tests.checking_time.exhausted_by
+        ]
         if seconds_of_diagnosis >= DIAGNOSIS_SECONDS:
             broken.append(f"diagnosis ended after {DIAGNOSIS_SECONDS:g} s of CPU time; no marks depend on it")
         for note in [*exhausted, *broken]:
@@ -237,7 +239,7 @@ def find_hints(
     for result in results:
         task = result.task
         if result.state in EXPLAINED and result.finding is None and task.number in hints:
-            *_, outcomes = tests.only(task.marker).run(sandbox, HINT_SEED)
+            *_, outcomes = tests.run(sandbox, HINT_SEED, only=task.marker)
             if found := fitting(hints[task.number], pattern_of(outcomes.get(task.marker, ()))):
                 text = "\n".join(f"Hint: {hint}" for hint in found)
                 yield replace(result, finding=Misconception(text, "", explains_all=False))

@@ -6,7 +6,7 @@
     under_test.py   a submission's operations                 results.py      how tests end, and points
     fixtures.py     pytest's plugin                           in_process.py   the submission in a student's own run
     own_run.py      what an own run has earned                collection.py   the tests, collected once
-    collected_tests.py  on a sandboxed submission             checking_time.py  within limits of time
+    collected_tests.py  on a sandboxed submission, within limits of time
     notebook/       checks in a student's notebook
     own_tests.py    a student's own tests, as text            hints.py        hints after failed attempts
     own_questions.py  questions about a student's own code, to be answered at home

@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -20,11 +19,9 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
+from .in_process import InProcessSubmission
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 from .under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
-
-if TYPE_CHECKING:  # the grader has none
-    from .in_process import InProcessSubmission
 
 UNUSED = (
     "terminal",
@@ -63,9 +60,26 @@ class Collection:
             why = f"; {self._problems[0]}" if self._problems else f" (pytest: {status!r})"
             raise CollectionError(f"the component tests could not be collected{why}")
 
+    def describe(self, error: BaseException) -> tuple[State, str]:
+        """State and message of a test that ended with an exception, but no failed check and no TODO.
+
+        What it means differs between the sandbox, a notebook's kernel, the proof, and this: a student's own process.
+        """
+        return State.ERROR, f"{type(error).__name__}: {error}"
+
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test that ended with this exception, or with none."""
-        raise NotImplementedError
+        if error is None:
+            return State.PASSED, ""
+        if isinstance(error, UnreadableError):
+            return State.NEEDS_READER, str(error)
+        if isinstance(error, CheckFailed):
+            return State.FAILED, str(error)
+        if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
+            return State.FAILED, f"an exception was expected: {error}"
+        if isinstance(error, NotImplementedError):
+            return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
+        return self.describe(error)
 
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
@@ -95,27 +109,6 @@ class Collection:
             seconds = round(call.duration, 3)
             self.outcomes[item.nodeid] = Outcome(item.name, state, message, item_of(item), seconds, frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
-
-
-def classify(error: BaseException | None, other: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
-    """State and message of a test.
-
-    Args:
-        error: the exception that ended it, if any.
-        other: classifies every exception but a failed check and a TODO. What these mean differs between the sandbox,
-            a notebook's kernel and the proof.
-    """
-    if error is None:
-        return State.PASSED, ""
-    if isinstance(error, UnreadableError):
-        return State.NEEDS_READER, str(error)
-    if isinstance(error, CheckFailed):
-        return State.FAILED, str(error)
-    if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
-        return State.FAILED, f"an exception was expected: {error}"
-    if isinstance(error, NotImplementedError):
-        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
-    return other(error)
 
 
 def _last_words(report: str) -> str:

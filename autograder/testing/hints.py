@@ -23,7 +23,7 @@ from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
 from ..sources import Sources, tree_of
-from .collection import Collection, classify, run_in_process
+from .collection import Collection, run_in_process
 from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
 
@@ -76,17 +76,9 @@ def read_hints(folder: Path) -> dict[str, Known]:
     }
 
 
-class OwnTests(Collection):
-    """The tests on code in this process."""
-
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test."""
-        return classify(error, lambda other: (State.ERROR, f"{type(other).__name__}: {other}"))
-
-
 def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[list[str], list[Outcome]]:
     """Runs a task's tests with SEED; the hints that fit, and what became of the tests."""
-    tests = OwnTests(assignment)
+    tests = Collection(assignment)
     run_in_process(tests, InProcessSubmission(sources, assignment), task, SEED)
     outcomes = list(tests.outcomes.values())
     return fitting(read_hints(assignment.folder).get(task.number, ()), pattern_of(outcomes)), outcomes

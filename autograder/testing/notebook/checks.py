@@ -9,7 +9,7 @@ from autograder.sources import Locate, Sources
 from foundation.assignment_file import Assignment, Task
 
 from ...rules import tell_short_cuts
-from ..collection import Collection, classify, run_in_process
+from ..collection import Collection, run_in_process
 from ..in_process import InProcessSubmission
 from ..results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
 from .pictures import draw_failure
@@ -31,10 +31,6 @@ class NotebookTests(Collection):
         self._modules = {path: name for name, (path, _) in sources.items()}
         super().__init__(assignment)
 
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test."""
-        return classify(error, self._describe)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
         """Keeps failed comparisons, to be drawn."""
@@ -42,7 +38,7 @@ class NotebookTests(Collection):
             self.failures[item.name] = call.excinfo.value
         return super().pytest_runtest_makereport(item, call)
 
-    def _describe(self, error: BaseException) -> tuple[State, str]:
+    def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception of the student's code."""
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename in self._modules]

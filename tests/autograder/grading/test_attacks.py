@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading.record import Record
-from autograder.testing import checking_time
+from autograder.testing import collected_tests
 from autograder.testing.case import Case
 from foundation.assignment_file import read_assignment
 
@@ -119,13 +119,13 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
         while True:
             pass
 
-    monkeypatch.setattr(checking_time, "SECONDS", 0.7)
-    monkeypatch.setattr(checking_time, "FEW_SECONDS", 0.3)
+    monkeypatch.setattr(collected_tests, "SECONDS", 0.7)
+    monkeypatch.setattr(collected_tests, "SECONDS_A_FILE", 1.0)
     monkeypatch.setattr(Case, "padding_mask", loop)
     points, states, record = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
     assert points["1.2"] < 14 and points["1.4"] == 10 and states["1.2"] == "timeout"
     assert "checking timed out" in message_of(record, "1.2")
-    assert len(asked) == checking_time.MOST_STRIKES
+    assert len(asked) == 2
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
     assert not any("stopped" in note for note in record.judgement.notes)
 

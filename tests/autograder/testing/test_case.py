@@ -23,9 +23,6 @@ def test_values(case, request, size):
 class Drawing(Collection):
     """Runs the tests of an assignment without a submission, and keeps what they draw."""
 
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        return (State.PASSED, "") if error is None else (State.ERROR, repr(error))
-
     def draw(self, seed: int, items: list[pytest.Item]) -> dict[str, list[float]]:
         self.hand_over(None, seed)
         items[0].config.drawn = {}

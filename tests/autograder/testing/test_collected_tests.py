@@ -7,9 +7,8 @@ import pytest
 
 from autograder.sandbox.containment.zygote import Zygote
 from autograder.sandbox.proxy.submission import Sandbox
-from autograder.testing import checking_time, collected_tests
-from autograder.testing.checking_time import CheckingTime, CheckingTimeoutError
-from autograder.testing.collected_tests import CollectedTests
+from autograder.testing import collected_tests
+from autograder.testing.collected_tests import CheckingTime, CheckingTimeoutError, CollectedTests
 from autograder.testing.results import Outcome, State
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
@@ -57,39 +56,29 @@ def test_chance_is_not_forgiven(monkeypatch, tries, passes):
     assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)
 
 
-def spin(until: float, clock: list[float]) -> None:
-    """Lets the clock go on."""
-    clock[0] += until
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    """A clock that only `spin` moves."""
-    now = [0.0]
-    monkeypatch.setattr(checking_time.time, "process_time", lambda: now[0])
-    return now
+def check(monkeypatch):
+    """Runs a test of a file that takes some seconds, by a clock that nothing else moves; returns whether it ran."""
+    now, waiting = [0.0], CheckingTime()
+    monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
+
+    def run(file: str, seconds: float) -> bool:
+        try:
+            with waiting.limit(Path(file), f"{file}::test"):
+                now[0] += seconds
+        except CheckingTimeoutError:
+            return False
+        return True
+
+    return run
 
 
-def check(waiting: CheckingTime, file: str, seconds: float, clock: list[float]) -> bool:
-    """Whether a test of a file runs; it takes some seconds, which stay below its own limit."""
-    try:
-        with waiting.limit(Path(file), f"{file}::test"):
-            spin(seconds, clock)
-    except CheckingTimeoutError:
-        return False
-    return True
+def test_tests_that_each_stay_within_their_limit_use_up_no_other_files_time(check):
+    n_run = sum(check("busy.py", 1.9) for _ in range(50))
+    assert n_run * 1.9 <= collected_tests.SECONDS_A_FILE + 1.9
+    assert check("other.py", 0.1)
 
 
-def test_tests_that_each_stay_within_their_limit_use_up_no_other_files_time(clock):
-    waiting = CheckingTime()
-    n_run = sum(check(waiting, "busy.py", 1.9, clock) for _ in range(50))
-    assert n_run * 1.9 <= checking_time.SECONDS_A_FILE + 1.9
-    assert check(waiting, "other.py", 0.1, clock)
-
-
-def test_however_many_files_are_busy_checking_ends(clock):
-    waiting = CheckingTime()
-    for file in range(40):
-        while check(waiting, f"{file}.py", 1.9, clock):
-            pass
-    assert clock[0] <= checking_time.SECONDS_IN_ALL + 1.9
+def test_however_many_files_are_busy_checking_ends(check):
+    n_run = sum(check(f"{file}.py", 1.9) for file in range(40) for _ in range(10))
+    assert n_run * 1.9 <= collected_tests.SECONDS_IN_ALL + 1.9

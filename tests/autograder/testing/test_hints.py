@@ -1,6 +1,7 @@
 """Hints from what failing tests show."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -76,8 +77,7 @@ def test_a_syntax_error_is_named_and_no_attempt(tmp_path, monkeypatch, capsys):
 def test_tests_that_are_held_back_give_no_hint(tmp_path, monkeypatch, capsys):
     (tmp_path / "attention.py").write_text("answer = 1\n")
     monkeypatch.setattr(hints, "released_folder", lambda: tmp_path)
-    kept = hints.OwnTests
-    monkeypatch.setattr(hints, "OwnTests", lambda of: vars(found := kept(of)).update(items=[]) or found)
+    monkeypatch.setattr(hints, "Collection", lambda of: SimpleNamespace(items=[], outcomes={}, hand_over=print))
     assert hints.give("1.2") == 1
     assert capsys.readouterr().out == "the tests of 1.2 are handed out later, and the hints with them\n"
 

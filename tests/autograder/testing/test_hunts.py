@@ -9,8 +9,7 @@ import pytest
 
 from autograder.grading.hunts import MEASURED, SYMPTOMS, _locked, faults, make, pack, read_file, trained
 from autograder.sources import read_modules
-from autograder.testing.collection import run_in_process
-from autograder.testing.hints import OwnTests
+from autograder.testing.collection import Collection, run_in_process
 from autograder.testing.hunts import (
     LEVELS,
     NEAR,
@@ -177,7 +176,7 @@ def test_findings_are_judged(tests, findings, states, told):
 
 @pytest.fixture(scope="module")
 def tests():
-    return OwnTests(ASSIGNMENT)
+    return Collection(ASSIGNMENT)
 
 
 def test_a_student_reads_what_to_do():

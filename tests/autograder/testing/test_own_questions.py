@@ -154,10 +154,9 @@ def test_hostile_answers_earn_nothing_and_get_one_line(plain, grader, name):
 def judged(grader, plain, body):
     """The outcome about attention of a function with this body."""
     text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
-    tests = grader.tests.only("task_e_6")
     with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
-        found = [outcome for part in tests.run(sandbox, 1) for outcome in part.get("task_e_6", ())]
-    [outcome] = [one for one in found if "about_attention" in one.test]
+        *_, found = grader.tests.run(sandbox, 1, only="task_e_6")
+    [outcome] = [one for one in found["task_e_6"] if "about_attention" in one.test]
     return outcome
 
 
