@@ -136,12 +136,10 @@ lint: $(READY)  ## check style, types, and which package may import which
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
 	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml
 
-pictures: $(READY) $(CORPUS)  ## draw the documentation's pictures anew; one of them shows a model in training
+pictures: $(READY) $(CORPUS)  ## draw the documentation's pictures of attention anew: of a model in training, of one head
 	$(PY) -m reference train --preset quick --epochs 4 --report-epochs 1 --output runs/pictures \
 		--attention-through-time "elles ne sont pas seu@@ les ."
 	$(PY) -m reference attention --through-time runs/pictures --output docs/pictures/attention.svg
-	$(PY) docs/pictures/flows.py
-	$(PY) docs/pictures/architecture.py
 	$(PY) -m docs.pictures.matrices
 
 lock: $(READY)  ## pin the newest versions that pyproject.toml allows in requirements.lock

@@ -130,7 +130,7 @@ def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
         picture = root / PICTURES / PurePosixPath(path).name
         if not picture.is_file():
             what = f"shows {path}, but there is no such picture"
-            raise ReleaseError([Problem(name, _line_at(text, match), what, f"draw it in {PICTURES}/: make pictures")])
+            raise ReleaseError([Problem(name, _line_at(text, match), what, f"draw it in {PICTURES}/")])
         found[path] = picture.read_bytes()
     return found
 
