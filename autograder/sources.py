@@ -9,7 +9,7 @@ import codecs
 import io
 import tokenize
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,19 +41,6 @@ class IntakeError(UserError):
         self.reason = reason or message
 
 
-class IntakeRefusedError(IntakeError):
-    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake.
-
-    Attributes:
-        hashes: file name -> sha256 of the files that were read.
-    """
-
-    def __init__(self, name: str, reason: str, hashes: dict[str, str] | None = None) -> None:
-        """Takes the submission's file name and the reason."""
-        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}", reason)
-        self.hashes = hashes or {}
-
-
 class RefusedError(Exception):
     """Within this package: the reason alone, to which the caller adds the submission's name."""
 
@@ -71,11 +58,6 @@ def file_of(module: str, path: str = "") -> str:
 def in_module(module: str, line: int) -> str:
     """The place of a line where every module is a file of its own."""
     return f"{file_of(module)}, line {line}"
-
-
-def failing_module(name: str, reason: str) -> Source:
-    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
-    return file_of(name), f"raise ImportError({reason!r})\n"
 
 
 def decode(content: bytes) -> str:
@@ -180,78 +162,3 @@ def dump(node: ast.AST) -> str:
         return ast.dump(node)
     except RecursionError:
         return ""
-
-
-def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
-    """The module that `from .name import …` means.
-
-    Args:
-        importer: name of the module that the line stands in, within the submission: "layers", "tools.soft".
-        is_package: whether that is the `__init__.py` of a folder.
-        level: number of dots.
-        name: after the dots, or None.
-
-    Returns:
-        Its name within the submission, "" for the submission itself; None if the dots lead out of it.
-    """
-    parts = importer.split(".") if is_package else importer.split(".")[:-1]
-    if level > len(parts) + 1:
-        return None
-    return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
-
-
-@lru_cache(maxsize=64)
-def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...]:
-    """All that may be modules of the submission and that one of them imports, folders before what is in them.
-
-    Args:
-        text: of the module; where it cannot be read, it imports nothing.
-        importer: its name within the submission.
-        path: where it was read from.
-    """
-    tree, found = tree_of(text), list[str]()
-    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
-        if isinstance(node, ast.ImportFrom):
-            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call):
-            level, module, names = _imported_by_call(node)
-        else:
-            continue
-        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
-        if origin is not None:
-            parts = origin.split(".") if origin else []
-            found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
-            found += (".".join([*parts, name]) for name in names)
-    return tuple(found)
-
-
-def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
-    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
-    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if called not in ("import_module", "__import__"):
-        return 0, "", []
-    match call.args:
-        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
-            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
-        case [ast.Constant(value=str(name)), *_]:
-            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
-        case [
-            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
-            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
-            *_,
-        ]:
-            return 1, name.removeprefix("."), []
-    return 0, "", []
-
-
-def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The modules that a module imports by their full names, each with its line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module, node.lineno
-        elif isinstance(node, ast.Call):
-            level, module, _ = _imported_by_call(node)
-            if module and not level:
-                yield module, node.lineno

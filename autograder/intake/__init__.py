@@ -14,8 +14,8 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 `__init__` always. Without any module, notebooks count. A folder that holds only an archive is read as that archive.
 """
 
-from ..sources import IntakeError, IntakeRefusedError
-from .submission import ARCHIVES, Intake, name_of, take_in
+from ..sources import IntakeError
+from .submission import ARCHIVES, Intake, IntakeRefusedError, name_of, take_in
 from .tree import TRANSLATIONS, LooseFiles
 
 __all__ = [

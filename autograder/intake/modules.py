@@ -19,18 +19,16 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
 from ..adapters import ADAPTERS, adapt
+from ..sandbox.imports import absolute_imports, failing_module, relative_imports
 from ..sources import (
     IntakeError,
     RefusedError,
     Source,
     Sources,
-    absolute_imports,
     decode,
-    failing_module,
     file_of,
     quote,
     read_modules,
-    relative_imports,
     tree_of,
 )
 from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter

@@ -9,10 +9,10 @@ from pathlib import Path
 from autograder.sources import Sources, file_of
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
-from foundation.texts import clean
+from foundation.texts import clean, printable
 from foundation.watchdog import time_limit
 
-from ..sources import IntakeError, IntakeRefusedError, RefusedError, quote
+from ..sources import SHOWN_NAME, IntakeError, RefusedError, quote
 from .archives import Tar, Zip
 from .modules import (
     FAR,
@@ -55,6 +55,19 @@ ARCHIVES = (".tar.gz", ".tgz", ".zip")
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
 """What nbgrader puts into cells of text that students write."""
+
+
+class IntakeRefusedError(IntakeError):
+    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake.
+
+    Attributes:
+        hashes: file name -> sha256 of the files that were read.
+    """
+
+    def __init__(self, name: str, reason: str, hashes: dict[str, str] | None = None) -> None:
+        """Takes the submission's file name and the reason."""
+        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}", reason)
+        self.hashes = hashes or {}
 
 
 @dataclass

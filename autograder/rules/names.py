@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from autograder.sources import Sources
 from foundation.assignment_tables import Forbidden
 
-from ..sources import TooNestedError, resolve, tree_of
+from ..sandbox.imports import resolve
+from ..sources import TooNestedError, tree_of
 
 LIBRARY = "torch"
 NO_TEXT = "(?!)"

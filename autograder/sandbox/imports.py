@@ -1,4 +1,4 @@
-"""What is done about imports before a submission is tested: libraries are loaded, and hostile modules replaced.
+"""What modules import, and what is done about it: libraries are loaded before a test, and hostile modules replaced.
 
 A worker cannot open files once submitted code runs, so what that imports is loaded before. A superfluous name does no
 harm: only what `worker.loading` lists is ever imported, and no part of it that starts anything.
@@ -13,10 +13,85 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ..sources import Sources, absolute_imports, failing_module, tree_of
+from ..sources import Source, Sources, file_of, tree_of
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500
+
+
+def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
+    """The module that `from .name import …` means.
+
+    Args:
+        importer: name of the module that the line stands in, within the submission: "layers", "tools.soft".
+        is_package: whether that is the `__init__.py` of a folder.
+        level: number of dots.
+        name: after the dots, or None.
+
+    Returns:
+        Its name within the submission, "" for the submission itself; None if the dots lead out of it.
+    """
+    parts = importer.split(".") if is_package else importer.split(".")[:-1]
+    if level > len(parts) + 1:
+        return None
+    return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
+
+
+@lru_cache(maxsize=64)
+def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...]:
+    """All that may be modules of the submission and that one of them imports, folders before what is in them.
+
+    Args:
+        text: of the module; where it cannot be read, it imports nothing.
+        importer: its name within the submission.
+        path: where it was read from.
+    """
+    tree, found = tree_of(text), list[str]()
+    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
+        if isinstance(node, ast.ImportFrom):
+            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call):
+            level, module, names = _imported_by_call(node)
+        else:
+            continue
+        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
+        if origin is not None:
+            parts = origin.split(".") if origin else []
+            found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+            found += (".".join([*parts, name]) for name in names)
+    return tuple(found)
+
+
+def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
+    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
+    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if called not in ("import_module", "__import__"):
+        return 0, "", []
+    match call.args:
+        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
+            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
+        case [ast.Constant(value=str(name)), *_]:
+            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
+        case [
+            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
+            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
+            *_,
+        ]:
+            return 1, name.removeprefix("."), []
+    return 0, "", []
+
+
+def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The modules that a module imports by their full names, each with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module, node.lineno
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            if module and not level:
+                yield module, node.lineno
 
 
 def wanted_imports(sources: Sources) -> list[str]:
@@ -77,3 +152,8 @@ def without(sources: Sources, reasons: dict[str, str]) -> Sources:
         for name, reason in reasons.items()
     }
     return {**sources, **replaced}
+
+
+def failing_module(name: str, reason: str) -> Source:
+    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
+    return file_of(name), f"raise ImportError({reason!r})\n"
