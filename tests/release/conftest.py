@@ -23,6 +23,13 @@ collect_ignore = ["tiny_project"]
 
 EXAMPLE = Path(__file__).with_name("tiny_project")
 TASKS = ("1.1", "1.2", "1.3", "E.1")
+DATA = {
+    "corpus/fren.train.bpe": "le ch@@ at dort ici .|||the cat sleeps here .\n",
+    "corpus/fren.dev.bpe": "un ch@@ ien court l@@ a .|||a dog is running there .\n",
+    "corpus/fren.test.src.bpe": "la v@@ ache mange la .\n",
+    "private/fren.test.bpe": "la v@@ ache mange la .|||the c@@ ow is eating over there .\n",
+    "private/grading_secret.txt": "the secret of the tests' own project\n",
+}
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +48,14 @@ def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skele
 
 
 def copy_example(root: Path) -> Project:
-    """The example, with what it takes from the kit."""
+    """The example, with its corpus and what it takes from the kit."""
     shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "foundation" / "texts.py", root / "foundation")
+    (root / "foundation").mkdir()
+    for name in ("__init__.py", "texts.py"):
+        shutil.copy(ROOT / "foundation" / name, root / "foundation")
+    for name, text in DATA.items():
+        (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "data" / name).write_text(text)
     return Project(root, root / "reference", root)
 
 

@@ -1,1 +1,0 @@
-"""What the example stands on: nothing."""
