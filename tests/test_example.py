@@ -88,6 +88,8 @@ def fork(tmp_path_factory) -> Path:
             shutil.copy(ROOT / name, root / name)
     (root / "data" / "corpus").mkdir(parents=True)
     (root / "data" / "corpus" / "fren.train.bpe").write_text("a ||| b\n")  # the kit's own; not for these students
+    (root / "data" / "private").mkdir()
+    (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     (root / "notebooks").mkdir()
     for name in ("course.py", "nbgrader_config.py"):
         shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)

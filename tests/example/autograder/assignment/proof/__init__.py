@@ -1,1 +1,0 @@
-"""What proves the example's tests."""
