@@ -4,14 +4,14 @@ A thin command line on `autograder.scoring`; `python grade.py --help` shows how 
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 try:
     from autograder import scoring
-    from foundation.command_line import INTERRUPTED, Parser, print_anywhere, with_output
+    from foundation.assignment_file import read_assignment
+    from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu"):
         raise
@@ -24,7 +24,7 @@ DETAILS = """\
 examples:
   python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
   python grade.py --translations translations.txt --references test.en \\
-                  --threshold pass=0.35 --json
+                  --threshold pass=0.35
   python grade.py --translations raw.txt --references raw.en --tokenize 13a
 
 files:
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     try:
         return with_output(lambda: grade(options))
-    except scoring.ScoringError as error:
+    except UserError as error:
         sys.stderr.write(f"grade.py: {error}\n")
     except OSError as error:
         sys.stderr.write(f"grade.py: the report cannot be written ({error.strerror})\n")
@@ -59,23 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def grade(options: argparse.Namespace) -> int:
     """Scores and prints; the exit status."""
-    thresholds = scoring.choose_thresholds(options.thresholds, options.threshold)
+    thresholds = scoring.parse_thresholds(options.threshold) or read_assignment().thresholds
     references = scoring.read_references(options.references)
     notes: list[str] = []
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
     if Path(options.translations).samefile(options.references):
         notes.append("translations and references are the same file")
-    score = scoring.score(
-        translations, references, samples=options.samples, seed=options.seed, tokenize=options.tokenize
-    )
-    if score.tokenize != scoring.DEFAULT_TOKENIZATION and (options.thresholds or not options.threshold):
-        given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {score.tokenize}"
+    score = scoring.score(translations, references, tokenize=options.tokenize)
+    if options.tokenize != scoring.DEFAULT_TOKENIZATION and not options.threshold:
+        given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {options.tokenize}"
         notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
     verdicts = scoring.judge(score, thresholds)
-    if options.json:
-        print(json.dumps(scoring.as_json(score, verdicts, notes), indent=2, allow_nan=False))
-    else:
-        print(scoring.as_text(score, verdicts, notes), end="")
+    print(scoring.as_text(score, verdicts, notes), end="")
     return 0 if all(verdict.is_reached for verdict in verdicts) else 1
 
 
@@ -95,13 +90,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated;"
-        " with --thresholds, change one of the file's",
-    )
-    parser.add_argument(
-        "--thresholds",
-        metavar="FILE.toml",
-        help="judge by the table [thresholds] of this file (default: that of autograder/assignment/)",
+        help="judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated",
     )
     parser.add_argument(
         "--tokenize",
@@ -109,23 +98,6 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=scoring.DEFAULT_TOKENIZATION,
         help=f"sacreBLEU's tokenization of raw text: {', '.join(scoring.TOKENIZATIONS)}; some need a package"
         " that the kit does not install (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object (see autograder/scoring/verdicts.py)"
-    )
-    parser.add_argument(
-        "--samples",
-        metavar="N",
-        type=int,
-        default=scoring.SAMPLES,
-        help="bootstrap samples for the interval (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=int,
-        default=scoring.SEED,
-        help="seed of the samples (default: %(default)s)",
     )
     return parser.parse_args(arguments)
 

@@ -36,7 +36,6 @@ TOKENIZATIONS: tuple[str, ...] = tuple(BLEU.TOKENIZERS)
 DEFAULT_TOKENIZATION = "none"
 SAMPLES = 1_000
 SEED = 12_345  # sacreBLEU's own default, so that both draw the same samples
-RANGES = {"samples": (100, 100_000), "seed": (0, 2**63 - 1)}
 LEVEL = 0.95
 DECIMALS = 10
 """Sums of logarithms are accurate to about 15; a score of exactly 0.45 must not become 0.44999999999999996."""
@@ -60,26 +59,14 @@ class Score(Measured):
     Attributes:
         chrf: chrF2, which gives credit for parts of words; None where nobody has asked for it.
         signature: sacreBLEU's record of every choice behind BLEU.
-        chrf_signature: the same for chrF; "" without it.
-        precisions: p_1 to p_4.
-        brevity_penalty: below 1 where the translations are shorter than the references.
-        hypothesis_length: in words, as the tokenization splits them.
-        reference_length: likewise.
+        n_words: in the translations, as the tokenization splits them.
         samples: the number of bootstrap samples.
-        seed: for their draws.
-        tokenize: the name of sacreBLEU's tokenization.
     """
 
     chrf: float | None
     signature: str
-    chrf_signature: str
-    precisions: tuple[float, ...]
-    brevity_penalty: float
-    hypothesis_length: int
-    reference_length: int
+    n_words: int
     samples: int
-    seed: int
-    tokenize: str
 
 
 def score(
@@ -87,7 +74,6 @@ def score(
     references: Sequence[str],
     *,
     samples: int = SAMPLES,
-    seed: int = SEED,
     tokenize: str = DEFAULT_TOKENIZATION,
     with_chrf: bool = True,
 ) -> Score:
@@ -97,31 +83,25 @@ def score(
         hypotheses: translations; byte-pair marks are undone, an empty one counts as an empty translation.
         references: as many; byte-pair marks are undone here too.
         samples: the number of bootstrap samples.
-        seed: for their draws. The same seed gives the same interval.
         tokenize: sacreBLEU's tokenization, for the value and the interval; one of `TOKENIZATIONS`.
         with_chrf: computes chrF too, which takes as long as BLEU and its interval.
 
     Raises:
-        ScoringError: where the numbers of sentences differ or are zero, or samples or seed are out of range,
-            or the tokenization cannot be used.
+        ScoringError: where the numbers of sentences differ or are zero, or the tokenization cannot be used.
     """
     if len(hypotheses) != len(references):
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"
         raise ScoringError(f"{given}; there must be one for each, in order")
     if not references:
         raise ScoringError("no translations and no references: there is nothing to score")
-    for name, value in (("samples", samples), ("seed", seed)):
-        least, most = RANGES[name]
-        if not least <= value <= most:
-            raise ScoringError(f"{name} {value}: must be from {least:,} to {most:,}")
     hypotheses = [undo_bpe(line) for line in hypotheses]
     references = [undo_bpe(line) for line in references]
 
     bleu, chrf = make_metric(tokenize), CHRF() if with_chrf else None
     statistics = count(bleu, hypotheses, references)
     corpus = bleu_of_sums(statistics.sum(axis=0))
-    low, high = interval(bootstrap(statistics, samples, seed))
-    bleu.n_bootstrap, bleu.seed = samples, seed  # as sacreBLEU's own bootstrap sets them for the signature
+    low, high = interval(bootstrap(statistics, samples))
+    bleu.n_bootstrap, bleu.seed = samples, SEED  # as sacreBLEU's own bootstrap sets them for the signature
     return Score(
         bleu=_decimal(corpus.score),
         low=_decimal(low),
@@ -129,14 +109,8 @@ def score(
         chrf=_decimal(chrf.corpus_score(hypotheses, [references]).score) if chrf else None,
         n=len(references),
         signature=str(bleu.get_signature()),
-        chrf_signature=str(chrf.get_signature()) if chrf else "",
-        precisions=tuple(map(_decimal, corpus.precisions)),
-        brevity_penalty=round(corpus.bp, DECIMALS),
-        hypothesis_length=corpus.sys_len,
-        reference_length=corpus.ref_len,
+        n_words=corpus.sys_len,
         samples=samples,
-        seed=seed,
-        tokenize=tokenize,
     )
 
 
@@ -165,9 +139,9 @@ def bleu_of_sums(sums: Array) -> BLEUScore:
     return BLEU.compute_bleu(counts[:MAX_ORDER], counts[MAX_ORDER:], c, r, smooth_method="exp")
 
 
-def bootstrap(statistics: Array, samples: int, seed: int) -> Array:
+def bootstrap(statistics: Array, samples: int) -> Array:
     """BLEU in percent of samples that draw, with replacement, as many sentences as there are: (samples,)."""
-    generator, n = np.random.default_rng(seed), len(statistics)
+    generator, n = np.random.default_rng(SEED), len(statistics)
     drawn = (statistics[generator.integers(n, size=n)].sum(axis=0) for _ in range(samples))
     return np.array([bleu_of_sums(sums).score for sums in drawn])
 

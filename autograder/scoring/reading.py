@@ -105,7 +105,7 @@ def undo_bpe(line: str) -> str:
 
 
 def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
-    """The text of a trusted file (references, thresholds), within the same bounds; links are followed."""
+    """The text of a trusted file (references), within the same bounds; links are followed."""
     return _decode(_read_bytes(path, name, follow_links=True), name)
 
 

@@ -121,10 +121,7 @@ def test_a_time_without_a_zone_is_in_that_of_the_due_date():
 
 
 def score(bleu: float) -> Score:
-    numbers = {"n": 900, "chrf": 0.6, "samples": 1000, "seed": 1, "precisions": (0.7, 0.5, 0.4, 0.3)}
-    numbers |= {"brevity_penalty": 1.0, "hypothesis_length": 5000, "reference_length": 5000}
-    texts = {"signature": "tok:none", "chrf_signature": "nc:6", "tokenize": "none"}
-    return Score(bleu=bleu, low=bleu - 0.02, high=bleu + 0.02, **numbers, **texts)
+    return Score(bleu, bleu - 0.02, bleu + 0.02, n=900, chrf=None, signature="tok:none", n_words=5000, samples=1000)
 
 
 def outcomes(states: str) -> list[Outcome]:

@@ -1,10 +1,8 @@
 """BLEU: by hand, and with its interval by sacreBLEU's own calls."""
 
 import math
-import random
 import unicodedata
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,7 +48,6 @@ def test_any_text_gets_sacrebleus_value(pairs):
     metric, chrf = BLEU(tokenize="none", force=True), CHRF()
     assert result.bleu == pytest.approx(metric.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
     assert result.chrf == pytest.approx(chrf.corpus_score(hypotheses, [references]).score / 100, abs=1e-9)
-    assert result.chrf_signature == str(chrf.get_signature())
     assert 0 <= result.low <= result.high <= 1
 
 
@@ -62,15 +59,13 @@ RAW = [
 
 
 @pytest.mark.parametrize("name", ["none", "13a", "intl", "zh", "char"])
-def test_value_interval_and_signature_are_sacrebleus(name, monkeypatch):
-    seed = random.randrange(10**6)
-    monkeypatch.setenv("SACREBLEU_SEED", str(seed))
+def test_value_interval_and_signature_are_sacrebleus(name):
     outputs, true = zip(*RAW, strict=True)
     metric = BLEU(tokenize=name, force=True)
     theirs = metric.corpus_score(outputs, [true], n_bootstrap=200)
-    ours = score(outputs, true, samples=200, seed=seed, tokenize=name)
+    ours = score(outputs, true, samples=200, tokenize=name)
     assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-7)
-    assert (ours.hypothesis_length, ours.reference_length) == (theirs.sys_len, theirs.ref_len)
+    assert ours.n_words == theirs.sys_len
     assert 50 * (ours.high - ours.low) == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
     assert ours.signature == str(metric.get_signature()) and f"|tok:{name}|" in ours.signature
 
@@ -98,27 +93,20 @@ def test_marks_and_composed_letters_change_nothing_on_either_side():
 
 
 @pytest.mark.parametrize(
-    ("hypotheses", "references", "options", "message"),
+    ("hypotheses", "references", "message"),
     [
-        (["a"], ["a", "b"], {}, "1 translation for 2 references"),
-        ([], [], {}, "nothing to score"),
-        (["a"], ["a"], {"samples": 99}, "samples 99: must be from 100 to 100,000"),
-        (["a"], ["a"], {"seed": -1}, "seed -1: must be from 0"),
+        (["a"], ["a", "b"], "1 translation for 2 references"),
+        ([], [], "nothing to score"),
     ],
 )
-def test_what_cannot_be_scored(hypotheses, references, options, message):
+def test_what_cannot_be_scored(hypotheses, references, message):
     with pytest.raises(ScoringError, match=message):
-        score(hypotheses, references, **options)
+        score(hypotheses, references)
 
 
-def test_the_seed_decides_and_nothing_else(corpus):
+def test_the_same_files_get_the_same_interval(corpus):
     hypotheses, references = corpus(60)
-    state = np.random.get_state()[1].copy()
-    first, second = score(hypotheses, references, seed=5), score(hypotheses, references, seed=6)
-    assert score(hypotheses, references, seed=5) == first
-    assert np.array_equal(np.random.get_state()[1], state)
-    assert (first.low, first.high) != (second.low, second.high)
-    assert (first.bleu, first.chrf) == (second.bleu, second.chrf)
+    assert score(hypotheses, references) == score(hypotheses, references)
 
 
 def test_the_interval_narrows_with_more_sentences(corpus):

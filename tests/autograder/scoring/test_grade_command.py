@@ -1,6 +1,5 @@
 """grade.py as its users meet it: a report, an exit status, and files from strangers."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.scoring import as_json, judge, read_thresholds, score
+from autograder.scoring import as_text, judge, score
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 GRADE = ROOT / "grade.py"
@@ -50,24 +50,21 @@ def test_borderline_goes_by_the_value(grade, files, shift, status, outcome):
     assert max(map(len, done.out.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("tokenize", ["none", "13a"])
-def test_json(grade, files, tokenize):
-    done = grade(*files, "--json", "--seed", 3, "--samples", 200, "--tokenize", tokenize)
-    result = scored(files, samples=200, seed=3, tokenize=tokenize)
-    verdicts = judge(result, read_thresholds())
-    others = ["the assignment's thresholds are for --tokenize none, not for 13a; --threshold NAME=VALUE sets your own"]
-    assert json.loads(done.out) == as_json(result, verdicts, others if tokenize == "13a" else [])
-    assert done.returncode == (0 if all(v.is_reached for v in verdicts) else 1)
-    assert "thresholds are for" not in grade(*files, "--tokenize", tokenize, "--threshold", "mine=0.2").out
+def test_raw_text(grade, files):
+    note = "the assignment's thresholds are for --tokenize none, not for 13a; --threshold NAME=VALUE sets your own"
+    result = scored(files, tokenize="13a")
+    verdicts = judge(result, read_assignment().thresholds)
+    assert grade(*files, "--tokenize", "13a").out == as_text(result, verdicts, [note])
+    assert "thresholds are for" not in grade(*files, "--tokenize", "13a", "--threshold", "mine=0.2").out
 
 
 def test_course_format_on_both_sides(grade, write):
     lines = ["le ch@@ at|||the ca@@ t sleeps well .", "un chien|||a do@@ g sleeps b@@ ad@@ ly ."]
     path = write("t", lines)
-    data = json.loads(grade("--translations", path, "--references", path, "--json").out)
-    assert (data["bleu"], data["n"], data["hypothesis_length"]) == (1.0, 2, 10)
-    assert "every line has the form src|||tgt, so only what follows ||| is scored" in data["notes"][0]
-    assert data["notes"][1] == "translations and references are the same file"
+    said = grade("--translations", path, "--references", path).out
+    assert "BLEU       1.00 " in said and "sentences  2\n" in said
+    assert "every line has the form src|||tgt, so only what follows ||| is scored" in said
+    assert "translations and references are the same file" in said
 
 
 def refused(done, reason):
@@ -89,15 +86,13 @@ def refused(done, reason):
 )
 def test_bad_files(grade, files, write, tmp_path, side, content, reason):
     path = tmp_path / "missing" if content is None else write("bad", content)
-    assert refused(grade(*files, side, path, "--json"), reason)
+    assert refused(grade(*files, side, path), reason)
 
 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         (["--threshold", "advanced"], "write NAME=VALUE"),
-        (["--thresholds", "gone.toml"], "gone.toml: no such file"),
-        (["--samples", "1"], "samples 1: must be from 100 to 100,000"),
         (["--tokenize", "\x1b[31m"], 'tokenize "\\x1b[31m": unknown; sacreBLEU has none, zh, 13a, intl, char'),
         (["--thresh", "a=0.3"], "unrecognized arguments: --thresh"),
     ],
@@ -112,7 +107,7 @@ def test_help_shows_an_example_and_every_option(grade, monkeypatch):
     done = grade("--help")
     assert (done.returncode, done.err) == (0, "")
     assert "python grade.py --translations translations.txt --references" in done.out
-    options = "--translations --references --threshold --thresholds --tokenize --json --samples --seed"
+    options = "--translations --references --threshold --tokenize"
     assert all(f"  {option} " in done.out or f"  {option}\n" in done.out for option in options.split())
     assert max(map(len, done.out.splitlines())) <= 90
 
