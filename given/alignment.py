@@ -19,14 +19,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from . import package
 from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown
 from .drawing import check_format
+from .run_folder import Checkpoint
 
 Links = set[tuple[int, int]]
-BATCH_SIZE = 128
 CORPUS = Path("data/corpus")
 
 
@@ -92,14 +91,7 @@ def join_links(links: Iterable[tuple[int, int]], source: list[str], target: list
 
 @torch.no_grad()
 def token_attention(
-    model: package.model.Transformer,
-    pairs: list[package.data.Pair],
-    src_vocab: package.vocab.Vocabulary,
-    tgt_vocab: package.vocab.Vocabulary,
-    diagonal: Tensor | None = None,
-    *,
-    when_read: bool = False,
-    progress: bool = False,
+    model: package.model.Transformer, pairs: list[package.data.Pair], saved: Checkpoint, when_read: bool = False
 ) -> list[Tensor]:
     """Computes the cross-attention of each target token, with the true target given to the decoder.
 
@@ -107,31 +99,25 @@ def token_attention(
     heads + 1, target tokens, source tokens) for each pair; the last head is the mean of the others.
     """
     device = next(model.parameters()).device
+    first = int(when_read)  # the decoder reads bos first, and predicts the first token there
     found = []
-    starts = range(0, len(pairs), BATCH_SIZE)
-    for start in tqdm(starts, "attention", unit="batch", leave=False, disable=not progress):
-        chunk = pairs[start : start + BATCH_SIZE]
-        sources, targets = [src_vocab.encode(src) for src, _ in chunk], [tgt_vocab.encode(tgt) for _, tgt in chunk]
-        batch = package.data.Batch.from_ids(sources, targets, diagonal).to(device)
-        weights = torch.stack(forced_decode(model, batch)[1]["cross"], dim=1).cpu()  # (b, layers, h, t, s)
-        weights = torch.cat([weights, weights.mean(dim=2, keepdim=True)], dim=2)
-        for row, (source, target) in enumerate(chunk):
-            first = int(when_read)  # the decoder reads bos first, and predicts the first token there
-            found.append(weights[row, :, :, first : first + len(target), : len(source)])
+    for source, target in pairs:
+        ids = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
+        batch = package.data.Batch.from_ids(*ids, saved.diagonal).to(device)
+        weights = torch.cat(forced_decode(model, batch)[1]["cross"]).cpu()  # (layers, h, t, s)
+        weights = torch.cat([weights, weights.mean(dim=1, keepdim=True)], dim=1)
+        found.append(weights[:, :, first : first + len(target)])
     return found
 
 
-def score_heads(
-    attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links], progress: bool = False
-) -> list[dict[str, Any]]:
+def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> list[dict[str, Any]]:
     """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns.
 
     Returns a row for each layer and head, both from 1; the head after the last is called "mean".
     """
     n_layers, n_heads = attention[0].shape[:2]
     tallies = {(layer, head): Tally() for layer in range(n_layers) for head in range(n_heads)}
-    both = zip(attention, pairs, gold, strict=True)
-    for weights, pair, links in tqdm(both, "alignments", len(pairs), unit="pair", leave=False, disable=not progress):
+    for weights, pair, links in zip(attention, pairs, gold, strict=True):
         true = join_links(links, *pair)
         for place, tally in tallies.items():
             strongest = weights[place].argmax(dim=1).tolist()  # a source token for each target token
@@ -169,9 +155,8 @@ def run(options: argparse.Namespace) -> int:
         raise package.data.DataError(f"--line {line}: {options.alignments} has {len(pairs)} lines")
     saved, model = load_model(options)
     note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
-    known, when_read = (saved.src_vocab, saved.tgt_vocab, saved.diagonal), options.step == "read"
-    attention = token_attention(model, pairs, *known, when_read=when_read, progress=True)
-    rows = score_heads(attention, pairs, gold, progress=True)
+    attention = token_attention(model, pairs, saved, when_read=options.step == "read")
+    rows = score_heads(attention, pairs, gold)
     print(json.dumps({"step": options.step, "heads": rows}, indent=2) if options.json else as_table(rows))
     if options.output:
         from .pictures import plot_alignments, save_figure
@@ -180,9 +165,9 @@ def run(options: argparse.Namespace) -> int:
         best = min(range(len(rows)), key=lambda index: rows[index]["aer"])
         layer, head = divmod(best, n_heads)
         name = f"layer {layer + 1}, {'mean of the heads' if head + 1 == n_heads else f'head {head + 1}'}"
-        rates = [[row["aer"] for row in rows[first : first + n_heads]] for first in range(0, len(rows), n_heads)]
+        rates = torch.tensor([row["aer"] for row in rows]).view(-1, n_heads)
         weights, links = attention[line - 1][layer, head], gold[line - 1]
-        save_figure(plot_alignments(rates, weights, links, *pairs[line - 1], name), options.output)
+        save_figure(plot_alignments(rates.tolist(), weights, links, *pairs[line - 1], name), options.output)
         print(f"line {line}, {name}, AER {rows[best]['aer']:.3f}: {options.output}", file=sys.stderr)
     return 0
 

@@ -105,28 +105,27 @@ def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:
 
 
 def make_scheduler(optimizer: torch.optim.Optimizer, config: Config, total_steps: int) -> LambdaLR:
-    """Creates the scheduler; its `step()` is called after each step of the optimizer."""
-    schedule, warmup_steps = config.schedule, config.warmup_steps
-    return LambdaLR(optimizer, lambda step: learning_rate_factor(schedule, step, warmup_steps, total_steps))
+    """Creates the scheduler; its `step()` is called after each step of the optimizer.
 
+    It multiplies `learning_rate`, the highest rate, by a factor that rises linearly over `warmup_steps` steps, and then
 
-def learning_rate_factor(schedule: str, step: int, warmup_steps: int, total_steps: int) -> float:
-    """Computes the factor on `learning_rate`, the highest rate, at optimizer step `step` (0 is the first).
-
-    constant      warm-up, then 1
-    inverse_sqrt  warm-up, then sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
-    cosine        warm-up, then down to 0 along half a cosine (Loshchilov and Hutter 2017, equation 5)
-    linear        warm-up, then down to 0 along a straight line
-
-    The warm-up rises linearly over `warmup_steps` steps; 0 = no warm-up.
+    constant      stays 1
+    inverse_sqrt  is sqrt(warmup_steps / step), the shape of Vaswani et al. 2017, equation 3
+    cosine        falls to 0 along half a cosine (Loshchilov and Hutter 2017, equation 5)
+    linear        falls to 0 along a straight line
     """
-    step += 1
-    if step <= warmup_steps:
-        return step / warmup_steps
-    progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
-    return {
-        "constant": 1.0,
-        "inverse_sqrt": math.sqrt(max(warmup_steps, 1) / step),
-        "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
-        "linear": 1.0 - progress,
-    }[schedule]
+    warmup_steps = config.warmup_steps
+
+    def factor(n_done: int) -> float:
+        step = n_done + 1
+        if step <= warmup_steps:
+            return step / warmup_steps
+        progress = min(1.0, (step - warmup_steps) / max(1, total_steps - warmup_steps))
+        return {
+            "constant": 1.0,
+            "inverse_sqrt": math.sqrt(max(warmup_steps, 1) / step),
+            "cosine": 0.5 * (1.0 + math.cos(math.pi * progress)),
+            "linear": 1.0 - progress,
+        }[config.schedule]
+
+    return LambdaLR(optimizer, factor)

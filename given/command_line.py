@@ -13,12 +13,10 @@ from pathlib import Path
 
 import torch
 
-from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+from foundation.command_line import INTERRUPTED, Parser, UserError, at_least, print_anywhere, with_output
 
-from . import alignment, drawing, package, packing, runs, sanity, symptoms, training, translating
+from . import alignment, decoding, drawing, package, packing, run_folder, sanity, training
 from .config import ConfigError
-
-MOST_THREADS = 1024
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
@@ -30,7 +28,7 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     print_anywhere()
     options = make_parser().parse_args(arguments)
     try:
-        set_threads(options.threads)
+        torch.set_num_threads(options.threads)
         asked, options.device = options.device, choose_device(options.device)
         if asked == "auto":
             print(f"device: {describe_device(options.device)}", file=sys.stderr)
@@ -69,7 +67,8 @@ def make_parser() -> Parser:
         sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
         if computes:
             sub.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
-            sub.add_argument("--threads", type=int, help="threads for PyTorch (default: 1)")
+            text = "threads for PyTorch (default: 1); several are slower for small models on a busy machine"
+            sub.add_argument("--threads", type=at_least(1, 1024), help=text)
         return sub
 
     text = "Train a model and measure its dev BLEU after every epoch."
@@ -86,11 +85,11 @@ def make_parser() -> Parser:
     sub = command("hunt", show_hunts, text, "anna", computes=False)
     sub.add_argument("name", help="your name or number, as the course knows you")
     text = "Average the last checkpoints of a run into one."
-    runs.add_average_flags(command("average", runs.average, text, "runs/latest --last 5", computes=False))
+    run_folder.add_average_flags(command("average", run_folder.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
-    runs.add_compare_flags(command("compare", runs.compare, text, "runs/*", computes=False))
+    run_folder.add_compare_flags(command("compare", run_folder.compare, text, "runs/*", computes=False))
     text = "Translate a file, one sentence per line."
-    translating.add_flags(command("translate", translating.run, text, "--output translations.txt"))
+    decoding.add_flags(command("translate", decoding.run, text, "--output translations.txt"))
     text = "Draw where a sentence and its translation attend."
     example = '--sentence "je suis ici ." --output attention.png'
     drawing.add_flags(command("attention", drawing.run, text, example))
@@ -117,7 +116,7 @@ def ask(options: argparse.Namespace) -> int:
 
 def show_hunts(options: argparse.Namespace) -> int:
     """Prints and draws a student's bug hunts."""
-    symptoms.show(options.name)
+    drawing.show_hunts(options.name)
     return 0
 
 
@@ -139,14 +138,3 @@ def choose_device(name: str) -> str:
 def describe_device(name: str) -> str:
     """Names a device for people: "cuda (NVIDIA H200)"."""
     return f"{name} ({torch.cuda.get_device_name(name)})" if name.startswith("cuda") else name
-
-
-def set_threads(number: int) -> None:
-    """Sets the number of PyTorch's threads.
-
-    On a busy machine several threads are much slower than one for models as small as these. Raises: ConfigError if it
-    is out of range.
-    """
-    if not 1 <= number <= MOST_THREADS:
-        raise ConfigError(f"--threads {number}: expected 1 to {MOST_THREADS}")
-    torch.set_num_threads(number)

@@ -17,6 +17,7 @@ from foundation.command_line import UserError
 INITIALISATIONS = ("default", "xavier", "kaiming")
 SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 PRECISIONS = ("float32", "fast-float32", "bf16")
+LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
 ASSIGNMENT = Path("autograder/assignment/assignment.toml")  # has the thresholds
 
@@ -114,7 +115,11 @@ class Config:
 
         Raises: ConfigError if a name is unknown, with the nearest valid one.
         """
-        check_names(settings)
+        valid = [item.name for item in fields(cls)]
+        for name in settings:
+            if name not in valid:
+                nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
+                raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
         return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,15 +147,6 @@ def what_is_wrong(value: Any, kind: Any, choices: Any = (), low: Any = None, hig
     return "" if kind is not float or math.isfinite(value) else "a finite number"
 
 
-def check_names(settings: dict[str, Any]) -> None:
-    """Raises a ConfigError for the first name that no setting has."""
-    valid = [item.name for item in fields(Config)]
-    for name in settings:
-        if name not in valid:
-            nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
-            raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """Reads a TOML file. Raises: ConfigError if it cannot be read."""
     try:
@@ -164,19 +160,14 @@ def read_toml(path: Path) -> dict[str, Any]:
 def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
     """Reads the table `[thresholds]`, BLEU between 0 and 1 by name, from a TOML file.
 
-    None = the assignment's, or no thresholds where there is none. Raises: ConfigError if the file cannot be read, or
-    its table is missing or wrong.
+    None = the assignment's, or no thresholds where there is none. Raises: ConfigError if the table is missing or wrong.
     """
     if path is None and not ASSIGNMENT.is_file():
         return {}
-    path = Path(path or ASSIGNMENT)
-    table = read_toml(path).get("thresholds")
-    if not isinstance(table, dict):
-        raise ConfigError(f"{path}: expected a table [thresholds], such as `beginner = 0.30`")
-    for name, value in table.items():
-        if type(value) not in (int, float) or not 0 <= value <= 1:
-            raise ConfigError(f"{path}: thresholds.{name} = {value!r}: expected a number between 0 and 1")
-    return {name: float(value) for name, value in table.items()}
+    table = read_toml(path := Path(path or ASSIGNMENT)).get("thresholds")
+    if not isinstance(table, dict) or any(type(x) not in (int, float) or not 0 <= x <= 1 for x in table.values()):
+        raise ConfigError(f"{path}: expected a table [thresholds] of numbers between 0 and 1: `beginner = 0.30`")
+    return table
 
 
 COURSE = Config()
@@ -269,16 +260,10 @@ def config_from_flags(arguments: argparse.Namespace) -> Config:
 
     Raises: ConfigError if a setting is unknown or out of its limits.
     """
-    settings = PRESETS[arguments.preset or "course"].to_dict()
-    if arguments.settings:
-        in_file = read_toml(arguments.settings)
-        try:
-            check_names(in_file)
-        except ConfigError as error:
-            raise ConfigError(f"{arguments.settings}: {error}") from None
-        settings |= in_file
+    in_file = read_toml(arguments.settings) if arguments.settings else {}
     given = {item.name: getattr(arguments, item.name) for item in fields(Config)}
-    return Config.from_dict(settings | {name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    return Config.from_dict(PRESETS[arguments.preset or "course"].to_dict() | in_file | given)
 
 
 def config_flags_in(arguments: argparse.Namespace) -> list[str]:

@@ -1,4 +1,4 @@
-"""Translation of tokens with a trained model, and how good it is on dev: BLEU, loss, samples, where it attends.
+"""From tokens to translations with a trained model; `translate`: the lines of a file, or what somebody types.
 
 The key/value cache of `extras/` makes decoding many times as fast; it is used wherever it gives the same result.
 """
@@ -6,22 +6,23 @@ The key/value cache of `extras/` makes decoding many times as fast; it is used w
 from __future__ import annotations
 
 import argparse
-import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm import tqdm
 
+from foundation.texts import first_of
+from foundation.whole_files import in_one_piece, is_stream
+
 from . import package
-from .building import build_model
-from .config import Config, ConfigError
+from .building import build_model, extra
+from .config import LANGUAGES, Config, ConfigError
 from .run_folder import Checkpoint
 
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
@@ -30,8 +31,10 @@ MOST_TOKENS = 8192  # tokens of their sources, with padding; memory for attentio
 MOST_UNKNOWN = 0.3  # share of the tokens; more are worth a note
 Search = Callable[..., list[list[int]]]
 """A way to decode: `greedy_decode`, or any function with its arguments and a result for each sentence."""
-BATCH_SIZE = 128  # for the loss
-MOST_SCORES = 2**19  # of a batch for each position: sentences times tokens of the vocabulary; it limits memory
+SOURCES = Path("data/corpus/fren.test.src.bpe")
+TRANSLATIONS = Path("translations.txt")
+STANDARD = Path("-")  # standard input or output
+OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
 
 
 def choose_search(
@@ -48,14 +51,9 @@ def choose_search(
     return partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
 
 
-def has_cache() -> bool:
-    """Whether there is a key/value cache; students have none."""
-    return find_spec("given.extras") is not None
-
-
 def find_cached_search(model: package.model.Transformer, beam_size: int, length_penalty: float) -> Search | None:
     """Returns the search with the cache; None if there is none, or the layers are not the reference's."""
-    if not has_cache():
+    if find_spec("given.extras") is None:  # as in the students' archive
         return None
     from .extras.cached_model import find_fused
     from .extras.cached_search import cached_beam_decode, cached_greedy_decode
@@ -78,7 +76,6 @@ def translate(
     diagonal: Tensor | None = None,
     search: Search | None = None,
     subwords: bool = False,
-    progress: bool = False,
 ) -> list[str]:
     """Translates tokenized sentences (subwords) into text without byte-pair marks.
 
@@ -91,12 +88,8 @@ def translate(
         diagonal: the mask that the model was trained with, or None.
         search: None = what the settings say.
         subwords: keep the byte-pair marks.
-        progress: show a progress bar.
     """
-    if search is None:
-        search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
-    all_ids = decode_all(model, sentences, src_vocab, config, search, diagonal=diagonal, progress=progress)
-    all_tokens = [tgt_vocab.decode(ids or []) for ids in all_ids]
+    all_tokens = map(tgt_vocab.decode, decode_all(model, sentences, src_vocab, config, diagonal, search))
     return [" ".join(tokens) if subwords else package.vocab.join_subwords(tokens) for tokens in all_tokens]
 
 
@@ -105,15 +98,16 @@ def decode_all(
     sentences: list[list[str]],
     src_vocab: package.vocab.Vocabulary,
     config: Config,
-    search: Search,
-    *,
     diagonal: Tensor | None = None,
+    search: Search | None = None,
     progress: bool = False,
-) -> list[list[int] | None]:
-    """Decodes sentences in batches: what the search finds for each, None for an empty one; arguments of `translate`."""
+) -> list[list[int]]:
+    """Decodes sentences in batches; returns the ids of each, none for an empty one. For arguments see `translate`."""
+    if search is None:
+        search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
     device, vocab = next(model.parameters()).device, package.vocab
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
-    found: list[list[int] | None] = [None] * len(sentences)
+    found: list[list[int]] = [[] for _ in sentences]
     with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
         for indices in batches_by_length(sentences, config.beam_size):
             src = package.data.pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
@@ -189,8 +183,7 @@ def note_unknown(place: Path | str, sentences: list[list[str]], vocabulary: pack
     n_unknown = ids.count(package.vocab.UNK_ID)
     if n_unknown > MOST_UNKNOWN * len(ids):
         why = "is the text from another corpus, or not split into the subwords of this one?"
-        share = f"{n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary"
-        note(f"{place}: {share}; {why}")
+        note(f"{place}: {n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary; {why}")
 
 
 def note(text: str) -> None:
@@ -198,85 +191,88 @@ def note(text: str) -> None:
     print(f"{package.name()}: note: {text}", file=sys.stderr)
 
 
-class Development:
-    """The dev pairs, and what is measured on them."""
-
-    def __init__(
-        self,
-        pairs: Sequence[package.data.Pair],
-        vocabularies: tuple[package.vocab.Vocabulary, package.vocab.Vocabulary],
-        config: Config,
-        diagonal: Tensor | None,
-    ) -> None:
-        """Takes the pairs, the run's source and target vocabularies, its settings and its diagonal mask."""
-        self.pairs, self.vocabularies, self.config, self.diagonal = pairs, vocabularies, config, diagonal
-        size = min(BATCH_SIZE, MOST_SCORES // len(vocabularies[1]) or 1)
-        self.loader = package.data.BatchLoader(pairs, *vocabularies, size, bucketing=True, diagonal=diagonal)
-        self.references = [package.vocab.join_subwords(target) for _, target in pairs]
-
-    def translate(self, model: package.model.Transformer, count: int | None = None) -> list[str]:
-        """Translates the sources, or the first `count` of them, into subwords separated by spaces."""
-        sources, diagonal = [source for source, _ in self.pairs[:count]], self.diagonal
-        return translate(model, sources, *self.vocabularies, self.config, diagonal=diagonal, subwords=True)
-
-    @torch.no_grad()
-    def loss(self, model: package.model.Transformer, criterion: nn.Module) -> float:
-        """Computes the mean loss of the batches, in eval mode."""
-        device = next(model.parameters()).device
-        losses = []
-        for batch in self.loader.epoch(0):
-            batch = batch.to(device)
-            log_probs, _ = forced_decode(model, batch)
-            losses.append(criterion(log_probs.transpose(1, 2), batch.labels))
-        return torch.stack(losses).mean().item()
-
-    def samples(self, translations: list[str], count: int, seed: str, marks: bool = False) -> list[str]:
-        """Picks sentences at random, by the seed, and shows what became of them: source, translation, reference.
-
-        With `marks`, they are shown in subwords.
-        """
-        generator = random.Random(seed)  # noqa: S311  # draws samples
-        lines = []
-        for index in sorted(generator.sample(range(len(self.pairs)), min(count, len(self.pairs)))):
-            source, reference = self.pairs[index]
-            shown = (source, translations[index].split(), reference)
-            texts = (" ".join(tokens) if marks else package.vocab.join_subwords(tokens) for tokens in shown)
-            lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
-        return lines
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `translate`."""
+    add_checkpoint_flag(parser)
+    text = "one sentence per line; - = standard input, line by line if somebody types"
+    parser.add_argument("--input", type=Path, default=SOURCES, help=f"{text} (default: {SOURCES})")
+    parser.add_argument("--output", type=Path, help=f"- = standard output (default: {TRANSLATIONS}, or - for input -)")
+    text = (
+        "the input is tokens, or `source|||target` lines, not raw text; assumed of files that end in .bpe or .words, "
+        "and where the run has no tokenizer"
+    )
+    parser.add_argument("--tokens", action="store_true", help=text)
+    parser.add_argument("--beam-size", type=int, help="1 = greedy search (default: the run's setting)")
+    text = "higher = longer translations (default: the run's setting)"
+    parser.add_argument("--length-penalty", type=float, help=text)
+    parser.add_argument("--max-length", type=int, help="the most tokens of a translation (default: the run's setting)")
+    text = "use the key/value cache where there is one and it fits; the result is the same"
+    parser.add_argument("--cached", action=argparse.BooleanOptionalAction, default=True, help=text)
 
 
-@dataclass
-class Watched:
-    """A sentence pair, and what the model attended to in it so far.
+def run(options: argparse.Namespace) -> int:
+    """Writes the translations, line to line; returns the exit status."""
+    output = options.output or (STANDARD if options.input == STANDARD else TRANSLATIONS)
+    saved, model = load_model(options)
+    given = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
+    config = replace(saved.config, **{name: value for name, value in given.items() if value is not None})
+    if options.length_penalty is not None and config.beam_size == 1:
+        why = f"--length-penalty {options.length_penalty} has no effect on greedy search"
+        raise ConfigError(f"{why}: add --beam-size N")
+    search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
+    folder, split, join = options.checkpoint.parent, split_tokens, package.vocab.join_subwords
+    if not options.tokens and options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
+        tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(folder)
+        split, join = tokenizer.split, tokenizer.join
 
-    The target is fixed, so that the pictures of different times show the same tokens.
+    def translate_lines(lines: list[str], place: Path | str, first: int = 1) -> list[str]:
+        most, sources = package.data.LONGEST["source"], [split(line) for line in lines]
+        cut = [source[:most] for source in sources]
+        found = decode_all(model, cut, saved.src_vocab, config, saved.diagonal, search, progress=True)
+        note_unknown(place, sources, saved.src_vocab)
+        if long := numbered([len(source) > most for source in sources], first):
+            note(f"{place}: {long}: too long, only the first {most} tokens are translated")
+        if ended := numbered([len(ids) == config.max_length for ids in found], first):
+            note(f"{place}: {ended}: the translation stops at {config.max_length} tokens; --max-length allows more")
+        return [join(saved.tgt_vocab.decode(ids)) for ids in found]
+
+    if options.input == STANDARD == output and sys.stdin and sys.stdin.isatty():
+        print(f"{package.name()}: one sentence per line; Ctrl-D ends", file=sys.stderr)
+        for number, line in enumerate(typed_lines(), start=1):
+            print(*translate_lines([line], "standard input", number), flush=True)
+        return 0
+    lines = list(typed_lines()) if options.input == STANDARD else package.data.read_lines(options.input)
+    place = "standard input" if options.input == STANDARD else options.input
+    if output == STANDARD:
+        print("".join(f"{text}\n" for text in translate_lines(lines, place)), end="")
+        return 0
+    with in_one_piece(output) as unfinished:
+        unfinished.write_text("".join(f"{text}\n" for text in translate_lines(lines, place)), encoding="utf-8")
+    if not is_stream(output):  # there, everything but translations would be in the way
+        print(f"{len(lines)} translations in {output}")
+    return 0
+
+
+def split_tokens(line: str) -> list[str]:
+    """Returns the source tokens of a corpus' line."""
+    return line.split(package.data.SEPARATOR)[0].split()
+
+
+def typed_lines() -> Iterator[str]:
+    r"""Yields the lines of standard input as they come; only "\n" (or "\r\n") ends a line.
+
+    Raises: DataError if it is closed, or not UTF-8.
     """
-
-    source: list[str]
-    target: list[str]
-    epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
-    weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
-
-    def look(self, model: package.model.Transformer, batch: package.data.Batch, epoch: float) -> None:
-        """Records the weights for the pair, as a batch, in the model as it is now; draws no random numbers."""
-        self.epochs.append(epoch)
-        self.weights.append({kind: torch.cat(layers).cpu() for kind, layers in forced_decode(model, batch)[1].items()})
+    if sys.stdin is None:
+        raise package.data.DataError("standard input: it is closed")
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise package.data.DataError(f"standard input:{number}: not UTF-8 text (byte {error.start})") from None
 
 
-def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
-    """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
-
-    Raises: ConfigError if there is no target, or more than one; DataError if a side is too long.
-    """
-    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
-    if not targets:
-        targets = list(islice((target for other, target in pairs if other == source), 1))
-        if not targets:
-            raise ConfigError(
-                f"{sentence!r} is not a source of the training or dev pairs: add its translation, as `source|||target`"
-            )
-    if len(targets) > 1 or not source or not targets[0]:
-        raise ConfigError(f"{sentence!r}: expected `source|||target`")
-    for side, tokens in (("source", source), ("target", targets[0])):
-        package.data.check_length(repr(sentence), side, tokens)
-    return Watched(source, targets[0])
+def numbered(chosen: list[bool], first: int) -> str:
+    """Names the chosen lines, "lines 2, 5, 9 and 4 more"; nothing where there are none."""
+    lines = [str(number) for number, is_chosen in enumerate(chosen, start=first) if is_chosen]
+    return f"line{'s' if len(lines) > 1 else ''} {first_of(lines, 3)}" if lines else ""

@@ -1,4 +1,4 @@
-"""`attention`: draws where a sentence and its translation attend, or the matrices of one head.
+"""`attention`: draws where a sentence and its translation attend, or the matrices of one head; `hunt`: bug hunts.
 
 The matrices (Q, K, V, scores, weights, context) are caught while attention runs: nothing here computes it a second
 time. This works with any code for tasks 1.2 and 1.3 in which `MultiHeadedAttention` calls
@@ -21,15 +21,19 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from foundation.assignment_file import read_assignment
+
 from . import package
 from .config import ConfigError
-from .decoding import Watched, add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
+from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
+from .experiment import Watched
 from .run_folder import Checkpoint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
+FORMATS = (".png", ".svg", ".pdf")
 SOFTMAXES = (torch.softmax, torch.nn.functional.softmax, Tensor.softmax, torch.special.softmax)
 
 Attend = Callable[..., tuple[Tensor, Tensor]]
@@ -64,13 +68,14 @@ def run(options: argparse.Namespace) -> int:
     if options.head is not None and not options.matrices:
         raise ConfigError(f"--head {options.head} has no effect without --matrices: maps show all heads")
     if options.through_time:
-        print(f"{draw_through_time(options, output)}: {output}")
-        return 0
-    from .pictures import save_figure
+        title = draw_through_time(options, output)
+    else:
+        from .pictures import save_figure
 
-    figure = draw_sentence(options)
-    save_figure(figure, output)
-    print(f"{figure.get_suptitle()}: {output}")
+        figure = draw_sentence(options)
+        save_figure(figure, output)
+        title = figure.get_suptitle()
+    print(f"{title}: {output}")
     return 0
 
 
@@ -78,7 +83,7 @@ def check_format(output: Path, needed_for: str, is_animated: bool = False) -> No
     """Raises a ConfigError if a picture, which may be animated, cannot be written to a file of that name."""
     os.environ.pop("MPLBACKEND", None)  # of a notebook's host, perhaps not installed here; pictures are only saved
     try:
-        from .pictures import FORMATS
+        import matplotlib  # noqa: F401
     except ImportError:
         raise ConfigError(f"{needed_for}: matplotlib is not installed; pip install matplotlib") from None
     formats = (*FORMATS, ".gif") if is_animated else FORMATS
@@ -88,21 +93,18 @@ def check_format(output: Path, needed_for: str, is_animated: bool = False) -> No
 
 def draw_sentence(options: argparse.Namespace) -> Figure:
     """Draws the maps of one sentence in one layer or in all, or what one head computes."""
-    from .pictures import plot_attention, plot_page
+    from .pictures import plot_attention, plot_matrices, plot_page
 
     weights, caught, labels = attend(options)
     n_layers, n_heads = len(weights), weights[0].size(0)
     if options.layer == "all":
         rows = [f"layer {layer + 1}" for layer in range(n_layers)]
         columns = [f"head {head + 1}" for head in range(n_heads)]
-        maps = [list(layer) for layer in weights]
-        return plot_page(maps, rows, columns, *labels, f"{options.kind} attention, all layers")
+        return plot_page(weights, rows, columns, *labels, f"{options.kind} attention, all layers")
     layer = find_layer(options.layer, n_layers)
     title = f"{options.kind} attention, layer {layer}"
     if not options.matrices:
         return plot_attention(weights[layer - 1], *labels, title)
-    from .pictures import plot_matrices
-
     head = 1 if options.head is None else options.head
     if not 1 <= head <= n_heads:
         raise ConfigError(f"--head {head}: expected 1 to {n_heads}")
@@ -171,14 +173,10 @@ def label(kind: str, source: list[str], target: list[str]) -> tuple[list[str], l
 
 def find_layer(asked: str, n_layers: int) -> int:
     """Returns the layer's number, 1 for the first; -1 means the last."""
-    try:
-        number = int(asked)
-    except ValueError:
-        number = 0
-    layer = number if number >= 0 else n_layers + 1 + number
-    if not 1 <= layer <= n_layers:
+    layers = {str(number): number for number in range(1, n_layers + 1)} | {"-1": n_layers}
+    if asked not in layers:
         raise ConfigError(f"--layer {asked}: expected 1 to {n_layers}")
-    return layer
+    return layers[asked]
 
 
 @dataclass
@@ -194,9 +192,8 @@ class Matrices:
 
     def of_head(self, head: int) -> Matrices:
         """Returns the matrices, (rows, columns), of one head of the first sentence."""
-        scores = None if self.scores is None else self.scores[0, head]
-        query, key, value = self.query[0, head], self.key[0, head], self.value[0, head]
-        return Matrices(query, key, value, scores, self.weights[0, head], self.context[0, head])
+        matrices: list[Any] = [None if matrix is None else matrix[0, head] for matrix in vars(self).values()]
+        return Matrices(*matrices)
 
 
 class SoftmaxInputs(TorchFunctionMode):
@@ -227,20 +224,19 @@ def catch(attend: Attend, query: Tensor, key: Tensor, value: Tensor, *others: An
 @contextmanager
 def catching() -> Iterator[list[Matrices]]:
     """Within the block, keeps the matrices of each attention that a model computes, in order."""
-    module = sys.modules[package.attention.MultiHeadedAttention.__module__]
+    module: Any = sys.modules[package.attention.MultiHeadedAttention.__module__]
     attend: Attend = module.scaled_dot_product_attention
     caught: list[Matrices] = []
 
     def attend_and_keep(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
-        matrices = catch(attend, *arguments, **named)
-        caught.append(matrices)
-        return matrices.context, matrices.weights
+        caught.append(catch(attend, *arguments, **named))
+        return caught[-1].context, caught[-1].weights
 
-    module.scaled_dot_product_attention = attend_and_keep  # type: ignore[attr-defined]  # a module, not a class
+    module.scaled_dot_product_attention = attend_and_keep
     try:
         yield caught
     finally:
-        module.scaled_dot_product_attention = attend  # type: ignore[attr-defined]
+        module.scaled_dot_product_attention = attend
 
 
 def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:
@@ -249,12 +245,36 @@ def join_heads(caught: list[Matrices], n_attentions: int) -> list[Matrices]:
     The result is empty if the calls cannot be shared out among them.
     """
     n_calls = len(caught) // n_attentions
-    if len(caught) != n_calls * n_attentions or any(x.weights.dim() not in (3, 4) for x in caught):
+    if not n_calls or len(caught) % n_attentions or any(call.weights.dim() not in (3, 4) for call in caught):
         return []
-    groups = [caught[start : start + n_calls] for start in range(0, len(caught), n_calls)] if n_calls else []
-    return [Matrices(*(_join([getattr(call, name) for call in group]) for name in vars(group[0]))) for group in groups]
+    joined = []
+    for start in range(0, len(caught), n_calls):
+        columns = zip(*(vars(call).values() for call in caught[start : start + n_calls]), strict=True)
+        joined.append(Matrices(*map(_join, columns)))
+    return joined
 
 
-def _join(parts: list[Tensor | None]) -> Any:
+def _join(parts: tuple[Tensor | None, ...]) -> Any:
     known = [part if part.dim() == 4 else part.unsqueeze(1) for part in parts if part is not None]
     return torch.cat(known, dim=1) if len(known) == len(parts) else None
+
+
+def show_hunts(name: str, folder: Path = Path()) -> list[Path]:
+    """Prints a student's bug hunts, and draws what a model with each mistake does where that was measured.
+
+    Returns the pictures. Raises: UserError without a name.
+    """
+    from autograder.testing.hunts import read_hunts, tell  # the tests take a moment to load
+
+    from .pictures import plot_symptom, save_figure
+
+    assignment = read_assignment()
+    print(tell(name, assignment), end="\n\n")
+    pictures = []
+    for hunt in read_hunts(assignment.folder).of(name):
+        if hunt.shown:
+            path = folder / f"hunt_{hunt.number}.png"
+            save_figure(plot_symptom(hunt.shown, f"hunt {hunt.number}"), path)
+            pictures.append(path)
+            print(f"{path}: what a model with the mistake of hunt {hunt.number} does, beside one without it")
+    return pictures

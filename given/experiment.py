@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from . import package
 from .building import build_model, draw_diagonal, extra, make_optimizer, make_scheduler
 from .config import Config, ConfigError
-from .decoding import Development, Watched, bleu
-from .run_folder import Checkpoint, CheckpointError, RunFolder, generators
+from .decoding import bleu, forced_decode, translate
+from .run_folder import Checkpoint, CheckpointError, RunFolder
 
 if TYPE_CHECKING:  # students do not have it
     from .extras.weight_average import WeightAverage
 
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
+DEV_BATCH = 128  # sentences, to measure the loss on dev
+MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens of the vocabulary; it limits memory
 
 
 class Experiment:
@@ -63,25 +67,23 @@ class Experiment:
         ignored, smoothing = package.vocab.PAD_ID, config.label_smoothing
         self.criterion = nn.CrossEntropyLoss(ignore_index=ignored, label_smoothing=smoothing)
         self.optimizer = make_optimizer(config, self.model)
-        self._make_loaders(train_pairs)
+        loader, vocabularies = package.data.BatchLoader, (self.src_vocab, self.tgt_vocab)
+        options: dict[str, Any] = {"bucketing": config.bucketing, "diagonal": self.diagonal, "seed": config.seed}
+        self.loader = loader(train_pairs, *vocabularies, config.batch_size, **options)
+        size = min(DEV_BATCH, MOST_SCORES // len(self.tgt_vocab) or 1)
+        self.dev_loader = loader(dev_pairs, *vocabularies, size, bucketing=True, diagonal=self.diagonal)
         self.scheduler = make_scheduler(self.optimizer, config, self.total_steps)
         self.step = 0
         self.history: list[dict[str, float]] = []
         self.watched: Watched | None = None
         self._since_report = {**NOTHING}
-        self._losses: list[tuple[int, float]] = []  # step and loss, since the last report
+        self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
         self._is_between_steps = True
         self.average: WeightAverage | None = None
         if config.ema:
             self.average = average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
             self.optimizer.register_step_post_hook(lambda *_: average.update())
-
-    def _make_loaders(self, train_pairs: Sequence[package.data.Pair]) -> None:
-        config, vocabularies = self.config, (self.src_vocab, self.tgt_vocab)
-        options: dict[str, Any] = {"bucketing": config.bucketing, "diagonal": self.diagonal, "seed": config.seed}
-        self.loader = package.data.BatchLoader(train_pairs, *vocabularies, config.batch_size, **options)
-        self.development = Development(self.dev_pairs, vocabularies, config, self.diagonal)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -124,20 +126,16 @@ class Experiment:
         for kind, mark in run.corpus.items():
             if mark != saved.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
-        if (run.src_vocab.tokens, run.tgt_vocab.tokens) != (saved.src_vocab.tokens, saved.tgt_vocab.tokens):
-            raise CheckpointError(f"{path}: was trained on other data: the vocabularies differ")
         saved.load_weights(run.model, path, last=True)
         if run.average:
             run.average.load(saved.average or saved.weights, saved.n_averaged)
-        run.diagonal = saved.diagonal
-        run._make_loaders(train_pairs)
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
         run.step, run.history, run._since_report = saved.step, saved.history, saved.since_report
         run.watched = Watched(**saved.watched) if saved.watched else None
         if run.step > run.total_steps:
             raise ConfigError(f"{path}: has {run.step} steps already, more than the {run.total_steps} that you ask for")
-        for kind, generator in generators(device).items():
+        for kind, generator in run._generators().items():
             if kind in saved.rng_states:  # a run may move to another device, where its dropout differs
                 generator.set_rng_state(saved.rng_states[kind])
         return run
@@ -153,7 +151,7 @@ class Experiment:
             epoch=self.step // self.steps_per_epoch,
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
-            rng_states={kind: generator.get_rng_state() for kind, generator in generators(self.device).items()},
+            rng_states={kind: generator.get_rng_state() for kind, generator in self._generators().items()},
             history=self.history,
             corpus=self.corpus,
             step=self.step,
@@ -163,26 +161,53 @@ class Experiment:
             n_averaged=self.average.n_updates if self.average else 0,
         )
 
+    def _generators(self) -> dict[str, Any]:
+        """Returns the random generators of training, by kind: the CPU's and, for dropout, the device's."""
+        kind = torch.device(self.device).type
+        return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
+
+    def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
+        """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
+
+        With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
+        TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C, when all finished steps are saved.
+        """
+        folder = RunFolder(path, self.checkpoint(), **kept)
+        if not self.is_finished:
+            # Whatever is missing or unwritten fails here, not after a trained epoch.
+            bleu(self.translate_dev(1), [""])
+        if self.watched and not self.watched.epochs:
+            self._look(self.step / self.steps_per_epoch)
+        self._saved_step = self.step
+        try:
+            while not self.is_finished:
+                translations = self.run_epoch(progress, folder)
+                self._save(folder, is_report=True)
+                print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
+                print("\n".join(self._draw_samples(translations, samples, marks)), flush=True)
+        except KeyboardInterrupt:
+            if self.step > self._saved_step and self._is_between_steps:
+                self._save(folder, is_report=False)
+            raise
+
+    def _save(self, folder: RunFolder, is_report: bool) -> None:
+        folder.save(self.checkpoint(), self._losses, is_report)
+        self._saved_step, self._losses = self.step, []
+
     def run_epoch(self, progress: bool = True, folder: RunFolder | None = None) -> list[str]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
         Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
         Raises: KeyboardInterrupt after Ctrl-C; the run can be saved as it stands.
         """
-        while (n_steps := self._steps_to_report()) > 0:
-            n_to_save = n_steps
-            if self.config.save_every and folder:
-                n_to_save = self.config.save_every - self.step % self.config.save_every
-            self._train(min(n_steps, n_to_save), progress)
-            if n_to_save < n_steps and folder:
-                self._save_between_reports(folder)
+        report_every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
+        save_every = self.config.save_every or report_every
+        while not self._since_report["batches"] or (self.step % report_every and self.step < self.total_steps):
+            ends = [(self.step // every + 1) * every for every in (report_every, save_every)]
+            self._train(min(*ends, self.total_steps) - self.step, progress)
+            if folder and self.step % save_every == 0 and self.step % report_every:
+                self._save(folder, is_report=False)
         return self._measure()
-
-    def _steps_to_report(self) -> int:
-        every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
-        if self._since_report["batches"] and self.step % every == 0:
-            return 0
-        return min(every - self.step % every, self.total_steps - self.step)
 
     def _train(self, n_steps: int, progress: bool) -> None:
         """Trains so many steps, but not beyond the end of the epoch, nor after Ctrl-C, which is raised at the end."""
@@ -237,35 +262,6 @@ class Experiment:
                 bar.update()
                 yield batch.to(self.device)
 
-    def _measure(self) -> list[str]:
-        """Measures the model on dev, adds a line to the history, and returns the translations."""
-        start, since = time.perf_counter(), self._since_report
-        with self._average_in_model():
-            translations = self.development.translate(self.model)
-            epoch, is_within = divmod(self.step, self.steps_per_epoch)
-            line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
-            if self.config.max_steps or self.config.report_every:
-                line["step"] = self.step
-            line["train_loss"] = round(since["loss"], 4)
-            line["dev_loss"] = round(self.development.loss(self.model, self.criterion), 4)
-        texts = [package.vocab.join_subwords(line.split()) for line in translations]
-        line["dev_bleu"] = round(bleu(texts, self.development.references), 4)
-        line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
-        self.history.append(line)
-        self._since_report = {**NOTHING}
-        self._look(line["epoch"])
-        return translations
-
-    def _look(self, epoch: float) -> None:
-        if self.watched:
-            ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
-            batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
-            with self._average_in_model():
-                self.watched.look(self.model, batch, epoch)
-
-    def _average_in_model(self) -> AbstractContextManager[None]:
-        return self.average.in_model() if self.average else nullcontext()
-
     @contextmanager
     def _noting_ctrl_c(self) -> Iterator[None]:
         """Notes the first Ctrl-C within the block, so that the step is finished; a second one is raised at once."""
@@ -284,32 +280,93 @@ class Experiment:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def run(self, path: Path, progress: bool = True, *, samples: int = 3, marks: bool = False, **kept: Any) -> None:
-        """Trains what is left of the run; after each report it is saved to a folder and shown, with so many samples.
+    def _measure(self) -> list[str]:
+        """Measures the model on dev, adds a line to the history, and returns the translations."""
+        start, since = time.perf_counter(), self._since_report
+        epoch, is_within = divmod(self.step, self.steps_per_epoch)
+        line: dict[str, float] = {"epoch": round(self.step / self.steps_per_epoch, 3) if is_within else epoch}
+        if self.config.max_steps or self.config.report_every:
+            line["step"] = self.step
+        line["train_loss"] = round(since["loss"], 4)
+        with self._average_in_model():
+            translations = self.translate_dev()
+            line["dev_loss"] = round(self._dev_loss(), 4)
+        references = [package.vocab.join_subwords(target) for _, target in self.dev_pairs]
+        texts = [package.vocab.join_subwords(line.split()) for line in translations]
+        line["dev_bleu"] = round(bleu(texts, references), 4)
+        line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
+        self.history.append(line)
+        self._since_report = {**NOTHING}
+        self._look(line["epoch"])
+        return translations
 
-        With `marks`, these keep their byte-pair marks; `kept` are the options of `RunFolder`. Raises: ConfigError if
-        TensorBoard is asked for but not installed; KeyboardInterrupt after Ctrl-C, when all finished steps are saved.
-        """
-        folder = RunFolder(path, self.checkpoint(), **kept)
-        if not self.is_finished:
-            # Whatever is missing or unwritten fails here, not after a trained epoch.
-            bleu(self.development.translate(self.model, 1), [""])
-        if self.watched and not self.watched.epochs:
-            self._look(self.step / self.steps_per_epoch)
-        self._saved_step = self.step
-        try:
-            while not self.is_finished:
-                translations = self.run_epoch(progress, folder)
-                folder.save_report(self.checkpoint(), self._losses)
-                self._saved_step, self._losses = self.step, []
-                print("  ".join(f"{name} {value:g}" for name, value in self.history[-1].items()), flush=True)
-                seed = f"{self.config.seed}/{self.step}"
-                print("\n".join(self.development.samples(translations, samples, seed, marks)), flush=True)
-        except KeyboardInterrupt:
-            if self.step > self._saved_step and self._is_between_steps:
-                self._save_between_reports(folder)
-            raise
+    def translate_dev(self, count: int | None = None) -> list[str]:
+        """Translates the dev sources, or the first `count` of them, into subwords separated by spaces."""
+        sources, known = [source for source, _ in self.dev_pairs[:count]], (self.src_vocab, self.tgt_vocab)
+        return translate(self.model, sources, *known, self.config, diagonal=self.diagonal, subwords=True)
 
-    def _save_between_reports(self, folder: RunFolder) -> None:
-        folder.save_interrupted(self.checkpoint(), self._losses)
-        self._saved_step, self._losses = self.step, []
+    @torch.no_grad()
+    def _dev_loss(self) -> float:
+        """Computes the mean loss of the dev batches, in eval mode."""
+        losses = []
+        for batch in self.dev_loader.epoch(0):
+            batch = batch.to(self.device)
+            log_probs, _ = forced_decode(self.model, batch)
+            losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
+        return torch.stack(losses).mean().item()
+
+    def _draw_samples(self, translations: list[str], count: int, marks: bool) -> list[str]:
+        """Picks dev sentences at random and shows what became of them: source, translation, reference."""
+        generator = random.Random(f"{self.config.seed}/{self.step}")  # noqa: S311  # draws samples
+        lines = []
+        for index in sorted(generator.sample(range(len(self.dev_pairs)), min(count, len(self.dev_pairs)))):
+            source, reference = self.dev_pairs[index]
+            shown = (source, translations[index].split(), reference)
+            texts = (" ".join(tokens) if marks else package.vocab.join_subwords(tokens) for tokens in shown)
+            lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
+        return lines
+
+    def _look(self, epoch: float) -> None:
+        """Records the attention in the watched pair, in the model as it is now; draws no random numbers."""
+        if self.watched:
+            ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
+            batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
+            with self._average_in_model():
+                weights = forced_decode(self.model, batch)[1]
+            self.watched.epochs.append(epoch)
+            self.watched.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})
+
+    def _average_in_model(self) -> AbstractContextManager[None]:
+        return self.average.in_model() if self.average else nullcontext()
+
+
+@dataclass
+class Watched:
+    """A sentence pair, and what the model attended to in it so far.
+
+    The target is fixed, so that the pictures of different times show the same tokens.
+    """
+
+    source: list[str]
+    target: list[str]
+    epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
+    weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
+
+
+def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
+    """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
+
+    Raises: ConfigError if there is no target, or more than one; DataError if a side is too long.
+    """
+    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
+    if not targets:
+        targets = list(islice((target for other, target in pairs if other == source), 1))
+        if not targets:
+            raise ConfigError(
+                f"{sentence!r} is not a source of the training or dev pairs: add its translation, as `source|||target`"
+            )
+    if len(targets) > 1 or not source or not targets[0]:
+        raise ConfigError(f"{sentence!r}: expected `source|||target`")
+    for side, tokens in (("source", source), ("target", targets[0])):
+        package.data.check_length(repr(sentence), side, tokens)
+    return Watched(source, targets[0])

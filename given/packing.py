@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-import shutil
 import sys
 import zipfile
 from collections import defaultdict
@@ -18,13 +17,13 @@ from foundation.whole_files import in_one_piece
 
 from . import package
 from .config import ConfigError
-from .translating import SOURCES
+from .decoding import SOURCES
 
 TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
 MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
 SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
-LEFT = re.compile(r"raise NotImplementedError\(.TODO (?P<task>[\w.]+)")
+LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -42,20 +41,19 @@ def run(options: argparse.Namespace) -> int:
     if options.output.suffix != ".zip":
         raise ConfigError(f"--output {options.output}: expected a name that ends in .zip")
     files = collect(folder, options.checkpoint)
-    with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, path in files.items():
-            with path.open("rb") as content, archive.open(f"{folder.name}/{name}", "w", force_zip64=True) as place:
-                shutil.copyfileobj(content, place)
-    with zipfile.ZipFile(options.output) as archive:
-        damaged = archive.testzip()
-        if damaged:
-            raise OSError(f"{options.output}: {damaged} came out damaged; is the disk full?")
-        texts = {entry.filename.partition("/")[2]: entry.file_size for entry in archive.infolist()}
-        todos = unfinished_tasks({name: archive.read(f"{folder.name}/{name}") for name in texts if name[-3:] == ".py"})
-    print(f"{options.output}: {len(texts)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
-    if todos:
+    with in_one_piece(options.output) as unfinished:
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, path in files.items():
+                archive.writestr(f"{folder.name}/{name}", path.read_bytes())
+        with zipfile.ZipFile(unfinished) as archive:
+            if damaged := archive.testzip():
+                raise OSError(f"{options.output}: {damaged} came out damaged; is the disk full?")
+    print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
+    names = [name for name in files if name != CHECKPOINT]
+    texts = {name: files[name].read_text(encoding="utf-8", errors="replace") for name in names}
+    if todos := unfinished_tasks(texts):
         print("note: not finished: " + ", ".join(f"{task} ({' and '.join(todos[task])})" for task in sorted(todos)))
-    if ANSWERS in files and not SECTION.search(files[ANSWERS].read_text(encoding="utf-8", errors="replace")):
+    if ANSWERS in files and not SECTION.search(texts[ANSWERS]):
         print(f"note: nothing is written in {folder.name}/{ANSWERS}")
     problems = [*problems_of_code(folder, files), *problems_of_size(files)]
     if TRANSLATIONS in files:
@@ -90,13 +88,12 @@ def collect(folder: Path, checkpoint: Path | None) -> dict[str, Path]:
     return files
 
 
-def unfinished_tasks(modules: dict[str, bytes]) -> dict[str, list[str]]:
+def unfinished_tasks(texts: dict[str, str]) -> dict[str, list[str]]:
     """Finds the tasks whose TODOs still raise NotImplementedError, with the files in which they stand."""
     tasks: dict[str, list[str]] = defaultdict(list)
-    for name, content in modules.items():
-        for match in LEFT.finditer(content.decode(errors="replace")):
-            if name not in tasks[match["task"]]:
-                tasks[match["task"]].append(name)
+    for name, text in texts.items():
+        for task in dict.fromkeys(LEFT.findall(text)):
+            tasks[task].append(name)
     return tasks
 
 

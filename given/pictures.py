@@ -6,10 +6,11 @@ Training works without matplotlib; only what draws imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from matplotlib import colormaps
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
@@ -18,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
-from matplotlib.typing import HashableList
 from torch import Tensor
 
 from foundation.whole_files import in_one_piece
@@ -26,52 +26,36 @@ from foundation.whole_files import in_one_piece
 if TYPE_CHECKING:
     from .drawing import Matrices
 
-FORMATS = (".png", ".svg", ".pdf")
 CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 PICTURES_A_SECOND = 2
 EXCLUDED = -1e4  # scores below are those that the mask excludes
 MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
-WIDE, NARROW = 0.5, 0.22  # inches per cell of a matrix, with and without numbers
+PANEL = 5.0  # inches of a matrix at most; with few columns they are wide enough for numbers
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Writes the picture whole or not at all; the ending of its name, one of FORMATS, decides on the format."""
+    """Writes the picture whole or not at all; the ending of its name decides on the format."""
     with in_one_piece(path) as unfinished:
         figure.savefig(unfinished, dpi=120)
 
 
 def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
-    """Draws one map per head of one sentence and layer, weights (h, q, k), as large as a screen allows."""
-    n_heads = weights.size(0)
-    cell = min(CELL, LONGEST_SIDE / max(len(query_tokens), len(key_tokens)))
-    width, height = 1.5 + cell * len(key_tokens), 1.5 + cell * len(query_tokens)
-    columns = min(range(1, n_heads + 1), key=lambda columns: max(columns * width, -(-n_heads // columns) * height))
-    rows = -(-n_heads // columns)
-    figure = Figure(figsize=(columns * width + 0.6, rows * height + 0.6), layout="constrained")
-    figure.suptitle(title)
-    for head, axes in enumerate(figure.subplots(rows, columns, squeeze=False).flat):
-        if head >= n_heads:
-            axes.axis("off")
-            continue
-        image = draw_map(axes, weights[head], query_tokens, key_tokens, cell)
-        axes.set_title(f"head {head + 1}", fontsize=9)
-        axes.set_xlabel("is attended to", fontsize=8)
-        axes.set_ylabel("attends", fontsize=8)
-    figure.colorbar(image, ax=figure.axes, shrink=0.8, aspect=40, label="weight")
-    return figure
+    """Draws one map per head of one sentence and layer, weights (h, q, k)."""
+    heads = [f"head {head + 1}" for head in range(len(weights))]
+    return plot_page([weights], [""], heads, query_tokens, key_tokens, title)
 
 
 def plot_page(
-    maps: Sequence[Sequence[Tensor]],
+    maps: Sequence[Sequence[Tensor] | Tensor],
     row_names: list[str],
     column_names: list[str],
     query_tokens: list[str],
     key_tokens: list[str],
     title: str,
 ) -> Figure:
-    """Draws many small maps, each (q, k), on one page: for example a row per layer and a column per head.
+    """Draws a table of maps, each (q, k), for example a row per layer and a column per head.
 
     The names of rows and columns stand on the left and on top; the tokens once per row and column.
     """
@@ -94,11 +78,16 @@ def plot_page(
 def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> AxesImage:
     """Draws one map, (q, k), with its labels; `cell`, the inches per weight, limits the size of the letters."""
     image = axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
-    axes.set_xticks(range(len(key_tokens)), key_tokens, rotation=90)
-    axes.set_yticks(range(len(query_tokens)), query_tokens)
+    label_axes(axes, query_tokens, key_tokens, cell)
+    return image
+
+
+def label_axes(axes: Axes, rows: list[str], columns: list[str], cell: float, rotation: int = 90) -> None:
+    """Writes tokens beside the rows and below the columns."""
+    axes.set_xticks(range(len(columns)), columns, rotation=rotation)
+    axes.set_yticks(range(len(rows)), rows)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(fontsize=min(8, 36 * cell), parse_math=False)  # `$` is an ordinary token
-    return image
 
 
 def plot_through_time(
@@ -108,10 +97,9 @@ def plot_through_time(
 
     `weights` are those of one layer at each report, (h, q, k), and `times` names the reports.
     """
-    shown = choose_evenly(len(weights), MOST_COLUMNS)
-    n_heads = weights[0].size(0)
-    maps = [[weights[report][head] for report in shown] for head in range(n_heads)]
-    heads = [f"head {head + 1}" for head in range(n_heads)]
+    shown = torch.linspace(0, len(weights) - 1, min(len(weights), MOST_COLUMNS)).round().int().tolist()
+    maps = [[weights[report][head] for report in shown] for head in range(len(weights[0]))]
+    heads = [f"head {head + 1}" for head in range(len(maps))]
     return plot_page(maps, heads, [times[report] for report in shown], query_tokens, key_tokens, title)
 
 
@@ -135,13 +123,6 @@ def animate(
     with in_one_piece(path) as unfinished:
         writer = PillowWriter(fps=PICTURES_A_SECOND)
         FuncAnimation(figure, show, frames=frames, cache_frame_data=False).save(unfinished, writer=writer)
-
-
-def choose_evenly(count: int, most: int) -> list[int]:
-    """Returns at most `most` of `count` indices, evenly spaced, with the first and the last."""
-    if count <= most:
-        return list(range(count))
-    return [round(number * (count - 1) / (most - 1)) for number in range(most)]
 
 
 def plot_alignments(
@@ -182,7 +163,6 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
 
     Blue is positive and red negative; weights are between 0 (white) and 1; what the mask excludes is grey.
     """
-    labels = {"q": query_tokens, "k": key_tokens, "d_k": [str(n + 1) for n in range(matrices.query.size(1))]}
     panels = {
         "Q": (matrices.query, ("q", "d_k")),
         "K": (matrices.key, ("k", "d_k")),
@@ -191,36 +171,23 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
         "weights": (matrices.weights, ("q", "k")),
         "context": (matrices.context, ("q", "d_k")),
     }
-    n_queries, n_keys, n_features = (len(labels[axis]) for axis in ("q", "k", "d_k"))
-    places: list[HashableList[str]]
-    if is_small := max(n_features, n_queries, n_keys) <= MOST_NUMBERS:
-        places = [["Q", "K", "V"], ["scores", "weights", "context"]]
-        width, height = 3 * (WIDE * max(n_features, n_keys) + 1.3), 2 * (WIDE * max(n_queries, n_keys) + 1.2)
-        ratios = [1.0, 1.0, 1.0]
-    else:
-        places = [["Q", "scores"], ["K", "scores"], ["V", "weights"], ["context", "weights"]]
-        ratios = [NARROW * n_features + 1, NARROW * n_keys * 1.4 + 1]
-        width, height = sum(ratios), 4 * (NARROW * max(n_queries, n_keys) + 0.9)
-    figure = Figure(figsize=(width, height + 0.4), layout="constrained")
+    labels = {"q": query_tokens, "k": key_tokens, "d_k": [str(n + 1) for n in range(matrices.query.size(1))]}
+    longest = max(map(len, labels.values()))
+    cell = min(0.5, PANEL / longest)
+    height = 2 * (cell * max(len(query_tokens), len(key_tokens)) + 1.3)
+    figure = Figure(figsize=(3 * (cell * longest + 1.3), height + 0.4), layout="constrained")
     figure.suptitle(title)
-    all_axes = figure.subplot_mosaic(places, width_ratios=ratios)
-    for name, (matrix, shape) in panels.items():
-        axes = all_axes[name]
+    for axes, (name, (matrix, (rows, columns))) in zip(figure.subplots(2, 3).flat, panels.items(), strict=True):
         if matrix is None:
             axes.set_title(f"{name}: not known")
             axes.axis("off")
             continue
-        axes.set_title(f"{name}: ({', '.join(shape)}) = {tuple(matrix.shape)}", fontsize=10)
-        draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=is_small)
-        axes.set_ylabel("key" if shape[0] == "k" else "query", fontsize=8)
-        axes.set_xlabel("key" if shape[1] == "k" else "feature", fontsize=8)
-        step = 1 if is_small or shape[1] == "k" else 4
-        axes.set_xticks(range(0, matrix.size(1), step), labels[shape[1]][::step])
-        axes.set_yticks(range(matrix.size(0)), labels[shape[0]])
-        for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-            label.set(fontsize=8, parse_math=False)  # `$` is an ordinary token
-        if shape[1] == "k":
-            axes.tick_params(axis="x", rotation=0 if is_small else 90)
+        axes.set_title(f"{name}: ({rows}, {columns}) = {tuple(matrix.shape)}", fontsize=10)
+        has_room = longest <= MOST_NUMBERS
+        draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=has_room)
+        label_axes(axes, labels[rows], labels[columns], cell, rotation=0 if has_room else 90)
+        axes.set_ylabel("key" if rows == "k" else "query", fontsize=8)
+        axes.set_xlabel("key" if columns == "k" else "feature", fontsize=8)
     return figure
 
 
@@ -267,9 +234,14 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
 def plot_sanity(
     uniform: float, losses: list[float], influence: Tensor, tokens: list[str], gradients: dict[str, float]
 ) -> Figure:
-    """Draws the loss on one batch, which target token changes which prediction, and the norm of each gradient.
+    """Draws what `given.sanity.examine` measures.
 
-    See `given.sanity.Pictured` for the values.
+    Args:
+        uniform: the loss of a model that finds all tokens equally likely, ln v.
+        losses: on the one batch, after each step.
+        influence: how much the target token of column j changes the prediction of row i, (t, t).
+        tokens: the target tokens of rows and columns.
+        gradients: norm of each parameter's gradient; nan = it has none.
     """
     figure = Figure(figsize=(11, max(7.0, 0.11 * len(gradients) + 1)), layout="constrained")
     axes = figure.subplot_mosaic([["loss", "bars"], ["map", "bars"]])
@@ -289,4 +261,30 @@ def plot_sanity(
     bar_axes.invert_yaxis()
     bar_axes.margins(y=0.01)
     bar_axes.tick_params(axis="y", labelsize=6)
+    return figure
+
+
+def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
+    """Draws what was measured of two models, one of which has the mistake of a bug hunt.
+
+    It shows their loss, and where the words of one sentence look in its source, which has padding.
+    """
+
+    def finite(numbers: Sequence[float | None]) -> list[float]:
+        return [float("nan") if number is None else number for number in numbers]  # nothing is drawn there
+
+    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    figure.suptitle(title)
+    loss_axes, *all_axes = figure.subplots(1, 3, width_ratios=(4, 3, 3))
+    names, styles = ("with the mistake", "without it"), ({"color": "tab:red"}, {"color": "black", "linestyle": ":"})
+    for axes, one, name, style in zip(all_axes, shown, names, styles, strict=True):
+        batches = [one["every"] * (place + 1) for place in range(len(one["loss"]))]
+        loss_axes.plot(batches, finite(one["loss"]), label=name, **style)
+        targets, sources = one["tokens"]
+        draw_map(axes, torch.tensor([finite(row) for row in one["attention"]]), targets, sources, CELL)
+        axes.set_title(f"cross-attention {name}", fontsize=9)
+        axes.set_xlabel("source, below a longer one in the batch", fontsize=8)
+    loss_axes.set(xlabel="batch", ylabel="loss in training", ylim=(0, 8))
+    loss_axes.grid(alpha=0.3)
+    loss_axes.legend(loc="upper right")
     return figure

@@ -1,9 +1,8 @@
-"""What a run leaves behind: checkpoints, history, curves.
+"""What a run leaves behind: checkpoints, history, curves; `compare` and `average` read them.
 
 A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line
 per report) and, if matplotlib is installed, `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and
-`tensorboard/`; and the tokenizers of a prepared corpus, for `translate`. A new run in the folder of an older one
-replaces it when it first saves.
+`tensorboard/`; and the tokenizers of a prepared corpus, for `translate`.
 
 A checkpoint is a dictionary of tensors, numbers and strings and is read with `weights_only=True`, so loading one runs
 no code from it.
@@ -11,26 +10,25 @@ no code from it.
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
-import shutil
+import shlex
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from foundation.command_line import UserError
-from foundation.whole_files import in_one_piece, make_folder, write_whole
+from foundation.whole_files import make_folder, write_whole
 
 from . import package
-from .config import Config, ConfigError
-
-if TYPE_CHECKING:
-    from torch.utils.tensorboard import SummaryWriter
+from .config import LENGTHS, Config, ConfigError
 
 FORMAT = 1
 FILES = """best.pt last.pt average.pt settings.toml history.jsonl curves.png epoch-[0-9]*.pt step-[0-9]*.pt
@@ -62,17 +60,16 @@ class Checkpoint:
     average: dict[str, Tensor] | None = None  # of the weights over time, if the run keeps it
     n_averaged: int = 0  # steps in the average
 
-    def save(self, path: Path | str) -> None:
+    def save(self, path: Path) -> None:
         """Writes the file whole or not at all."""
         n_special = len(package.vocab.SPECIAL_TOKENS)
         vocabularies = {name: getattr(self, name).tokens[n_special:] for name in ("src_vocab", "tgt_vocab")}
         buffer = io.BytesIO()  # writing to a full disk itself, PyTorch would raise an obscure RuntimeError
         torch.save({**vars(self), "format": FORMAT, "config": self.config.to_dict(), **vocabularies}, buffer)
-        with in_one_piece(Path(path)) as unfinished:
-            unfinished.write_bytes(buffer.getbuffer())
+        write_whole(path, buffer.getvalue())
 
     @classmethod
-    def load(cls, path: Path | str) -> Checkpoint:
+    def load(cls, path: Path) -> Checkpoint:
         """Reads what `save` wrote; all tensors are on the CPU, wherever they were.
 
         Raises: CheckpointError if the file is missing, damaged, or something else.
@@ -92,12 +89,10 @@ class Checkpoint:
             for name in ("src_vocab", "tgt_vocab"):
                 content[name] = package.vocab.Vocabulary(content[name])
             return cls(**content)
-        except KeyError as error:
-            raise CheckpointError(f"{path}: not a checkpoint: {error} is missing") from None
-        except (TypeError, ValueError) as error:
-            raise CheckpointError(f"{path}: {str(error).removeprefix('Checkpoint.__init__() ')}") from None
+        except (KeyError, TypeError, ValueError) as error:  # a field is missing or unknown, or a setting is
+            raise CheckpointError(f"{path}: not a checkpoint of this version: {error}") from None
 
-    def load_weights(self, model: nn.Module, path: Path | str, last: bool = False) -> None:
+    def load_weights(self, model: nn.Module, path: Path, last: bool = False) -> None:
         """Puts the weights into a model made from the same configuration; `path` is for messages.
 
         With `last`, to train further, they are those after the last step, even if there is an average to translate
@@ -110,14 +105,11 @@ class Checkpoint:
             raise CheckpointError(f"{path}: does not fit this model: {first}") from None
 
 
-def generators(device: torch.device | str) -> dict[str, ModuleType]:
-    """Returns the random generators of training on `device`, by kind: the CPU's and, for dropout, the device's."""
-    kind = torch.device(device).type
-    return {"cpu": torch.random} | ({kind: torch.get_device_module(kind)} if kind != "cpu" else {})
-
-
 class RunFolder:
-    """Writes what a run leaves behind; each file is whole at any time."""
+    """Writes what a run leaves behind; each file is whole at any time.
+
+    A new run in the folder of an older one removes that when it first saves.
+    """
 
     def __init__(
         self,
@@ -141,56 +133,45 @@ class RunFolder:
         make_folder(path)
         self.path, self.keep_epochs = path, keep_epochs
         self.tokenizers, self.thresholds = tokenizers or {}, thresholds or {}
-        self.best_bleu = best_bleu(path) if start.history else -1.0
+        self.best_bleu = max((line["dev_bleu"] for line in start.history), default=-1.0)
         self._older = [] if start.step else [file for name in FILES.split() for file in path.glob(name)]
         if self._older:
             print(f"{path} holds an older run; it is removed when this one first saves", flush=True)
-        self._writer = open_tensorboard(path / "tensorboard", start.step) if tensorboard else None
-        # The file is lost, or the run was stopped before it was written: these are the best weights that are left.
-        if start.history and start.history[-1]["dev_bleu"] > self.best_bleu:
-            start.save(path / "best.pt")
-            self.best_bleu = start.history[-1]["dev_bleu"]
+        self._writer: Any = None
+        if tensorboard:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                raise ConfigError("--tensorboard: TensorBoard is not installed; pip install tensorboard") from None
+            # What an interrupted run wrote after this step is hidden.
+            self._writer = SummaryWriter(str(path / "tensorboard"), purge_step=start.step + 1)
 
-    def save_report(self, checkpoint: Checkpoint, losses: list[tuple[int, float]]) -> None:
-        """Saves the run after a report, the last line of its history; `losses` are step and loss since the last one."""
-        last = checkpoint.history[-1]
-        if last["dev_bleu"] > self.best_bleu:  # of equal reports the first
-            self.best_bleu = last["dev_bleu"]
-            checkpoint.save(self.path / "best.pt")
-        self._remove_older(self.path / "best.pt")
-        if self.keep_epochs:
-            checkpoint.save(self.path / kept_name(last))
-        self._write_settings(checkpoint)
-        write_history(self.path, checkpoint.history)
-        # Comes last: a run that is stopped between two of these files repeats the epoch and loses nothing.
-        checkpoint.save(self.path / "last.pt")
-        if self._writer:
-            for name in ("train_loss", "dev_loss", "dev_bleu"):
-                self._writer.add_scalar(name, last[name], checkpoint.step)
-        self._write_losses(losses)
-        self._draw_curves(checkpoint.history)
+    def save(self, checkpoint: Checkpoint, losses: list[tuple[int, float]], is_report: bool) -> None:
+        """Saves the run, after a report or between two; `losses` are step and loss since it was last saved.
 
-    def save_interrupted(self, checkpoint: Checkpoint, losses: list[tuple[int, float]]) -> None:
-        """Saves the run between two reports."""
-        checkpoint.save(self.path / "last.pt")
-        self._remove_older(self.path / "last.pt")
-        self._write_settings(checkpoint)
-        self._write_losses(losses)
-
-    def _remove_older(self, saved: Path) -> None:
-        while self._older:
-            if (path := self._older.pop()) != saved:
-                path.unlink(missing_ok=True)
-
-    def _write_settings(self, checkpoint: Checkpoint) -> None:
+        `last.pt` comes last: a run that is stopped between two of these files repeats the epoch and loses nothing.
+        """
+        for older in self._older:
+            older.unlink()
+        self._older = []
         write_whole(self.path / "settings.toml", checkpoint.config.to_toml())
         for name, content in self.tokenizers.items():
             write_whole(self.path / name, content)
-
-    def _write_losses(self, losses: list[tuple[int, float]]) -> None:
+        if is_report:
+            last = checkpoint.history[-1]
+            if last["dev_bleu"] > self.best_bleu:  # of equal reports the first
+                self.best_bleu = last["dev_bleu"]
+                checkpoint.save(self.path / "best.pt")
+            if self.keep_epochs:
+                checkpoint.save(self.path / kept_name(last))
+            write_history(self.path, checkpoint.history)
+            self._draw_curves(checkpoint.history)
+        checkpoint.save(self.path / "last.pt")
         if self._writer:
             for step, loss in losses:
                 self._writer.add_scalar("loss", loss, step)
+            for name in ("train_loss", "dev_loss", "dev_bleu") if is_report else ():
+                self._writer.add_scalar(name, last[name], checkpoint.step)
             self._writer.flush()
 
     def _draw_curves(self, history: list[dict[str, float]]) -> None:
@@ -204,26 +185,6 @@ class RunFolder:
 def write_history(folder: Path, history: list[dict[str, float]]) -> None:
     """Writes a line for each report."""
     write_whole(folder / "history.jsonl", "".join(json.dumps(line) + "\n" for line in history))
-
-
-def best_bleu(folder: Path) -> float:
-    """Returns the dev BLEU of a run's best checkpoint; -1 where it is missing or damaged."""
-    try:
-        return Checkpoint.load(folder / "best.pt").history[-1]["dev_bleu"]
-    except (CheckpointError, IndexError):
-        return -1.0
-
-
-def open_tensorboard(folder: Path, step: int) -> SummaryWriter:
-    """Opens a writer of curves for TensorBoard; what an interrupted run wrote after `step` is hidden.
-
-    Raises: ConfigError if TensorBoard is not installed.
-    """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise ConfigError("--tensorboard: TensorBoard is not installed; pip install tensorboard") from None
-    return SummaryWriter(str(folder), purge_step=step + 1)
 
 
 def kept_name(line: dict[str, float]) -> str:
@@ -247,8 +208,8 @@ def find_kept(folder: Path, name: str) -> Path:
     for path in (folder / f"{named}.pt", Path(name)):
         if path.is_file():
             return path
-    kept = sorted(path.stem for kind in ("epoch", "step") for path in folder.glob(f"{kind}-*.pt"))
-    there = f"there are {', '.join(kept)}" if kept else "it keeps none; `train --keep-epochs` does"
+    kept = ", ".join(path.stem for path in kept_checkpoints(folder))
+    there = f"there are {kept}" if kept else "it keeps none; `train --keep-epochs` does"
     raise ConfigError(f"--from {name}: no such checkpoint in {folder}; {there}")
 
 
@@ -257,16 +218,96 @@ def rewind(folder: Path, path: Path) -> None:
 
     The best checkpoint so far is restored if it was kept; otherwise this one counts as the best.
     """
-    start, file = Checkpoint.load(path), folder / "history.jsonl"
-    make_folder(folder)
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    later = [json.loads(line) for line in lines[len(start.history) :]]
-    best = path.with_name(kept_name(max(start.history, key=lambda line: line["dev_bleu"])))
+    history = Checkpoint.load(path).history
+    later = [kept for kept in kept_checkpoints(folder) if len(Checkpoint.load(kept).history) > len(history)]
+    best = path.with_name(kept_name(max(history, key=lambda line: line["dev_bleu"])))
     for name, source in (("best.pt", best if best.is_file() else path), ("last.pt", path)):
-        with in_one_piece(folder / name) as unfinished:
-            shutil.copyfile(source, unfinished)
-    write_history(folder, start.history)
-    for line in later:
-        (folder / kept_name(line)).unlink(missing_ok=True)
-    if later:
-        print(f"{folder}: back to epoch {start.history[-1]['epoch']:g}; what was trained after it is removed")
+        write_whole(folder / name, source.read_bytes())
+    write_history(folder, history)
+    for kept in later:
+        kept.unlink()
+    print(f"{folder}: back to epoch {history[-1]['epoch']:g}; what was trained after it is removed")
+
+
+def add_compare_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `compare`."""
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="a run's folder, written by `train`")
+    parser.add_argument("--json", action="store_true", help="print all settings and figures, for programs")
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Prints a table of runs, with all settings and the figures of the best report; returns the exit status."""
+    runs = []
+    for folder in options.runs:
+        saved = Checkpoint.load(folder / "last.pt") if (folder / "last.pt").is_file() else None
+        if saved is None or not saved.history:  # of `runs/*` some may have come to nothing yet
+            what = "no report yet" if saved else "no last.pt"
+            print(f"note: {folder}: {what}, so there is nothing to compare", file=sys.stderr)
+            continue
+        best = max(saved.history, key=lambda line: line["dev_bleu"])
+        seconds = median(line["seconds"] for line in saved.history) * len(saved.history) / max(saved.epoch, 1e-3)
+        figures = {"epochs_done": saved.epoch, "best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"]}
+        figures |= {"dev_loss": best["dev_loss"], "seconds_per_epoch": round(seconds, 2)}
+        runs.append({"run": str(folder), "settings": saved.config.to_dict(), **figures})
+    if not runs:
+        raise ConfigError("there is nothing to compare: expected folders that `train` wrote")
+    print(json.dumps(runs, indent=2) if options.json else as_table(runs))
+    return 0
+
+
+def as_table(runs: list[dict[str, Any]]) -> str:
+    """Formats runs in Markdown, the best one first, with only those settings in which they differ."""
+    differing = [name for name in runs[0]["settings"] if len({str(run["settings"][name]) for run in runs}) > 1]
+    figures = [name for name in runs[0] if name not in ("run", "settings")]
+    rows = [["run", *differing, *figures]]
+    for run in sorted(runs, key=lambda run: run["dev_bleu"], reverse=True):
+        values = run["run"], *map(run["settings"].get, differing), *map(run.get, figures)
+        rows.append([str(value) for value in values])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rows.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows)
+
+
+def add_average_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `average`."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="a run's folder, made with `train --keep-epochs`")
+    parser.add_argument("--last", type=int, default=5, metavar="N", help="checkpoints to average (default: 5)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: average.pt in the run's folder")
+
+
+def average(options: argparse.Namespace) -> int:
+    """Writes one checkpoint with the mean of the last weights of a run; returns the exit status.
+
+    The mean of a few late weights lies in a flatter place than each of them and usually translates better (Vaswani et
+    al. 2017, section 6.1).
+    """
+    folder, n_last = options.run_folder, options.last
+    if n_last < 2:
+        raise ConfigError(f"--last {n_last}: expected at least 2")
+    paths = kept_checkpoints(folder)
+    if len(paths) < n_last:
+        hint = "`train --keep-epochs` keeps them"
+        raise ConfigError(f"{folder} keeps {len(paths)} checkpoints, --last asks for {n_last}; {hint}")
+    paths = paths[-n_last:]
+    total: dict[str, Tensor] = {}
+    for path in paths:
+        saved = Checkpoint.load(path)
+        if path == paths[0]:
+            first = of_run(saved)
+        elif of_run(saved) != first:
+            raise CheckpointError(f"{path}: is of another run than {paths[0].name}")
+        weights = saved.weights if saved.average is None else saved.average
+        for name, tensor in weights.items():
+            total[name] = total.get(name, 0.0) + tensor.double()
+    mean = {name: (tensor / n_last).to(saved.weights[name].dtype) for name, tensor in total.items()}
+    output = options.output or folder / "average.pt"
+    replace(saved, weights=mean, average=None, optimizer={}, scheduler={}).save(output)
+    print(f"{output}: the average of {n_last} checkpoints ({', '.join(path.name for path in paths)})")
+    print(f"next: python -m {package.name()} translate --checkpoint {shlex.quote(str(output))}")
+    return 0
+
+
+def of_run(saved: Checkpoint) -> tuple[object, ...]:
+    """Returns what checkpoints of one run have in common: settings but its length, which may grow, and data."""
+    settings = {name: value for name, value in saved.config.to_dict().items() if name not in LENGTHS}
+    return settings, saved.corpus, saved.src_vocab.tokens, saved.tgt_vocab.tokens

@@ -15,10 +15,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from tqdm import tqdm
+
+from foundation.texts import first_of
 
 from . import package
 from .building import build_model, make_optimizer, make_scheduler
@@ -44,25 +47,6 @@ class Answer:
     text: str
 
 
-@dataclass(frozen=True)
-class Pictured:
-    """What the picture shows.
-
-    Attributes:
-        uniform: the loss of a model that finds all tokens equally likely, ln v.
-        losses: on the one batch, after each step.
-        influence: how much the target token of column j changes the prediction of row i, (t, t).
-        tokens: the target tokens of rows and columns.
-        gradients: norm of each parameter's gradient; nan = it has none.
-    """
-
-    uniform: float
-    losses: list[float]
-    influence: Tensor
-    tokens: list[str]
-    gradients: dict[str, float]
-
-
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
@@ -82,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     answers, pictured = examine(pairs, options.norm_first, options.seed, options.device)
     for answer in answers:
         print(f"{'ok  ' if answer.is_good else 'LOOK'}  {answer.question}  {answer.text}")
-    save_figure(plot_sanity(**vars(pictured)), options.output)
+    save_figure(plot_sanity(**pictured), options.output)
     n_bad = sum(not answer.is_good for answer in answers)
     print(f"{options.output}: the same as a picture" + (f"; {n_bad} of {len(answers)} to look at" if n_bad else ""))
     return int(n_bad > 0)
@@ -90,8 +74,11 @@ def run(options: argparse.Namespace) -> int:
 
 def examine(
     pairs: list[package.data.Pair], norm_first: bool = False, seed: int = 0, device: str = "cpu"
-) -> tuple[list[Answer], Pictured]:
-    """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch."""
+) -> tuple[list[Answer], dict[str, Any]]:
+    """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch.
+
+    Returns the answers, and the arguments of `plot_sanity`.
+    """
     torch.manual_seed(seed)
     config = replace(SETTINGS, norm_first=norm_first)
     census = package.data.take_census(pairs)
@@ -113,13 +100,8 @@ def examine(
     }
     without = [name for name, norm in gradients.items() if not norm > 0]
     text = f"{len(gradients) - len(without)} of {len(gradients)} do"
-    answers.append(
-        Answer(
-            "Does every parameter get a gradient?",
-            not without,
-            text + ", not ".join(["", *without[:3]]) + ", …" * (len(without) > 3),
-        )
-    )
+    text += f"; not {first_of(without, 3)}" if without else ""
+    answers.append(Answer("Does every parameter get a gradient?", not without, text))
 
     influence = measure_influence(model, batch, len(tgt_vocab))
     ahead = influence.triu(1).max().item()
@@ -139,8 +121,9 @@ def examine(
     except NotImplementedError:
         print("train_epoch is not written yet (task 3.1): nothing is trained", file=sys.stderr)
     length = int((batch.labels[0] != package.vocab.PAD_ID).sum())
-    tokens = ["<bos>", *chosen[0][1]][:length]
-    return answers, Pictured(uniform, losses, influence[:length, :length], tokens, gradients)
+    pictured: dict[str, Any] = {"uniform": uniform, "losses": losses, "gradients": gradients}
+    pictured |= {"influence": influence[:length, :length], "tokens": ["<bos>", *chosen[0][1]][:length]}
+    return answers, pictured
 
 
 def loss_of(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:

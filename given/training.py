@@ -10,10 +10,11 @@ from pathlib import Path
 
 from foundation.whole_files import make_folder
 
-from . import package, translating
+from . import decoding, package
 from .building import extra
 from .config import (
     LANGUAGES,
+    LENGTHS,
     Config,
     ConfigError,
     add_config_flags,
@@ -21,12 +22,10 @@ from .config import (
     config_from_flags,
     read_thresholds,
 )
-from .decoding import find_pair
-from .experiment import Experiment
+from .experiment import Experiment, find_pair
 from .run_folder import Checkpoint, find_kept, rewind
 
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
-LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 AGAIN = "keep_epochs tensorboard thresholds samples sample_marks test_file out_file device threads"
 """What a command that resumes the run names again."""
 
@@ -63,13 +62,13 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains; returns the exit status."""
+    """Trains; returns the exit status. What can be wrong is found before the training, not after it."""
     if options.samples < 0:
         raise ConfigError(f"--samples {options.samples}: expected at least 0")
     if options.out_file and not options.test_file:
         raise ConfigError("--out-file has no effect without --test-file: give both or neither")
     if options.test_file:
-        package.data.read_sources(options.test_file)  # what is wrong with it should not show after the training
+        package.data.read_sources(options.test_file)
         options.out_file = options.out_file or options.output / "translations.txt"
     thresholds = read_thresholds(options.thresholds)
     files = corpus_files(options)
@@ -79,9 +78,9 @@ def run(options: argparse.Namespace) -> int:
     if "epochs" in longer and (max_steps := longer.get("max_steps", config.max_steps)):
         raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
     train_pairs, dev_pairs = (read_split(path, config) for path in files)
-    for folder in (options.output, options.out_file and options.out_file.parent):
-        if folder:
-            make_folder(folder)  # where that fails, it should not show after the training
+    make_folder(options.output)
+    if options.out_file:
+        make_folder(options.out_file.parent)
     if start:
         experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, longer)
     else:
@@ -112,10 +111,14 @@ def run(options: argparse.Namespace) -> int:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
         raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
+    best = ["--checkpoint", str(options.output / "best.pt")]
     if options.test_file:
-        return translate_test(options)
-    places = ["--checkpoint", str(options.output / "best.pt"), "--output", f"{package.name()}/translations.txt"]
-    print(f"next: {shlex.join(['python', '-m', package.name(), 'translate', *places])}")
+        parser = argparse.ArgumentParser()
+        decoding.add_flags(parser)
+        words = [*best, "--input", str(options.test_file), "--output", str(options.out_file)]
+        return decoding.run(parser.parse_args(words, argparse.Namespace(device=options.device)))
+    words = ["python", "-m", package.name(), "translate", *best, "--output", f"{package.name()}/translations.txt"]
+    print(f"next: {shlex.join(words)}")
     return 0
 
 
@@ -151,15 +154,6 @@ def watch(experiment: Experiment, sentence: str, pairs: Iterable[package.data.Pa
     if not before and experiment.is_finished:
         raise ConfigError(f"--attention-through-time records during training; {how_to_prolong(experiment)}")
     experiment.watched = before or watched
-
-
-def translate_test(options: argparse.Namespace) -> int:
-    """Translates `--test-file` with the best model; returns the exit status."""
-    parser = argparse.ArgumentParser()
-    translating.add_flags(parser)
-    files = ["--checkpoint", options.output / "best.pt", "--input", options.test_file, "--output", options.out_file]
-    words = parser.parse_args(list(map(str, files)), argparse.Namespace(device=options.device))
-    return translating.run(words)
 
 
 def how_to_prolong(experiment: Experiment) -> str:

@@ -34,7 +34,7 @@ if (wanted := FOLDER / "requirements.txt").is_file():
         get_ipython().run_line_magic("pip", install)
 
 from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
-from given import package, symptoms  # noqa: E402
+from given import drawing, package  # noqa: E402
 
 
 def history() -> list[str]:
@@ -52,5 +52,5 @@ box, right = _course.box, _course.right
 
 def hunt(name: str) -> None:
     """Shows a student's bug hunts; the pictures are written beside the notebook."""
-    for picture in [] if is_graded else symptoms.show(name):
+    for picture in [] if is_graded else drawing.show_hunts(name):
         display(Image(picture, alt="loss and attention of a model with the mistake, and of one without it"))

@@ -100,8 +100,8 @@ def test_thresholds_are_those_of_the_assignment_where_there_is_one(tmp_path, mon
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("[other]", "expected a table [thresholds]"),
-        ('[thresholds]\nlow = "0.3"', "thresholds.low = '0.3': expected a number"),
+        ("[other]", "expected a table [thresholds] of numbers between 0 and 1"),
+        ('[thresholds]\nlow = "0.3"', "expected a table [thresholds] of numbers between 0 and 1"),
     ],
 )
 def test_wrong_thresholds_are_named(tmp_path, text, message):

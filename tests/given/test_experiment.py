@@ -103,11 +103,11 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     run = Experiment(replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
-    expected, calls = run.development.translate(run.model), []
+    expected, calls = run.translate_dev(), []
     monkeypatch.setattr("reference.decode.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
-    assert run.development.translate(run.model) == expected and not calls
+    assert run.translate_dev() == expected and not calls
     monkeypatch.setattr("given.decoding.find_cached_search", lambda *arguments: None)
-    assert run.development.translate(run.model) == ["", "", ""] and len(calls) == 1
+    assert run.translate_dev() == ["", "", ""] and len(calls) == 1
 
 
 @pytest.mark.parametrize("tie_output", [False, True])

@@ -7,9 +7,8 @@ import torch
 from PIL import Image
 
 from given.config import ConfigError
-from given.decoding import Watched, find_pair
 from given.drawing import catch, catching
-from given.experiment import Experiment
+from given.experiment import Experiment, Watched, find_pair
 from given.pictures import plot_matrices
 from given.run_folder import Checkpoint
 from reference import attention
