@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from autograder.grading.hunts import SYMPTOMS, faults, trained
+from autograder.grading.made_code import SYMPTOMS, hunted_faults, trained
 from foundation.assignment_file import read_assignment
 
 from .seriousness import N_TRANSLATED, PACKAGE, SEED, prepare, read_rows, share_of_others, write_package, write_rows
@@ -60,7 +60,9 @@ def measure_one(name: str, settings: dict[str, Any], train: Path, dev: Path) -> 
         tokens: beside its rows and columns.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        write_package(Path(scratch) / PACKAGE, next((one for one in faults(read_assignment()) if one.id == name), None))
+        write_package(
+            Path(scratch) / PACKAGE, next((one for one in hunted_faults(read_assignment()) if one.id == name), None)
+        )
         sys.path.insert(0, scratch)
         run, losses = prepare(train, dev, seed=SEED, **settings), list[float]()
         note = run.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))

@@ -121,8 +121,8 @@ def collect_gradescope(
     inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
     inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
     if assignment.own_tests:
-        inner[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "implementations")
-    inner |= hunts_of(root, assignment, "server")
+        inner[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "own_tests")
+    inner |= hunts_of(root, assignment, "hunts")
     files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
@@ -131,15 +131,15 @@ def collect_gradescope(
     return files
 
 
-def hunts_of(root: Path, assignment: Assignment, audience: str) -> dict[str, bytes]:
+def hunts_of(root: Path, assignment: Assignment, which: str) -> dict[str, bytes]:
     """The boxes of bug hunts, by path from the project's root; none where the assignment has no such task."""
     has_some = any(task.understanding == "hunts" for task in assignment.tasks)
-    return {f"{GRADER}/assignment/hunts.packed": packed_by(root, "hunts", audience)} if has_some else {}
+    return {f"{GRADER}/assignment/hunts.packed": packed_by(root, which)} if has_some else {}
 
 
-def packed_by(root: Path, module: str, *words: str) -> bytes:
-    """What a module of `autograder/grading/` packs for those who have no reference. Raises: ReleaseError."""
-    command = [sys.executable, "-m", f"autograder.grading.{module}", ASSIGNMENT_FILE, *words]
+def packed_by(root: Path, what: str) -> bytes:
+    """What the grader packs for those who have no reference. Raises: ReleaseError."""
+    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE, what]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
         raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])

@@ -85,7 +85,7 @@ def _without_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def zygote() -> Iterator[object]:
     """One for all tests: a worker is forked from it for each submission."""
-    from autograder.sandbox.containment.zygote import Zygote
+    from autograder.sandbox.zygote import Zygote
 
     with Zygote(read_assignment()) as started:
         yield started

@@ -226,7 +226,7 @@ def run_mutate(options: argparse.Namespace) -> int:
 
 def run_prove_diagnosis(options: argparse.Namespace) -> int:
     """Returns 0 where enough faults are recognised, 1 where not or where a diagnosis breaks, 2 for bad input."""
-    from autograder.sandbox.containment.zygote import Zygote
+    from autograder.sandbox.zygote import Zygote
 
     from .diagnosis import ENOUGH, Row, as_markdown, as_text, choose_faults, choose_layouts, recognise, share
     from .run_tests import progress_bar

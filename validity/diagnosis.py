@@ -16,9 +16,9 @@ from autograder.assignment_parts import layouts_of
 from autograder.diagnosis.catalogue import CatalogueError, Fault, Misconception, apply, read_catalogue
 from autograder.diagnosis.explaining import Explainer, make_diagnostician
 from autograder.diagnosis.matching import Diagnostician
-from autograder.sandbox.containment.zygote import Zygote
-from autograder.sandbox.proxy.submission import Sandbox
 from autograder.sandbox.session import Tape
+from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.zygote import Zygote
 from autograder.sources import Sources
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
@@ -124,9 +124,7 @@ class Grader:
         problems: list[str] = []
         with (
             Explainer(tape, self.assignment, problems.append, self.diagnostician) as explainer,
-            Sandbox(
-                dict(sources), self.assignment, limits=unhurried(self.assignment), zygote=self.zygote, tape=tape
-            ) as submission,
+            Sandbox(dict(sources), unhurried(self.assignment), zygote=self.zygote, tape=tape) as submission,
         ):
             [*_, outcomes] = tests.run(submission, self.seed)
             [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)

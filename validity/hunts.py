@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from autograder.diagnosis.catalogue import apply
-from autograder.grading.hunts import MEASURED, boxes, faults
+from autograder.grading.made_code import MEASURED, boxes, hunted_faults
 from autograder.sources import read_modules
 from autograder.testing.hunts import Hunt, are_near, call_of, flat, results
 from autograder.testing.results import State
@@ -25,7 +25,7 @@ def measure_hunts() -> int:
     """Writes, for each fault, the share of the task's tests that fail, and how large the change in random calls is."""
     assignment = read_assignment()
     sources = read_modules(assignment.reference)
-    known, tests = list(faults(assignment)), dict[str, float]()
+    known, tests = list(hunted_faults(assignment)), dict[str, float]()
 
     def note(run: Run) -> None:
         outcomes = [one for of_task in run.outcomes.values() for one in of_task]

@@ -29,7 +29,6 @@ from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import Assignment
-from foundation.assignment_tables import Limits
 from foundation.child_processes import Ended, run_forked
 from foundation.watchdog import CPU, time_limit
 
@@ -49,10 +48,12 @@ SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""
 
 
-def unhurried(assignment: Assignment) -> Limits:
-    """The limits of submissions in the sandbox that are trusted code: time enough, but no more memory than anywhere."""
+def unhurried(assignment: Assignment) -> Assignment:
+    """The assignment with limits for trusted code in the sandbox: time enough, but no more memory than anywhere."""
     memory = min(assignment.limits.memory_mb, assignment.limits.gradescope_memory_mb)
-    return replace(assignment.limits, total_seconds=600.0, cpu_seconds=600, memory_mb=memory)
+    return replace(
+        assignment, limits=replace(assignment.limits, total_seconds=600.0, cpu_seconds=600, memory_mb=memory)
+    )
 
 
 @dataclass(frozen=True)

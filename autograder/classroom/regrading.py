@@ -25,7 +25,7 @@ from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record
 from ..grading.seeds import Seeds, content_hash
 from ..intake import IntakeError, take_in
-from ..sandbox.containment.layers import satisfies
+from ..sandbox.layers import satisfies
 from .entries import Entry
 from .marks import weighed
 from .results import Results

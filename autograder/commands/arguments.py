@@ -15,7 +15,7 @@ from foundation.texts import printable
 from ..classroom.database import FILE, Database, StoreError, url_of
 from ..classroom.downloads import LAYOUTS
 from ..grading.grader_version import grader_version
-from ..sandbox.containment.layers import LEVELS
+from ..sandbox.layers import LEVELS
 from ..scoring import read_references
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"

@@ -19,7 +19,7 @@ from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_match
 from ..grading.record import write_json
 from ..intake import take_in
 from ..reports.pages.similar_pages import in_words, share_in_words, similar_json, write_similar_page
-from ..sandbox.containment.zygote import Zygote
+from ..sandbox.zygote import Zygote
 from ..scoring import read_references
 from .arguments import CLASS, FOLDER, Commands, add_parser, check_references
 

@@ -14,7 +14,7 @@ import torch
 from torch import Size, Tensor
 
 from ..sandbox.session import Episode
-from ..sandbox.worker.values import Decoder
+from ..sandbox.worker.messages import Decoder
 from .answers import Answer, agree
 from .catalogue import Budget, Fault
 from .recipes import Plan

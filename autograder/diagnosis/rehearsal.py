@@ -26,8 +26,8 @@ from ..assignment_parts import layouts_of
 from ..sandbox.session import Exchange
 from ..sandbox.worker.failures import describe
 from ..sandbox.worker.loading import Package
+from ..sandbox.worker.messages import Decoder, Encoder, MalformedValueError
 from ..sandbox.worker.service import Content, Executor
-from ..sandbox.worker.values import Decoder, Encoder, MalformedValueError
 from ..testing.in_process import read_sources
 from .answers import COARSE, TOLERANCES, Answer
 from .catalogue import SEVERITIES, Fault, apply, definition, faults_of
@@ -96,7 +96,7 @@ class Rehearsal:
         """
         self._workshop = workshop
         self._executor = Executor(OurComponents(make), workshop.stand_ins, seed_offset=offset)
-        self._objects, self._graphs = self._executor.objects, self._executor.graphs
+        self._objects = self._executor.objects
         self._plan = plan
         self._chosen: dict[int, Recipe] = {}
         self._guessed: set[int] = set()  # modules in which the plan does not fit
@@ -117,7 +117,6 @@ class Rehearsal:
         else:
             replied = Decoder(reply["tensors"], exchange.reply_body)
             theirs = self._read(request, reply["result"], replied)
-            self._number_as_in(request["verb"], reply["result"])
         encoder = Encoder()
         try:
             decoder = Decoder(request["tensors"], exchange.body, lambda number: self._objects[number].value)
@@ -135,7 +134,7 @@ class Rehearsal:
             return theirs, Answer(error=describe(error, frozenset())["kind"] or "Exception")
         mine = self._read(request, result, Decoder.of_tensors([t.detach() for t in encoder.tensors], encoder.records))
         if replied is not None and request["verb"] == "build":
-            self._adopt(reply["result"]["object"], request, replied.tensors)
+            self._adopt(request["id"], request, replied.tensors)
         return theirs, mine
 
     def fitting(self, exchange: Exchange, stacks: dict[tuple[Size, ...], list[Tensor]]) -> list[Plan] | None:
@@ -198,9 +197,9 @@ class Rehearsal:
         verb = request["verb"]
         if verb == "call":
             value = decoder.decode(result["value"])
-            if result["graph"] is not None:
-                self._leaves[result["graph"]] = sum("grad" in record for record in request["tensors"])
-            return Answer(value=[value, result["changed"], result["graph"] is not None])
+            if result["graph"]:
+                self._leaves[request["id"]] = sum("grad" in record for record in request["tensors"])
+            return Answer(value=[value, result["changed"], result["graph"]])
         if verb == "backward":
             leaves = self._leaves[request["graph"]]
             gradients = [None if index is None else decoder.tensors[index] for index in result]
@@ -214,13 +213,6 @@ class Rehearsal:
         matrices = [t.double().flatten() for t in decoder.tensors if is_matrix(t)]
         size = float(torch.cat(matrices).square().mean().sqrt()) if matrices else 0.0
         return Answer(value=value, numbers=sum(t.numel() for t in decoder.tensors), first_size=size)
-
-    def _number_as_in(self, verb: str, result: Any) -> None:
-        """Numbers the result of this request as the worker did: later requests name it by that number."""
-        if verb in MAKING:
-            self._objects.expect(result["object"])
-        elif verb == "call" and result["graph"] is not None:
-            self._graphs.expect(result["graph"])
 
     def _adopt(self, number: int, request: Content, theirs: Sequence[Tensor]) -> None:
         """Puts the submission's first values into the places of ours."""

@@ -26,10 +26,9 @@ from ..diagnosis.catalogue import CatalogueError, Misconception
 from ..diagnosis.explaining import EXPLAINED, Explainer, make_diagnostician
 from ..intake import Intake
 from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
-from ..sandbox.containment.layers import layers_of
-from ..sandbox.containment.zygote import Zygote, living
-from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
+from ..sandbox.submission import Sandbox
+from ..sandbox.zygote import Zygote, living
 from ..testing.collected_tests import CollectedTests
 from ..testing.hints import SEED as HINT_SEED
 from ..testing.hints import fitting, pattern_of, read_hints
@@ -41,11 +40,9 @@ from .recording import (
     Contained,
     Event,
     Finished,
-    InternalsFound,
-    ModelShown,
+    Found,
     Noted,
     TasksJudged,
-    TrainingTried,
 )
 from .translations import judge_translations
 from .whole_model import Trainability, missing_for, show_learned, try_training
@@ -158,7 +155,7 @@ def judge(
     if found.internals:
         uses = found.internals
         places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
-        yield InternalsFound(places)
+        yield Found({"internals": places})
     tested = [task for task in assignment.tasks if task.components and not task.tests_of]
     known: dict[str, TaskResult] = {}
     tape = Tape()
@@ -209,13 +206,13 @@ def judge(
             yield TasksJudged((result,))
         if tries_training:
             sandbox.grant_the_rest()
-            yield TrainingTried(try_whole(sandbox, assignment, [*known.values(), *untested]))
+            yield Found({"training": try_whole(sandbox, assignment, [*known.values(), *untested])})
             yield from contained(sandbox)
         if submission.checkpoint is not None:
             sandbox.grant_the_rest()
             learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
             if learned is not None:
-                yield ModelShown(learned)
+                yield Found({"learned": learned})
                 yield from contained(sandbox)
     yield Finished()
 
@@ -247,8 +244,7 @@ def find_hints(
 
 def contained(sandbox: Sandbox) -> Iterator[Contained]:
     """How submitted code was contained and what it printed, if any has run."""
-    if sandbox.level:
-        yield Contained(layers_of(sandbox.level), sandbox.output)
+    yield Contained(sandbox.layers, sandbox.output)
 
 
 def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult]) -> Training:

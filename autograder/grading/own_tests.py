@@ -17,13 +17,13 @@ from foundation.assignment_tables import Contract
 from foundation.texts import counted
 
 from ..intake import Intake
-from ..sandbox.containment.zygote import Zygote
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
-from ..sandbox.proxy.submission import Sandbox
+from ..sandbox.submission import Sandbox
+from ..sandbox.zygote import Zygote
 from ..sources import Sources, parse
 from ..testing.own_tests import MOST_TESTS, looks_inside, named_tests
 from ..testing.results import Outcome, State, TaskResult, judge_task
-from .implementations import Implementation, implementations_of
+from .made_code import Implementation, implementations_of
 
 MOST_LAWS = 2
 """That one test may be said to demand."""

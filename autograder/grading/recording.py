@@ -13,29 +13,24 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment
 from foundation.texts import clean
 
-from ..diagnosis.catalogue import Misconception
-from ..scoring import Score
-from ..testing.results import ItemMark, Outcome, State, TaskResult
+from ..testing.results import ItemMark, State, TaskResult
 from .grader_version import weighting_of
 from .record import (
     MAX_FILES,
     MAX_NAME,
     MAX_NOTES,
-    Bleu,
     Diagnosis,
     ItemScore,
     Judgement,
-    Learned,
     Part,
     Record,
     Run,
     Test,
-    Training,
     now,
     total,
 )
@@ -135,14 +130,8 @@ def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
                 for part in judgement.parts
             ]
             return with_parts(judgement, parts)
-        case TranslationsScored():
-            return judgement.changed(bleu=bleu_of(event.score))
-        case TrainingTried():
-            return judgement.changed(training=event.training)
-        case ModelShown():
-            return judgement.changed(learned=event.learned)
-        case InternalsFound():
-            return judgement.changed(internals=event.uses[:MAX_NOTES])
+        case Found():
+            return judgement.changed(**event.fields)
         case Noted(is_about_run=False):
             return with_note(judgement, event.text)
     return judgement
@@ -178,7 +167,7 @@ def with_note(judgement: Judgement, note: str) -> Judgement:
 
 def part_of(result: TaskResult) -> Part:
     """One task's result as it stands in the record."""
-    task: Task = result.task
+    task, found = result.task, result.finding
     return Part(
         number=task.number,
         title=task.title,
@@ -190,9 +179,12 @@ def part_of(result: TaskResult) -> Part:
         points=task.points,
         message=result.message,
         traceback=result.traceback,
-        diagnosis=None if result.finding is None else diagnosis_of(result.finding),
+        diagnosis=Diagnosis(fault=found.fault, others=found.others, text=found.text) if found else None,
         items=items_of(result.items),
-        tests=tuple(map(test_of, result.outcomes)),
+        tests=tuple(
+            Test(name=one.test, nodeid=one.nodeid, item=one.item, state=one.state, message=one.message)
+            for one in result.outcomes
+        ),
     )
 
 
@@ -210,35 +202,12 @@ def items_of(marks: Iterable[ItemMark]) -> tuple[ItemScore, ...]:
     )
 
 
-def test_of(outcome: Outcome) -> Test:
-    """One test's outcome as it stands in the record."""
-    return Test(
-        name=outcome.test,
-        nodeid=outcome.nodeid,
-        item=outcome.item,
-        state=outcome.state,
-        message=outcome.message,
-    )
-
-
-def diagnosis_of(found: Misconception) -> Diagnosis:
-    """What the diagnosis found as it stands in the record."""
-    return Diagnosis(fault=found.fault, others=found.others, text=found.text)
-
-
-def bleu_of(score: Score) -> Bleu:
-    """BLEU as it stands in the record."""
-    return Bleu(
-        value=score.bleu,
-        low=score.low,
-        high=score.high,
-        sentences=score.n,
-        signature=score.signature,
-    )
+class Event:
+    """What has become known."""
 
 
 @dataclass(frozen=True)
-class TakenIn:
+class TakenIn(Event):
     """The submission was read; its judgement begins, also where an earlier one was given up.
 
     Attributes:
@@ -251,42 +220,32 @@ class TakenIn:
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refused(Event):
     """The submission cannot be graded: no score, and the reason."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class TasksJudged:
+class TasksJudged(Event):
     """Results of some tasks; later ones of the same task replace earlier ones."""
 
     results: tuple[TaskResult, ...]
 
 
 @dataclass(frozen=True)
-class TranslationsScored:
-    """BLEU of translations.txt."""
+class Found(Event):
+    """What else is known of the submission: its BLEU, a trial of training, a model that was shown, uses of internals.
 
-    score: Score
+    Attributes:
+        fields: of the judgement.
+    """
 
-
-@dataclass(frozen=True)
-class TrainingTried:
-    """The short training run of the whole is over."""
-
-    training: Training
+    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class ModelShown:
-    """The model whose checkpoint was handed in has translated a sentence, or could not."""
-
-    learned: Learned
-
-
-@dataclass(frozen=True)
-class Contained:
+class Contained(Event):
     """Submitted code has run.
 
     Attributes:
@@ -299,7 +258,7 @@ class Contained:
 
 
 @dataclass(frozen=True)
-class Noted:
+class Noted(Event):
     """Something that a person should know.
 
     Attributes:
@@ -312,38 +271,12 @@ class Noted:
 
 
 @dataclass(frozen=True)
-class InternalsFound:
-    """The submission uses internals of PyTorch or Python, which a person should read.
-
-    Attributes:
-        uses: name, file and line of each.
-    """
-
-    uses: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class GivenUp:
+class GivenUp(Event):
     """The grader failed; what is pending will not be judged in this run."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Finished:
+class Finished(Event):
     """All parts are judged."""
-
-
-Event: TypeAlias = (
-    TakenIn
-    | Refused
-    | TasksJudged
-    | TranslationsScored
-    | TrainingTried
-    | ModelShown
-    | Contained
-    | Noted
-    | InternalsFound
-    | GivenUp
-    | Finished
-)

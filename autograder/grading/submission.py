@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment
 
 from ..intake import Intake, IntakeRefusedError
-from ..sandbox.containment.zygote import Zygote
 from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
+from ..sandbox.zygote import Zygote
 from .recording import Event, Finished, Noted, Refused, TakenIn
 from .seeds import Seeds
 
@@ -37,7 +37,7 @@ def open_grader(
     Args:
         assignment: tasks, points, thresholds, limits.
         references: the test split, `source|||target` lines.
-        level: of containment; see `containment.layers.LEVELS`.
+        level: of containment; see `layers.LEVELS`.
         zygote: one that runs already, and belongs to the caller; None = one at this level is started.
 
     Raises:

@@ -8,9 +8,10 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 
 from ..intake import TRANSLATIONS, Intake
-from ..scoring import ScoringError, explain, judge, parse_translations, read_references, score
+from ..scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
 from ..testing.results import State, TaskResult
-from .recording import Event, Noted, TasksJudged, TranslationsScored
+from .record import Bleu
+from .recording import Event, Found, Noted, TasksJudged
 
 
 def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:
@@ -41,7 +42,7 @@ def judge_translations(intake: Intake, assignment: Assignment, references: Path)
         yield all_in(State.ERROR, str(error))
         return
     yield from map(Noted, notes)
-    yield TranslationsScored(found)
+    yield Found({"bleu": bleu_of(found)})
     results = []
     for task in tasks:
         name = task.threshold or ""
@@ -49,3 +50,8 @@ def judge_translations(intake: Intake, assignment: Assignment, references: Path)
         state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
         results.append(TaskResult(task, state, points, explain(verdict, found)))
     yield TasksJudged(tuple(results))
+
+
+def bleu_of(score: Score) -> Bleu:
+    """BLEU as it stands in the record."""
+    return Bleu(value=score.bleu, low=score.low, high=score.high, sentences=score.n, signature=score.signature)

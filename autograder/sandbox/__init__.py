@@ -4,16 +4,17 @@
         norm = submission.build("layers.LayerNorm", 8)
         norm(torch.randn(2, 8)).sum().backward()
 
-`Zygote` (`containment.zygote`) and the errors need no PyTorch, so that the zygote can be started before this process
-imports it. `Sandbox` (`proxy.submission`) does.
+`Zygote` and the errors need no PyTorch, so that the zygote can be started before this process imports it. `Sandbox`
+(`submission.py`) does.
 
 From the outside in:
 
-    proxy/         the submission as tests see it              replies.py     what a worker may answer
-    supervisor.py  budgets of one submission                   connection.py  pipes with deadlines
-    session.py     the life of one worker                      containment/   processes and their layers
-    imports.py     what is done about imports                  worker/        the other half, which runs in the worker
-    errors.py      failures of submitted code
+    submission.py  the submission as tests see it          session.py     the life of one worker; the tape
+    mirror.py      its objects, as ordinary modules        connection.py  pipes with deadlines
+    supervisor.py  budgets of one submission               replies.py     what a worker may answer
+    imports.py     what is done about imports              zygote.py      starts the zygote, and workers from it
+    errors.py      failures of submitted code              layers.py      of containment; their command
+    worker/        the other half                          seccomp.py     the filter of system calls
 
 Decisions: `docs/explanation/decisions.md` on the protocol, seccomp and Landlock.
 """

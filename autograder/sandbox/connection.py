@@ -14,8 +14,8 @@ from typing import Any
 from foundation.places import ROOT
 from foundation.texts import clean
 
-from .containment.zygote import Worker
-from .worker.frames import REPLY_LIMITS, FrameError, FrameReader
+from .worker.messages import REPLY_LIMITS, FrameError, FrameReader
+from .zygote import Worker
 
 PIECE = 1 << 16
 _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}

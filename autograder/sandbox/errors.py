@@ -1,33 +1,16 @@
 """Failures of submitted code as exceptions of the trusted side.
 
-A worker sends only text, which is cleaned, and the name of a kind, which counts only if it is in this module's list:
-that list repeats the worker's, since the trusted side relies on nothing that the worker could change.
+A worker sends only text, which is cleaned, and the name of a kind, which counts only if it is one of `KINDS`.
 """
 
 from __future__ import annotations
 
-import builtins
-
 from foundation.texts import clean
+
+from .worker.failures import KINDS, ForbiddenShortcut
 
 MAX_MESSAGE = 2_000
 MAX_TRACEBACK = 4_000
-MIRRORED = (
-    "ArithmeticError",
-    "AssertionError",
-    "AttributeError",
-    "ImportError",
-    "IndexError",
-    "KeyError",
-    "MemoryError",
-    "NotImplementedError",
-    "RecursionError",
-    "RuntimeError",
-    "SyntaxError",
-    "TypeError",
-    "ValueError",
-    "ZeroDivisionError",
-)
 
 
 class SandboxUnavailableError(Exception):
@@ -86,12 +69,12 @@ class SubmissionRefusedError(SubmissionError):
 
 
 _CLASSES: dict[str, type[SubmissionError]] = {
-    name: type(f"Submission{name}", (SubmissionError, getattr(builtins, name)), {"__module__": __name__})
-    for name in MIRRORED
+    kind.__name__: type(f"Submission{kind.__name__}", (SubmissionError, kind), {"__module__": __name__})
+    for kind in KINDS
 }
-_CLASSES["ForbiddenShortcut"] = SubmissionRefusedError
+_CLASSES[ForbiddenShortcut.__name__] = SubmissionRefusedError
 
 
 def submission_error(kind: str, message: str, student_traceback: str = "") -> SubmissionError:
-    """An error that is a SubmissionError and, if `kind` is in MIRRORED, also that builtin exception."""
+    """An error that is a SubmissionError and, if `kind` is the name of one of KINDS, also that exception."""
     return _CLASSES.get(kind, SubmissionError)(message, student_traceback)

@@ -11,12 +11,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from foundation.assignment_tables import Contract, Limits
+from foundation.assignment_file import Assignment
+from foundation.assignment_tables import Limits
 from foundation.texts import with_comment
 
 from ..sources import Locate, Sources, file_of, in_module
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
-from .containment.zygote import Ending, Zygote
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -27,8 +27,8 @@ from .errors import (
 )
 from .imports import wanted_imports
 from .replies import BreachError, Failure, read_reply
-from .worker.frames import FrameError, pack
-from .worker.values import Decoder, Encoder
+from .worker.messages import Decoder, Encoder, FrameError, pack
+from .zygote import Ending, Zygote
 
 START_SECONDS = 60.0
 HELLO = 0
@@ -44,7 +44,7 @@ class Session:
 
     Attributes:
         sources: the submission's modules.
-        level: the containment that this worker reached.
+        layers: of containment that this worker reached.
         is_alive: False once it has ended; then its objects are gone.
         has_timed_out: whether it was ended because its time was up.
         cpu: CPU seconds that it used; known when it has ended.
@@ -54,8 +54,7 @@ class Session:
         self,
         zygote: Zygote,
         sources: Sources,
-        contract: Contract,
-        limits: Limits,
+        assignment: Assignment,
         output: Output,
         cpu_left: float,
         tape: Tape | None = None,
@@ -64,19 +63,20 @@ class Session:
         self.sources, self._tape, self._locate, self._output = sources, tape, locate, output
         self._cpu_left = cpu_left
         self._last = HELLO
-        self._released: dict[str, list[int]] = {"objects": [], "graphs": []}
+        self._released: list[int] = []
         self._modes: dict[int, bool] = {}
         self.is_alive = True
         self.has_timed_out = False
         self.cpu = 0.0
         self.ended_because = "the worker was closed"
         try:
-            layers = self._start(zygote, limits, output, wanted_imports(sources))
+            layers = self._start(zygote, assignment.limits, output, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
-            layers = self._start(zygote, limits, output, [])
+            layers = self._start(zygote, assignment.limits, output, [])
         try:
-            self.level = zygote.containment.describe(layers)
+            self.layers = zygote.containment.in_force(layers)
             named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
+            contract = assignment.contract
             forbidden = {"kernels": contract.forbidden.kernels, "python": contract.forbidden.python}
             content = {"sources": named, "contract": contract.modules, "forbidden": forbidden}
             self.request("load", content, Encoder(), START_SECONDS)
@@ -107,9 +107,9 @@ class Session:
         layers: list[str] = header["layers"]
         return layers
 
-    def release(self, kind: str, number: int) -> None:
+    def release(self, number: int) -> None:
         """Lets the worker forget an object or a graph, with the next request."""
-        self._released[kind].append(number)
+        self._released.append(number)
 
     def set_mode(self, number: int, is_training: bool) -> None:
         """Switches a module between training and evaluation, with the next request."""
@@ -117,8 +117,10 @@ class Session:
             raise self._ended()
         self._modes[number] = is_training
 
-    def request(self, verb: str, content: dict[str, Any], encoder: Encoder, seconds: float) -> tuple[object, Decoder]:
-        """Sends a request, and returns the result and the decoder of its tensors.
+    def request(
+        self, verb: str, content: dict[str, Any], encoder: Encoder, seconds: float
+    ) -> tuple[int, object, Decoder]:
+        """Sends a request; returns its number, which what it makes has too, the result, and what decodes its tensors.
 
         Raises:
             SubmissionTimeoutError: where there is no reply in time; the worker has ended.
@@ -147,14 +149,13 @@ class Session:
         if isinstance(answer, Failure):
             message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
             raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
-        return answer
+        return self._last, *answer
 
     def _news(self) -> dict[str, Any]:
         """The objects that were released and the modes that were switched since the last request."""
-        released, self._released = self._released, {"objects": [], "graphs": []}
+        released, self._released = self._released, []
         modes, self._modes = self._modes, {}
-        gone = set(released["objects"])
-        return {"drop": released, "modes": [[number, mode] for number, mode in modes.items() if number not in gone]}
+        return {"drop": released, "modes": [[number, mode] for number, mode in modes.items() if number not in released]}
 
     def _ended(self) -> SubmissionDiedError:
         return SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")

@@ -13,10 +13,9 @@ from collections.abc import Container
 from typing import Any
 
 from autograder.sources import Locate, Sources, in_module
-from foundation.assignment_tables import Contract, Limits
+from foundation.assignment_file import Assignment
 
 from .connection import Output
-from .containment.zygote import Zygote
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -27,7 +26,8 @@ from .errors import (
 )
 from .imports import defuse
 from .session import Session, Tape
-from .worker.values import Decoder, Encoder
+from .worker.messages import Decoder, Encoder
+from .zygote import Zygote
 
 LONG_IMPORT = 0.2
 """Seconds."""
@@ -49,8 +49,7 @@ class Supervisor:
     def __init__(
         self,
         sources: Sources,
-        contract: Contract,
-        limits: Limits,
+        assignment: Assignment,
         zygote: Zygote,
         tape: Tape | None = None,
         locate: Locate = in_module,
@@ -60,15 +59,15 @@ class Supervisor:
         self.is_fair = True
         self._is_defused = False
         self._killed_before = killed_before
-        self._sources, self._contract, self._limits = sources, contract, limits
+        self._sources, self._assignment, self._limits = sources, assignment, assignment.limits
         self._zygote, self._tape, self._locate = zygote, tape, locate
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._seconds_of: defaultdict[str, float] = defaultdict(float)
         self._timeouts: set[str] = set()
         self._cpu_of_ended = 0.0
-        self._level = ""
-        self.output = Output(limits.output_kb << 10)
+        self._layers: tuple[str, ...] | None = None
+        self.output = Output(self._limits.output_kb << 10)
         self.seconds = 0.0
 
     def session(self, component: str) -> Session:
@@ -102,18 +101,12 @@ class Supervisor:
             self.end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
             self._session = Session(
-                self._zygote,
-                sources,
-                self._contract,
-                self._limits,
-                self.output,
-                cpu_left,
-                self._tape,
-                self._locate,
+                self._zygote, sources, self._assignment, self.output, cpu_left, self._tape, self._locate
             )
-            if self._level not in ("", self._session.level):
-                raise SandboxUnavailableError(f"the sandbox level fell from {self._level} to {self._session.level}")
-            self._level = self._session.level
+            layers = self._session.layers
+            if self._layers not in (None, layers):
+                raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
+            self._layers = layers
         return self._session
 
     def _end_of_import(self, sources: Sources, module: str) -> str:
@@ -132,7 +125,7 @@ class Supervisor:
 
     def request(
         self, session: Session, component: str, verb: str, content: dict[str, Any], encoder: Encoder
-    ) -> tuple[object, Decoder]:
+    ) -> tuple[int, object, Decoder]:
         """`Session.request` within the budgets; `component` is blamed if the worker ends."""
         if session.is_alive:
             self._check(component)
@@ -185,9 +178,9 @@ class Supervisor:
         return min(left, self._limits.call_seconds * self._limits.failures_a_component - used, left - used)
 
     @property
-    def level(self) -> str:
-        """The containment that was reached; starts a worker to find out."""
-        return self._level or self.session("").level
+    def layers(self) -> tuple[str, ...]:
+        """The layers of containment that were reached; starts a worker to find out."""
+        return self.session("").layers if self._layers is None else self._layers
 
     @property
     def cpu_seconds(self) -> float:

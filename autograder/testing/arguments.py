@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..sandbox.worker.changes import has_changed, keep
+from ..sandbox.worker.inspection import has_changed, keep
 from .comparison import all_equal, fail
 from .in_process import call_undisturbed
 from .results import CHANGED, CheckFailed, UnreadableError

@@ -30,7 +30,7 @@ from ..sandbox.errors import (
     SubmissionRefusedError,
     SubmissionTimeoutError,
 )
-from ..sandbox.proxy.submission import Sandbox
+from ..sandbox.submission import Sandbox
 from .collection import Collection, run_items
 from .results import Outcome, State
 from .under_test import SubmissionUnderTest

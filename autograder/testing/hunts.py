@@ -99,7 +99,7 @@ class Hunts:
 def read_hunts(folder: Path) -> Hunts:
     """The hunts of an assignment's folder: those that a release has packed, or else made of the catalogue."""
     if not (folder / PACKED).is_file():  # found by name, since students' archives hold what is imported
-        made: Hunts = importlib.import_module("autograder.grading.hunts").make(read_assignment(folder))
+        made: Hunts = importlib.import_module("autograder.grading.made_code").make_hunts(read_assignment(folder))
         return made
     content = json.loads(zlib.decompress(base64.b85decode((folder / PACKED).read_bytes())))
     return Hunts(content["term"], content["kinds"], [Hunt(**one) for one in content["hunts"]])

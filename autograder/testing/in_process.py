@@ -22,9 +22,8 @@ from foundation.assignment_file import Assignment
 from ..adapters import adapt
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker import settings
-from ..sandbox.worker.changes import call_again
+from ..sandbox.worker.inspection import call_again, parameters_of
 from ..sandbox.worker.loading import Package
-from ..sandbox.worker.objects import Held
 from ..sources import Locate, Source, Sources, in_module, read_modules
 
 _numbers = itertools.count()
@@ -83,7 +82,7 @@ class InProcessSubmission:
         make = cast("Callable[..., nn.Module]", self.package.get(component))
         made = make(*args, **kwargs)
         made = made if dtype is None else made.to(dtype)
-        Held(made).list_parameters()  # refuses what grading refuses
+        parameters_of(made)  # refuses what grading refuses
         return made
 
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:

@@ -20,8 +20,8 @@ from foundation.watchdog import CPU, time_limit
 
 from ..intake import Intake
 from ..sandbox.errors import SandboxUnavailableError
-from ..sandbox.proxy.submission import Sandbox
 from ..sandbox.session import Tape
+from ..sandbox.submission import Sandbox
 from ..testing.results import Outcome, State
 from .question import Option, changed_line
 from .student_lines import Change, changes_of, own_statements
@@ -87,8 +87,8 @@ class Bench:
     def __init__(self, intake: Intake, grader: Grader, seed: int) -> None:
         """Takes the submission, an open grader, and a seed."""
         self.intake, self.seed, self._grader = intake, seed, grader
-        self._limits = grader.assignment.limits
-        self._limits_of_changed = replace(self._limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
+        limits = replace(grader.assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
+        self._of_changed = replace(grader.assignment, limits=limits)
         self.tried: dict[str, list[Tried]] = {}
         self.cpu = 0.0
         self._works: dict[str, bool] = {}
@@ -148,8 +148,7 @@ class Bench:
         """The submission, or a changed version of it, in the sandbox."""
         with Sandbox(
             self.intake.sources if sources is None else sources,
-            self._grader.assignment,
-            limits=self._limits if sources is None else self._limits_of_changed,
+            self._grader.assignment if sources is None else self._of_changed,
             zygote=self._grader.zygote,
             tape=tape,
             locate=self.intake.locate,

@@ -1,12 +1,12 @@
 """`hunt` shows a student's hunts, with a picture of each symptom that was measured."""
 
-from autograder.grading.hunts import make
+from autograder.grading.made_code import make_hunts
 from foundation.assignment_file import read_assignment
 from given.drawing import show_hunts
 from given.pictures import plot_symptom
 from reference.__main__ import main
 
-HUNTS = make(read_assignment())
+HUNTS = make_hunts(read_assignment())
 NAME, DRAWN = next(
     (name, drawn) for name in map(str, range(100)) if len(drawn := [one for one in HUNTS.of(name) if one.shown]) == 2
 )

@@ -20,9 +20,9 @@ from foundation.texts import printable
 from ...assignment_parts import source_of
 from ...intake import TRANSLATIONS, Intake
 from ...intake.tree import CHECKPOINT, read_file
-from ...sandbox.containment.zygote import Zygote
 from ...sandbox.errors import SubmissionError
-from ...sandbox.proxy.submission import Sandbox
+from ...sandbox.submission import Sandbox
+from ...sandbox.zygote import Zygote
 from ...scoring import parse_translations, read_references, undo_bpe
 from ...scoring.reading import SEPARATOR, read_bounded_text
 from ...sources import RefusedError
@@ -105,7 +105,7 @@ def translate_again(
         raise AssignmentError(f"{assignment.folder / MODULE}.py: missing, so that nothing can be translated again")
     limits = replace(assignment.limits, call_seconds=SECONDS, total_seconds=2 * SECONDS, cpu_seconds=int(2 * SECONDS))
     best: Agreement | None = None
-    with Sandbox({**intake.sources, MODULE: code}, assignment, limits=limits, zygote=zygote) as sandbox:
+    with Sandbox({**intake.sources, MODULE: code}, replace(assignment, limits=limits), zygote=zygote) as sandbox:
         for beam_size in BEAM_SIZES:
             arguments = (content, list(sample.sources), beam_size)
             try:

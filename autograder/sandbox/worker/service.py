@@ -1,10 +1,10 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id,
-which the reply repeats; `drop`, the numbers of objects and graphs that the trusted side no longer holds; and, to be
-done first, `changed`, the parameters that were written there, and `modes`, the modules that were set to training or
-evaluation. Everything a submission raises becomes an error reply; what it does to this process beyond that costs the
-process.
+Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id, which the reply
+repeats; the object or the graph that it makes has the same number. `drop` has the numbers of those that the trusted
+side no longer holds. To be done first are `changed`, the parameters that were written there, and `modes`, the modules
+that were set to training or evaluation. Everything a submission raises becomes an error reply; what it does to this
+process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -14,22 +14,70 @@ import importlib
 import random
 import sys
 from collections.abc import Callable, Container
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import nn
 
 from . import settings, shortcuts
-from .changes import call_again, has_changed, keep
 from .failures import describe
-from .frames import REQUEST_LIMITS, pack, read_frame, write_all
+from .inspection import call_again, has_changed, keep, parameters_of
 from .loading import Package
-from .objects import Graph, Held, Table
-from .values import DTYPES, Decoder, Encoder
+from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame, write_all
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
+MAX_NAME = 200
+
+
+@dataclass
+class Held:
+    """An object that the trusted side knows by its number.
+
+    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others;
+    it says nothing where the object is a stand-in.
+    """
+
+    value: Any
+    is_submitted: bool = False
+    isolated: str | None = None
+
+    def __post_init__(self) -> None:
+        """Lists the parameters."""
+        self.list_parameters()
+
+    def list_parameters(self) -> None:
+        """Reads the module's parameters (again). Raises: ValueError where they cannot be judged."""
+        named = parameters_of(self.value)
+        self.names, self.parameters = [*named], [*named.values()]
+
+
+@dataclass
+class Graph:
+    """The ends of one recorded forward pass: outputs by their index in the reply, inputs in the request's order."""
+
+    outputs: dict[int, torch.Tensor]
+    inputs: list[torch.Tensor]
+
+    def gradients(self, seeds: dict[int, torch.Tensor]) -> list[torch.Tensor | None]:
+        """Gradients of the inputs for the given gradients of the outputs; the graph stays usable.
+
+        A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
+        `backward` in place of `grad`, which PyTorch's reentrant checkpoints refuse.
+        """
+        total = sum((self.outputs[index] * seed).sum() for index, seed in seeds.items())
+        total = cast("torch.Tensor", total)  # there is at least one seed
+        kept = [tensor.grad for tensor in self.inputs]
+        for tensor in self.inputs:
+            tensor.grad = None
+        try:
+            total.backward(retain_graph=True)
+            return [tensor.grad if tensor.grad is None else tensor.grad.to_dense() for tensor in self.inputs]
+        finally:
+            for tensor, grad in zip(self.inputs, kept, strict=True):
+                tensor.grad = grad
 
 
 class Components(Protocol):
@@ -63,8 +111,8 @@ class Executor:
         """
         self._components, self._stand_ins, self._seed_offset = components, stand_ins, seed_offset
         self._files = files
-        self.objects: Table[Held] = Table()
-        self.graphs: Table[Graph] = Table()
+        self.objects: dict[int, Held] = {}
+        self.graphs: dict[int, Graph] = {}
 
     def do(self, request: Content, decoder: Decoder, encoder: Encoder) -> Any:
         """The result of one request; its tensors go into the encoder."""
@@ -87,14 +135,16 @@ class Executor:
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
-        return self._introduce(Held(value, is_submitted=True, isolated=isolated), encoder)
+        self.objects[request["id"]] = Held(value, is_submitted=True, isolated=isolated)
+        return self._describe(request["id"], encoder)
 
     def do_stand_in(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes a stand-in."""
         self._seed(request)
         factory = getattr(self._stand_ins, request["name"])
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
-        return self._introduce(Held(value), encoder)
+        self.objects[request["id"]] = Held(value)
+        return self._describe(request["id"], encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Calls a function, a method of an object, or a stand-in that is a function of one of these.
@@ -112,7 +162,12 @@ class Executor:
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
         result = {"value": encoder.encode(value), "changed": changed, "place": place}
         inputs += [self.objects[number].parameters[index] for number, index in request["parameters"]]
-        result["graph"] = self._keep_graph(inputs, encoder) if request["grad"] else None
+        outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
+        result["graph"] = bool(request["grad"] and inputs and outputs)
+        if result["graph"]:
+            self.graphs[request["id"]] = Graph(outputs, inputs)
+            for index in outputs:
+                encoder.records[index]["grad"] = True
         return result
 
     def do_backward(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[int | None]:
@@ -127,17 +182,13 @@ class Executor:
         held.list_parameters()
         return self._describe(request["object"], encoder)
 
-    def _introduce(self, held: Held, encoder: Encoder) -> Content:
-        held.list_parameters()
-        return self._describe(self.objects.add(held), encoder)
-
     def _describe(self, number: int, encoder: Encoder) -> Content:
         held = self.objects[number]
         is_module = isinstance(held.value, nn.Module)
         for parameter in held.parameters:
             encoder.add(parameter, grad=parameter.requires_grad)
         training = is_module and bool(held.value.training)
-        return {"object": number, "module": is_module, "training": training, "names": held.names}
+        return {"module": is_module, "training": training, "names": [name[:MAX_NAME] for name in held.names]}
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
         """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""
@@ -149,14 +200,6 @@ class Executor:
                 with torch.enable_grad():
                     decoder.tensors[index] = leaf if record["grad"] == "leaf" else leaf.clone()
         return leaves
-
-    def _keep_graph(self, inputs: list[torch.Tensor], encoder: Encoder) -> int | None:
-        outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
-        if not inputs or not outputs:
-            return None
-        for index in outputs:
-            encoder.records[index]["grad"] = True
-        return self.graphs.add(Graph(outputs, inputs))
 
     def _seed(self, request: Content) -> None:
         seed = request["seed"] + self._seed_offset
@@ -207,7 +250,7 @@ class Service:
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
-        encoder = Encoder()
+        encoder = Encoder(keeps_layout=False)
         try:
             result = self._carry_out(request, body, encoder)
             reply = {"id": request["id"], "result": result, "tensors": encoder.records}
@@ -227,8 +270,9 @@ class Service:
         if self._package is None or self._executor is None:
             raise RuntimeError("no submission is loaded")
         objects = self._executor.objects
-        objects.drop(request["drop"]["objects"])
-        self._executor.graphs.drop(request["drop"]["graphs"])
+        for number in request["drop"]:
+            objects.pop(number, None)
+            self._executor.graphs.pop(number, None)
         decoder = Decoder(request["tensors"], body, lambda number: objects[number].value)
         self._executor.catch_up(request, decoder)
         if request["verb"] == "import":

@@ -7,7 +7,7 @@ import pytest
 from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.grading.whole_model import Trainability, missing_for, try_training
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.results import TaskResult
 from foundation import places
@@ -49,11 +49,11 @@ def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainabilit
 def test_hostile_training(zygote, monkeypatch, old, new, state):
     monkeypatch.setattr(training_check, "EPOCHS", 1)
     monkeypatch.setattr(training_check, "BATCHES", 1)
-    limits = replace(read_assignment().limits, call_seconds=1.5)
+    hurried = replace(read_assignment(), limits=replace(read_assignment().limits, call_seconds=1.5))
     path, text = REFERENCE["train"]
     assert text.count(old) == 1
     sources = {**REFERENCE, "train": (path, text.replace(old, new))}
-    with Sandbox(sources, read_assignment(), limits=limits, zygote=zygote) as submission:
+    with Sandbox(sources, hurried, zygote=zygote) as submission:
         verdict = try_training(submission, read_assignment())
     assert verdict.state == state
     assert verdict.message

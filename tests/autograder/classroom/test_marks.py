@@ -8,7 +8,8 @@ import pytest
 from autograder.classroom.decisions import WHOLE, Decision, Decisions
 from autograder.classroom.marks import mark_of, weighed
 from autograder.grading.record import Judgement
-from autograder.grading.recording import Event, Finished, GivenUp, Recorder, TakenIn, TasksJudged, TranslationsScored
+from autograder.grading.recording import Event, Finished, Found, GivenUp, Recorder, TakenIn, TasksJudged
+from autograder.grading.translations import bleu_of
 from autograder.scoring import Score, explain, judge
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
@@ -145,7 +146,7 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
             [verdict] = judge(score(bleu), {task.threshold: assignment.thresholds[task.threshold]})
             state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
             results.append(TaskResult(task, state, points, explain(verdict, score(bleu))))
-    scored = [] if bleu is None else [TranslationsScored(score(bleu))]
+    scored = [] if bleu is None else [Found({"bleu": bleu_of(score(bleu))})]
     events = [TakenIn({}), *scored, TasksJudged(tuple(results)), *more, Finished()]
     return Recorder("anna", assignment, VERSION).add_all(events).judgement
 

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
-from autograder.sandbox.containment.zygote import Zygote
+from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.skeleton import make_skeleton, read_folder

@@ -6,9 +6,9 @@ import pytest
 
 from autograder.diagnosis import explaining
 from autograder.diagnosis.explaining import COMPARISONS, MOST_SECONDS, Explainer
-from autograder.grading.recording import diagnosis_of
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.grading.recording import part_of
 from autograder.sandbox.session import MAX_BYTES, Tape
+from autograder.sandbox.submission import Sandbox
 from autograder.testing import results
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.in_process import read_sources
@@ -45,7 +45,7 @@ def judge(zygote):
 
 def test_one_misconception_behind_all_failures_is_one_message_with_its_hint(judge):
     plain, explained, left = judge("self.gamma * centred / (torch.sqrt(variance) + self.epsilon) + self.beta")
-    content = diagnosis_of(explained.finding)
+    content = part_of(explained).diagnosis
     assert content.fault.startswith("layer-norm-") and "Hint: " in content.text
     assert content.text.startswith("Your code behaves exactly like code that ") and "torch." not in content.text
     missed = sum(outcome.is_missed for outcome in plain.outcomes)

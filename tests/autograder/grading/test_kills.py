@@ -12,7 +12,7 @@ from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
-from autograder.sandbox.containment.zygote import Zygote
+from autograder.sandbox.zygote import Zygote
 from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked

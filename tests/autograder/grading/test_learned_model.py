@@ -10,7 +10,7 @@ import torch
 from autograder.assignment import learned_model
 from autograder.grading.whole_model import show_learned
 from autograder.intake import take_in
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from given.config import Config

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder.grading.implementations import implementations_of
+from autograder.grading.made_code import implementations_of
 from autograder.grading.own_tests import Tried, judge_own_tests
 from autograder.intake import Intake
 from autograder.testing.in_process import InProcessSubmission
@@ -145,7 +145,7 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
 @pytest.mark.slow
 @pytest.mark.parametrize("waited, state", [(2.0, State.FAILED), (4.0, State.TIMEOUT)])
 def test_a_busy_machine_gets_some_patience(zygote, monkeypatch, waited, state):
-    monkeypatch.setattr("autograder.sandbox.proxy.submission.Sandbox.seconds", waited)
+    monkeypatch.setattr("autograder.sandbox.submission.Sandbox.seconds", waited)
     assert judged(zygote, suite("attention", "x = draw(); near(attention(*x)[0], ours(*x))")).state is state
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.grading.recording import Finished, Recorder, TakenIn, TasksJudged, TranslationsScored
+from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
+from autograder.grading.translations import bleu_of
 from autograder.reports.gradescope import as_markdown, in_full, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
@@ -59,6 +60,7 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
     results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks)
     recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
-    record = recorder.add_all([TakenIn({}), TranslationsScored(score(LINES, LINES)), TasksJudged(results), Finished()])
+    bleu = Found({"bleu": bleu_of(score(LINES, LINES))})
+    record = recorder.add_all([TakenIn({}), bleu, TasksJudged(results), Finished()])
     told = in_full(record)
     assert bool(told["leaderboard"]) == tells_bleu

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import mark_of, results_of
-from autograder.grading.recording import Finished, InternalsFound, Recorder
+from autograder.grading.recording import Finished, Found, Recorder
 from autograder.reports.class_summary import as_class_table
 from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table
@@ -95,7 +95,7 @@ def test_code_that_never_ends_is_cut():
 
 def test_it_stands_in_the_record_and_first_in_the_class():
     recorder = Recorder("anna", ASSIGNMENT, "0123456789abcdef")
-    recorder.add(InternalsFound(("torch._refs.add in layers.py, line 3: x = …",)))
+    recorder.add(Found({"internals": ("torch._refs.add in layers.py, line 3: x = …",)}))
     recorder.add(Finished())
     record = recorder.record
     assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)

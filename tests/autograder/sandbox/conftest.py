@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.containment.layers import choose_containment
-from autograder.sandbox.containment.zygote import Zygote, packages_for
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.layers import choose_containment
+from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.zygote import Zygote, packages_for
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()
@@ -42,9 +42,8 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
         sources = {name: source for name, source in sources.items() if name not in without}
-        made.append(
-            Sandbox(sources, read_assignment(), limits=replace(read_assignment().limits, **limits), zygote=zygote)
-        )
+        assignment = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, **limits))
+        made.append(Sandbox(sources, assignment, zygote=zygote))
         return made[-1]
 
     yield make
@@ -55,5 +54,5 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
 @pytest.fixture(scope="session")
 def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
     """One sandbox with the example for all tests that leave it as it is."""
-    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
+    with Sandbox(example_sources, ASSIGNMENT, zygote=zygote) as submission:
         yield submission

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission
 from foundation.assignment_file import read_assignment
 

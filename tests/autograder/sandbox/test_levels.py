@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.sandbox.containment import layers, seccomp
-from autograder.sandbox.containment.layers import LEVELS, Containment, choose_containment
-from autograder.sandbox.containment.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
-from autograder.sandbox.containment.zygote import Zygote, packages_for
+from autograder.sandbox import layers, seccomp
 from autograder.sandbox.errors import SandboxUnavailableError
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.layers import LEVELS, Containment, choose_containment
+from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
+from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.zygote import Zygote, packages_for
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -46,12 +46,11 @@ class LayerNorm(nn.Module):
 """
 
 
-def test_the_names_of_a_level_tell_what_was_reached():
+def test_the_layers_in_force_are_those_that_were_reached():
     full = Containment({}, bubblewrap=("bwrap",))
-    assert full.describe(["no_new_privs", "landlock", "uid", "seccomp"]) == "seccomp+namespaces+uid+landlock"
-    assert Containment({}).describe(["no_new_privs", "seccomp"]) == "seccomp"
-    assert Containment({}).describe(["uid", "landlock"]) == "uid+landlock (unsafe)"
-    assert Containment({}).describe([]) == "rlimits only (unsafe)"
+    assert full.in_force(["no_new_privs", "landlock", "uid", "seccomp"]) == ("seccomp", "namespaces", "uid", "landlock")
+    assert Containment({}).in_force(["no_new_privs", "seccomp"]) == ("seccomp",)
+    assert Containment({}).in_force([]) == ()
 
 
 def test_an_unknown_level_is_refused():
@@ -89,13 +88,13 @@ def test_a_layer_that_is_only_wanted_is_left_out_and_not_claimed(zygote, example
     plan = {**zygote.containment.plan(), "seccomp": "", "layers": {"seccomp": "wanted", "no_new_privs": "wanted"}}
     monkeypatch.setattr(Containment, "plan", lambda self: plan)
     with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert submission.level.endswith("(unsafe)")
+        assert "seccomp" not in submission.layers
         assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
 
 
 def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, monkeypatch):
     with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert "seccomp" in submission.level
+        assert "seccomp" in submission.layers
         submission.restart()
         plan = {**zygote.containment.plan(), "layers": {}}
         monkeypatch.setattr(Containment, "plan", lambda self: plan)
@@ -105,7 +104,7 @@ def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, mo
 
 def test_the_compiled_filters_are_those_of_the_policy():
     filters = seccomp.read_filters()
-    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.containment.seccomp"
+    assert filters["policy"] == policy_digest(), "run python -m autograder.sandbox.seccomp"
     for machine in ("X86_64", "AARCH64"):
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 
@@ -163,7 +162,7 @@ def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
     os.close(reading)
     assert results[0] == pytest.approx(4e-6, rel=1e-3) and results[1] == pytest.approx(4 * 0.76159, rel=1e-3)
     with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert submission.level  # still there
+        assert submission.layers  # still there
 
 
 @pytest.mark.slow
@@ -173,7 +172,7 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     pid = os.fork()
     if pid == 0:
         submission = Sandbox(example_sources, read_assignment(), zygote=bare_zygote)
-        assert submission.level
+        assert submission.layers
         os.write(writing, str(submission._supervisor.session("")._worker.pid).encode())
         os._exit(0)
     os.waitpid(pid, 0)
@@ -193,8 +192,8 @@ def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
     script = tmp_path / "grader.py"
     script.write_text(
         "import os, sys, time\n"
-        "from autograder.sandbox.containment.layers import choose_containment\n"
-        "from autograder.sandbox.containment.zygote import Zygote, packages_for\n"
+        "from autograder.sandbox.layers import choose_containment\n"
+        "from autograder.sandbox.zygote import Zygote, packages_for\n"
         "from foundation.assignment_file import read_assignment\n"
         "assignment = read_assignment()\n"
         "bare = choose_containment('auto', packages_for(assignment), use_namespaces=False)\n"

@@ -13,7 +13,7 @@ from autograder.sandbox.errors import (
     SubmissionTimeoutError,
     WorkerKilledError,
 )
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from foundation.assignment_file import read_assignment
 
 CALL = "decode.greedy_decode"

@@ -16,19 +16,21 @@ from autograder.sandbox.replies import (
     read_gradients,
     read_object,
     read_reply,
-    read_value,
+    shaped,
 )
-from autograder.sandbox.worker.frames import (
+from autograder.sandbox.worker.messages import (
     MAGIC,
     PREFIX,
+    Decoder,
+    Encoder,
     FrameError,
     FrameLimits,
     FrameReader,
+    MalformedValueError,
     pack,
     read_frame,
     write_all,
 )
-from autograder.sandbox.worker.values import Decoder, Encoder, MalformedValueError
 
 LIMITS = FrameLimits(header=1000, body=1000)
 
@@ -98,7 +100,7 @@ TENSORS = {
 def travel(value: object) -> object:
     encoder = Encoder()
     tree = encoder.encode(value)
-    return Decoder(encoder.records, encoder.body()).decode(tree)
+    return Decoder(encoder.records, encoder.body(), lambda number: None).decode(tree)
 
 
 @given(TREES)
@@ -129,24 +131,11 @@ def test_dtypes_and_generators_arrive():
     assert dtype is torch.float64 and generator.initial_seed() == 77
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        {"order": [0, 0]},
-        {"order": [-1, 0]},
-        {"order": [True, False]},
-        {"shape": [3]},
-        {"shape": [10**9, 4]},
-        {"shape": [-1, 4]},
-        {"shape": [3.0, 4]},
-        {"shape": [6, 4]},
-    ],
-)
-def test_records_that_describe_no_tensor_are_refused(record: dict):
+def test_what_a_worker_answers_is_dense_whatever_it_says_of_it():
     encoder = Encoder()
-    encoder.add(torch.randn(3, 4))
-    with pytest.raises(MalformedValueError):
-        Decoder([record], encoder.body())
+    encoder.add(torch.randn(3, 4).t())
+    (tensor,) = Decoder([{"order": [0, 0], "shape": [10**9, 4], "gapped": True}], encoder.body()).tensors
+    assert tensor.shape == (3, 4) and tensor.is_contiguous()
 
 
 @pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
@@ -227,7 +216,7 @@ def test_any_result_is_read_or_a_breach(result: object):
     decoder = Decoder([], b"")
     for read in (
         lambda: read_object(result, decoder),
-        lambda: read_call(result, decoder, 2),
+        lambda: read_call(result, 2),
         lambda: read_gradients(result, decoder, [(torch.Size([2]), torch.float32)]),
     ):
         with contextlib.suppress(BreachError):
@@ -243,6 +232,7 @@ def test_any_result_is_read_or_a_breach(result: object):
         {"id": 1, "result": None, "tensors": [], "more": 1},
         {"id": 1, "error": {"kind": "ValueError", "message": "x", "frames": [["a.py", "1", "f"]]}},
         {"id": 1, "error": {"kind": 1, "message": "x", "frames": []}},
+        {"id": 1, "error": {"kind": "", "message": "x", "frames": [["a.py", 1, "f"]] * 17}},
         {"id": 1, "error": "x"},
     ],
 )
@@ -279,31 +269,23 @@ def reply_with(*parameters: torch.Tensor) -> Decoder:
         [torch.ones(2, dtype=torch.int64)],
         [torch.ones(2, dtype=torch.bool)],
         [torch.ones(0)],
-        [torch.zeros(1).expand(1 << 20), torch.zeros(1).expand(2 << 20)],
+        [torch.zeros(1 << 20), torch.zeros(2 << 20)],
         [torch.zeros(1) for _ in range(1001)],
     ],
 )
 def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
-    reply = {"object": 1, "module": True, "training": True, "names": ["p"] * len(parameters)}
-    with pytest.raises(BreachError, match="parameter"):
+    reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
+    with pytest.raises(BreachError, match="parameter|ObjectReply"):
         read_object(reply, reply_with(*parameters))
-
-
-def test_expanded_tensors_count_as_large_as_they_look():
-    encoder = Encoder()
-    for _ in range(20):
-        encoder.add(torch.zeros(1).expand(8 << 20))
-    with pytest.raises(BreachError, match="too large together"):
-        read_reply({"id": 1, "result": None, "tensors": encoder.records}, encoder.body(), 1)
 
 
 @given(st.fixed_dictionaries({"generator": st.integers()}) | JSON)
 def test_any_value_is_decoded_or_a_breach(tree: object):
     with contextlib.suppress(BreachError):
-        read_value(tree, Decoder([], b""))
+        shaped(Decoder([], b"").decode, tree)
 
 
 @pytest.mark.parametrize("seed", [10**40, -1, 2**64])
 def test_a_generator_of_an_odd_seed_is_a_breach(seed: int):
     with pytest.raises(BreachError):
-        read_value({"tuple": [{"generator": seed}]}, Decoder([], b""))
+        shaped(Decoder([], b"").decode, {"tuple": [{"generator": seed}]})

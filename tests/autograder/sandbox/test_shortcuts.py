@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.sandbox.errors import SubmissionRefusedError
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.shortcuts import kernels_named
 from foundation.assignment_file import read_assignment
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.sandbox.containment.zygote import Zygote
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.zygote import Zygote
 from autograder.testing import collected_tests
 from autograder.testing.collected_tests import CheckingTime, CheckingTimeoutError, CollectedTests
 from autograder.testing.results import Outcome, State

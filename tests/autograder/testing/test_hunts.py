@@ -7,7 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading.hunts import MEASURED, SYMPTOMS, _locked, faults, make, pack, read_file, trained
+from autograder.grading.made_code import (
+    HUNTS as FILE,
+)
+from autograder.grading.made_code import (
+    MEASURED,
+    SYMPTOMS,
+    _locked,
+    hunted_faults,
+    make_hunts,
+    pack,
+    read_table,
+    trained,
+)
 from autograder.sources import read_modules
 from autograder.testing.collection import Collection, run_in_process
 from autograder.testing.hunts import (
@@ -32,14 +44,14 @@ from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
-HUNTS = make(ASSIGNMENT)
+HUNTS = make_hunts(ASSIGNMENT)
 FINDINGS = defined((REFERENCE / "hunts.py").read_text(encoding="utf-8"), "findings")()
 
 
 def test_each_hunt_is_whole():
-    tables = read_file(ASSIGNMENT)["hunt"]
+    tables = read_table(ASSIGNMENT, FILE)["hunt"]
     assert len(tables) >= 30 and len({table["id"] for table in tables}) == len(tables)
-    assert {table["id"] for table in tables} == {fault.id for fault in faults(ASSIGNMENT)}
+    assert {table["id"] for table in tables} == {fault.id for fault in hunted_faults(ASSIGNMENT)}
     assert {kind for table in tables for kind in table["kinds"]} == HUNTS.kinds.keys()
     assert all(table["path"] and table["symptom"] for table in tables)
     measured = json.loads((ASSIGNMENT.folder / MEASURED).read_text(encoding="utf-8"))
@@ -85,9 +97,9 @@ def test_the_path_leads_to_the_mistake(hunt):
 
 
 def test_what_students_get_tells_neither_kind_nor_solution():
-    packed = zlib.decompress(base64.b85decode(pack(ASSIGNMENT, for_students=True))).decode()
+    packed = zlib.decompress(base64.b85decode(pack(ASSIGNMENT, "students"))).decode()
     assert all(not hunt["kinds"] and not hunt["right"] for hunt in json.loads(packed)["hunts"])
-    secrets = [table[name] for table in read_file(ASSIGNMENT)["hunt"] for name in ("id", "path")]
+    secrets = [table[name] for table in read_table(ASSIGNMENT, FILE)["hunt"] for name in ("id", "path")]
     assert "def " not in packed and not any(secret in packed for secret in secrets)
 
 

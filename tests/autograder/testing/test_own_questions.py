@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.grading.submission import open_grader
-from autograder.sandbox.proxy.submission import Sandbox
+from autograder.sandbox.submission import Sandbox
 from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.own_questions import OwnQuestion, find, tell
 from autograder.testing.results import State

@@ -27,7 +27,7 @@ def _forge_result(kind, change):
 
 def _frame(text):
     """The bytes of a frame with such a header and no body."""
-    return sys.modules["worker.frames"].PREFIX.pack(b"TAK1", len(text), 0) + text
+    return sys.modules["worker.messages"].PREFIX.pack(b"TAK1", len(text), 0) + text
 
 
 def _write_everywhere(data, descriptors=range(3, 64)):
@@ -108,8 +108,8 @@ def many_parameters(layer):
 
 def replies_ahead(x):
     """Answers requests that have not been made yet, with results of its choice."""
-    pack = sys.modules["worker.frames"].pack
-    result = {"value": True, "graph": None, "changed": [], "place": None}
+    pack = sys.modules["worker.messages"].pack
+    result = {"value": True, "graph": False, "changed": [], "place": None}
     for number in range(200):
         _write_everywhere(pack({"id": number, "result": result, "tensors": []}))
 
@@ -131,4 +131,4 @@ def whole_number_parameters(layer):
     """Says that it has parameters of whole numbers."""
     del layer.shift
     layer.table = nn.Parameter(torch.ones(layer.gain.shape, dtype=torch.int64), requires_grad=False)
-    sys.modules["worker.objects"].LEARNED += (torch.int64,)
+    sys.modules["worker.inspection"].LEARNED += (torch.int64,)

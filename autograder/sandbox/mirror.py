@@ -1,4 +1,4 @@
-"""The trusted side of an object in the worker: for tests, an ordinary `nn.Module` with real parameters."""
+"""The trusted side of objects in the worker: for tests, ordinary `nn.Module`s with real parameters and gradients."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from foundation.texts import clean
 
-from ..errors import SubmissionDiedError
-from ..replies import ObjectReply
-from ..session import Session
-from ..worker.values import Decoder
+from .errors import SubmissionDiedError
+from .replies import ObjectReply
+from .session import Session
+from .worker.messages import Decoder, Encoder
 
 Call = Callable[..., object]
-"""`Caller.call`."""
+"""`Sandbox._call`."""
 
 
 class Handle:
@@ -28,7 +29,7 @@ class Handle:
         self._call = call
         self.session, self.number, self.component, self.parts = session, number, component, parts
         self.mirror: weakref.ref[RemoteModule] | None = None
-        weakref.finalize(self, session.release, "objects", number).atexit = False
+        weakref.finalize(self, session.release, number).atexit = False
 
     def call(self, method: str, *args: object, **kwargs: object) -> object:
         """Calls a method of the object."""
@@ -161,3 +162,81 @@ def modules_of(handles: list[Handle]) -> list[RemoteModule]:
         if mirror is not None:
             found[handle.number] = mirror
     return list(found.values())
+
+
+def mark_gradients(encoder: Encoder) -> list[Tensor]:
+    """Notes in the records which tensors need a gradient; returns these tensors, in order."""
+    inputs = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        if tensor.requires_grad:
+            record["grad"] = "leaf" if tensor.is_leaf else "branch"
+            inputs.append(tensor)
+    return inputs
+
+
+class RemoteGraph:
+    """A recorded forward pass in the worker, kept as long as something here may ask for its backward pass.
+
+    Args:
+        outputs: the index in the reply of each output.
+        ask: asks the worker: gradients of outputs, by index -> gradients of the inputs, in order.
+        release: tells the worker that the graph is not needed any more.
+    """
+
+    def __init__(
+        self,
+        outputs: list[int],
+        ask: Callable[[dict[int, Tensor]], list[Tensor | None]],
+        release: Callable[[], None],
+    ) -> None:
+        self.outputs = outputs
+        self._ask = ask
+        weakref.finalize(self, release).atexit = False
+
+    def gradients(self, seeds: tuple[Tensor | None, ...]) -> list[Tensor | None]:
+        """Gradients of the inputs for the given gradients of the outputs."""
+        given = {index: seed for index, seed in zip(self.outputs, seeds, strict=True) if seed is not None}
+        return self._ask(given)
+
+
+class RemoteCall(torch.autograd.Function):
+    """Forward: the outputs that the worker sent. Backward: the worker is asked."""
+
+    @staticmethod
+    def forward(ctx: Any, graph: RemoteGraph, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Connects `outputs`, which the worker has computed, with the `inputs` they depend on."""
+        ctx.graph = graph
+        ctx.count = len(inputs)
+        ctx.set_materialize_grads(False)
+        return outputs
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Asks the worker; there are no second derivatives."""
+        if all(seed is None for seed in seeds):
+            return (None, None, *[None] * ctx.count)
+        return (None, None, *ctx.graph.gradients(seeds))
+
+
+def can_be_changed(tensor: Tensor) -> bool:
+    """Whether something can be written into a tensor: it has elements, and no two of them share memory."""
+    return tensor.numel() > 0 and all(s > 0 or n == 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
+
+
+def spoil(tensor: Tensor, place: str) -> None:
+    """Makes a change that the submission has made to an argument visible in the caller's tensor.
+
+    Its own values are not written there: a test that computes what it expects from the same tensor after the call
+    would then compute it from the submission's choice. Floats become NaN, other values some that differ somewhere and
+    stay within the range that was there. It gets an attribute `changed_at`, the line that made the change.
+    """
+    with torch.no_grad():
+        if tensor.is_floating_point():
+            tensor.fill_(torch.nan)
+        elif tensor.dtype == torch.bool:
+            tensor.logical_not_()
+        else:
+            mirrored = tensor.min() + tensor.max() - tensor
+            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1) if torch.equal(mirrored, tensor) else mirrored)
+    tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes

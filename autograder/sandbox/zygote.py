@@ -17,14 +17,14 @@ from typing import Any
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Limits
 
-from ..errors import SandboxUnavailableError
+from .errors import SandboxUnavailableError
 from .layers import Containment, choose_containment
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0
 PING_SECONDS = 10.0
 """A zygote that loads nothing any more answers within a millisecond."""
-WORKER_PACKAGE = Path(__file__).resolve().parents[1] / "worker"
+WORKER_PACKAGE = Path(__file__).resolve().parent / "worker"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether a call has written into its arguments, and which line of the submission did."""
+"""What is looked at in a worker and in a student's own run alike: parameters of objects, and changes of arguments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,43 @@ from types import FrameType
 from typing import Any
 
 import torch
+from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
+
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
+"""Limits of one object: tests build small ones, and both sides hold several copies."""
+LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 Kept = list[tuple[torch.Tensor, int, torch.Tensor]]
 """Tensors with their versions and copies, as `has_changed` takes them."""
 
 Place = tuple[str, int]
 """A file of the submission, and a line."""
+
+
+def parameters_of(value: object) -> dict[str, nn.Parameter]:
+    """The parameters of a module by name, in its order; none of what is no module.
+
+    Leaves out what cannot be learned, whole numbers and empty tensors: no test has a use for them.
+
+    Raises:
+        ValueError: for more, or larger ones, than an object of a test may have; some that share memory, or have no size
+            yet.
+    """
+    if not isinstance(value, nn.Module):
+        return {}
+    for name, parameter in value.named_parameters():
+        if nn.parameter.is_lazy(parameter):
+            raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
+    found = {str(n): p for n, p in value.named_parameters() if p.numel() and p.dtype in LEARNED}
+    size = sum(parameter.numel() * parameter.element_size() for parameter in found.values())
+    if len(found) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
+        what = f"{len(found):,} parameters of {size / (1 << 20):,.1f} MiB in all"
+        raise ValueError(f"{what}: at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged")
+    for name, parameter in found.items():
+        if any(step == 0 and n > 1 for step, n in zip(parameter.stride(), parameter.shape, strict=True)):
+            raise ValueError(f"the parameter {name} was expanded, its values share memory: make it with .clone()")
+    return found
 
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:

@@ -1,23 +1,125 @@
-"""Turns Python values and tensors into a JSON tree and a safetensors body, and back; both sides use it.
+"""What travels between the trusted side and a worker: frames, and the values in them. No pickle; both sides use it.
 
-Scalars stand for themselves; everything else is an object with one key that names its kind:
-`{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, `{"handle": 7}`,
+A frame is `magic, header length, body length | header (JSON) | body (safetensors, may be empty)`. Both lengths are
+compared with limits before a single byte of the content is kept, so that a hostile peer can neither make us allocate
+what it likes nor make us guess where a frame ends.
+
+A header holds values as trees. Scalars stand for themselves; everything else is an object with one key that names
+its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, `{"handle": 7}`,
 `{"dtype": "float64"}`, `{"generator": seed}`. Anything else cannot be sent, in either direction.
 
-Tensors keep the pattern of their strides (transposed, expanded, with gaps). The receiver rebuilds it from
-`order`, `shape` and `gapped` by permuting, expanding and slicing a dense tensor, so that no number in a frame can
-describe memory that is not there.
+Arguments keep the pattern of their strides (transposed, expanded, with gaps): the worker rebuilds it from `order`,
+`shape` and `gapped`. What a worker answers is dense, so that nothing in it describes memory that is not there.
 """
 
 from __future__ import annotations
 
-import math
+import json
+import os
+import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from safetensors import TensorSpec, serialize
 from safetensors.torch import load
+
+MAGIC = b"TAK1"
+PREFIX = struct.Struct("<4sIQ")
+
+
+class FrameError(Exception):
+    """The peer sent bytes that are not a frame, or a frame over the limits."""
+
+
+@dataclass(frozen=True)
+class FrameLimits:
+    """The greatest lengths, in bytes, that a reader accepts."""
+
+    header: int = 1 << 20
+    body: int = 64 << 20
+
+
+REQUEST_LIMITS = FrameLimits(header=16 << 20, body=256 << 20)
+REPLY_LIMITS = FrameLimits()
+
+
+def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """The bytes of one frame."""
+    text = json.dumps(header, separators=(",", ":")).encode("ascii")
+    return b"".join((PREFIX.pack(MAGIC, len(text), len(body)), text, body))
+
+
+class FrameReader:
+    """Assembles one frame from pieces of any size.
+
+    Ask `wanted` how many bytes may be read next, give them to `feed`; it returns `(header, body)` once the frame
+    is complete and None before. Reading never goes past the end of the frame.
+    """
+
+    def __init__(self, limits: FrameLimits) -> None:
+        self.limits = limits
+        self._buffer = bytearray()
+        self._lengths: tuple[int, int] | None = None
+
+    @property
+    def wanted(self) -> int:
+        """The number of bytes up to the next boundary."""
+        return PREFIX.size + sum(self._lengths or (0, 0)) - len(self._buffer)
+
+    def feed(self, piece: bytes) -> tuple[dict[str, Any], bytes] | None:
+        """Takes the next bytes. Raises FrameError for anything but a frame within the limits."""
+        self._buffer += piece
+        if self._lengths is None and len(self._buffer) >= PREFIX.size:
+            self._lengths = self._read_prefix()
+        if self._lengths is None or self.wanted:
+            return None
+        start = PREFIX.size + self._lengths[0]
+        text, body = bytes(self._buffer[PREFIX.size : start]), bytes(self._buffer[start:])
+        self._buffer, self._lengths = bytearray(), None
+        return parse_header(text), body
+
+    def _read_prefix(self) -> tuple[int, int]:
+        magic, header, body = PREFIX.unpack_from(self._buffer)
+        if magic != MAGIC:
+            raise FrameError("a frame does not begin with the magic bytes")
+        if header > self.limits.header:
+            raise FrameError(f"a header of {header} bytes; at most {self.limits.header} are accepted")
+        if body > self.limits.body:
+            raise FrameError(f"a body of {body} bytes; at most {self.limits.body} are accepted")
+        return header, body
+
+
+def parse_header(text: bytes) -> dict[str, Any]:
+    """Parses a header; anything but one JSON object raises FrameError."""
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FrameError("a header is not JSON") from error
+    if not isinstance(header, dict):
+        raise FrameError("a header is not a JSON object")
+    return header
+
+
+def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict[str, Any], bytes] | None:
+    """Reads one frame from a blocking descriptor; None at the end of the stream."""
+    reader = FrameReader(limits)
+    while True:
+        piece = os.read(descriptor, min(reader.wanted, 1 << 20))
+        if not piece:
+            return None
+        frame = reader.feed(piece)
+        if frame is not None:
+            return frame
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Writes all of `data` to a blocking descriptor."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
 
 DTYPES = {
     name: getattr(torch, name)
@@ -35,7 +137,7 @@ DTYPES = {
     )
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
-Record = dict[str, object]
+Record = dict[str, Any]
 """What is known of a tensor besides its content: `order`, `shape`, `gapped`, and a caller's notes."""
 
 MAX_DEPTH = 24
@@ -44,8 +146,6 @@ MAX_STRING = 200_000
 MAX_AXES = 12
 MAX_TENSORS = 4_000
 MAX_TENSOR_BYTES = 64 << 20
-MAX_MESSAGE_BYTES = 256 << 20
-"""Of all tensors of a message, expanded ones as large as they look."""
 
 
 class UnsendableValueError(TypeError):
@@ -61,14 +161,17 @@ class Encoder:
 
     Args:
         handle_of: returns the number under which the other side knows an object, or None.
+        keeps_layout: of tensors; False = they are sent dense, as a worker must.
     """
 
-    def __init__(self, handle_of: Callable[[object], int | None] = lambda value: None) -> None:
+    def __init__(
+        self, handle_of: Callable[[object], int | None] = lambda value: None, keeps_layout: bool = True
+    ) -> None:
         self.tensors: list[torch.Tensor] = []
         self.records: list[Record] = []
         self._dense: dict[str, torch.Tensor] = {}
         self._index: dict[int, int] = {}
-        self._handle_of = handle_of
+        self._handle_of, self._keeps_layout = handle_of, keeps_layout
         self._items = 0
 
     def encode(self, value: object, depth: int = 0) -> object:
@@ -121,7 +224,8 @@ class Encoder:
             raise UnsendableValueError(f"a tensor of {tensor.dtype}, {tensor.layout}, on {tensor.device}")
         if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES or len(self.tensors) >= MAX_TENSORS:
             raise UnsendableValueError(f"a tensor of shape {tuple(tensor.shape)}: more than can be sent")
-        dense, record = lay_out(tensor.detach())
+        tensor_alone = tensor.detach()
+        dense, record = lay_out(tensor_alone) if self._keeps_layout else (dense_copy(tensor_alone), {})
         index = len(self.tensors)
         self.tensors.append(tensor)
         self.records.append({**record, **notes})
@@ -146,23 +250,25 @@ class Encoder:
 
 
 class Decoder:
-    """Rebuilds the values of one message from its records and its body."""
+    """Rebuilds the values of one message from its records and its body.
 
-    def __init__(
-        self,
-        records: object,
-        body: bytes,
-        object_of: Callable[[int], object] | None = None,
-    ) -> None:
+    Args:
+        records: of the tensors.
+        body: that holds them.
+        object_of: in the worker, finds an object by its number. The records are trusted then, too, and tensors are
+            laid out as they say.
+    """
+
+    def __init__(self, records: object, body: bytes, object_of: Callable[[int], object] | None = None) -> None:
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
             raise MalformedValueError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))
         if set(dense) != {str(index) for index in range(len(records))}:
             raise MalformedValueError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
-        self.tensors = [rebuild(dense[str(index)], record) for index, record in enumerate(self.records)]
-        if sum(tensor.numel() * tensor.element_size() for tensor in self.tensors) > MAX_MESSAGE_BYTES:
-            raise MalformedValueError("tensors that are too large together")
+        self.tensors = [usable(dense[str(index)]) for index in range(len(records))]
+        if object_of is not None:
+            self.tensors = [rebuild(*pair) for pair in zip(self.tensors, self.records, strict=True)]
         self._object_of = object_of
         self._items = 0
 
@@ -220,51 +326,38 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
         raise MalformedValueError("the body is not valid safetensors") from error
 
 
+def usable(tensor: torch.Tensor) -> torch.Tensor:
+    """A received tensor, of a kind that is sent; booleans of bytes other than 0 and 1 become true ones."""
+    if tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES:
+        raise MalformedValueError("a tensor of a dtype or rank that is not sent")
+    return tensor.view(torch.uint8) != 0 if tensor.dtype == torch.bool else tensor
+
+
+def dense_copy(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy without gaps."""
+    return tensor.clone(memory_format=torch.contiguous_format)
+
+
 def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, Record]:
     """Splits a tensor into dense content of its own and the record of how it lay in memory."""
-    if tensor.is_contiguous():
-        return tensor.clone(memory_format=torch.contiguous_format), {}
     record: Record = {}
-    core = tensor
     for axis, (length, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
         if stride == 0 and length > 1:
-            core = core.narrow(axis, 0, 1)
-            record["shape"] = list(tensor.shape)
-    strides = core.stride()
-    order = sorted(range(core.dim()), key=lambda axis: (-strides[axis], axis))
-    core = core.permute(order)
-    if order != sorted(order):
-        record["order"] = order
-    if not core.is_contiguous():
-        record["gapped"] = True
-    return core.clone(memory_format=torch.contiguous_format), record
+            record.setdefault("shape", list(tensor.shape))
+            tensor = tensor.narrow(axis, 0, 1)
+    if not tensor.is_contiguous():
+        strides = tensor.stride()
+        record["order"] = order = sorted(range(tensor.dim()), key=lambda axis: (-strides[axis], axis))
+        tensor = tensor.permute(order)
+        record["gapped"] = not tensor.is_contiguous()
+    return dense_copy(tensor), record
 
 
 def rebuild(dense: torch.Tensor, record: Record) -> torch.Tensor:
-    """The inverse of `lay_out`; checks the record, which may come from a hostile peer."""
-    if dense.dtype not in DTYPE_NAMES or dense.dim() > MAX_AXES:
-        raise MalformedValueError("a tensor of a dtype or rank that is not sent")
-    if dense.dtype == torch.bool:  # bytes other than 0 and 1 would be a boolean that is neither
-        dense = dense.view(torch.uint8) != 0
-    order, shape = record.get("order"), record.get("shape")
-    if record.get("gapped") is True and dense.dim():
+    """The inverse of `lay_out`."""
+    if record.get("gapped"):
         dense = dense.new_empty((*dense.shape, 2))[..., 0].copy_(dense)
-    if order is not None:
-        if not isinstance(order, list) or sorted(map(_integer, order)) != list(range(dense.dim())):
-            raise MalformedValueError("an order that is not a permutation of the axes")
+    if "order" in record:
+        order = record["order"]
         dense = dense.permute([order.index(axis) for axis in range(len(order))])
-    if shape is not None:
-        if not isinstance(shape, list) or len(shape) != dense.dim():
-            raise MalformedValueError("a shape of another rank")
-        if any(new < 0 or new != old != 1 for new, old in zip(map(_integer, shape), dense.shape, strict=True)):
-            raise MalformedValueError("a shape that the tensor cannot be expanded to")
-        if math.prod(shape) * dense.element_size() > MAX_TENSOR_BYTES:
-            raise MalformedValueError("an expanded tensor over the limit")
-        dense = dense.expand(shape)
-    return dense
-
-
-def _integer(value: object) -> int:
-    if type(value) is not int:
-        raise MalformedValueError("a number that is no integer")
-    return value
+    return dense.expand(record["shape"]) if "shape" in record else dense

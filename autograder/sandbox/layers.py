@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import SandboxUnavailableError
+from .errors import SandboxUnavailableError
 from .seccomp import filter_for_this_machine
 
 LEVELS = {
@@ -87,17 +87,9 @@ class Containment:
         uid = random.SystemRandom().choice(self.uids) if self.uids else None
         return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
 
-    def describe(self, reached: list[str]) -> str:
-        """The level for the record, from a worker's report before it ran submitted code."""
-        present = [*reached, "namespaces"] if self.bubblewrap else reached
-        names = "+".join(layer for layer in LAYERS if layer in present)
-        return names if "seccomp" in reached else f"{names or 'rlimits only'} (unsafe)"
-
-
-def layers_of(described: str) -> tuple[str, ...]:
-    """The layers that `Containment.describe` names, the best known first."""
-    names = described.removesuffix(" (unsafe)").split("+")
-    return tuple(layer for layer in LAYERS if layer in names)
+    def in_force(self, reached: Collection[str]) -> tuple[str, ...]:
+        """The layers for the record, from a worker's report before it ran submitted code."""
+        return tuple(layer for layer in LAYERS if layer in reached or (layer == "namespaces" and self.bubblewrap))
 
 
 def satisfies(level: str, layers: Collection[str] | None) -> bool:

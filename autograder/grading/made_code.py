@@ -1,0 +1,224 @@
+"""Code that tasks of understanding are about, made of the reference and the catalogue: right and faulty components.
+
+Students' own tests are tried on implementations, which do not tell which is which; `own_tests.toml` names them. Bug
+hunts have boxes that answer calls and show no code; `hunts.toml` names them, and `hunts.json`, which
+`python -m validity hunts` measures, says how hard they are to see. Those who have neither reference nor catalogue get a
+file instead, packed so that nobody reads a solution there by chance: a server everything, students boxes without kinds,
+which a right component of theirs opens.
+
+    python -m autograder.grading.made_code FILE own_tests         prints what a server tries own tests on
+    python -m autograder.grading.made_code FILE hunts             prints what a server grades hunts by
+    python -m autograder.grading.made_code FILE students          prints the boxes that students get
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import json
+import marshal
+import sys
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.command_line import UserError
+from foundation.term_secret import term_secret
+
+from ..cells import read_cells
+from ..diagnosis.catalogue import Edit, Fault, apply, faults_of
+from ..sources import Sources, read_modules
+from ..testing.hunts import LEVELS, Hunt, Hunts, defined, key_to, lock
+
+OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
+HUNTS, MEASURED, SYMPTOMS = "hunts.toml", "hunts.json", "symptoms.jsonl"
+REFERENCE = "reference"
+WRAPPED = "\n\ndef implementation(*inputs, **options):\n    return {name}(*inputs, **options)\n"
+
+
+def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
+    """What a file of the assignment says."""
+    return tomllib.loads((assignment.folder / file).read_text(encoding="utf-8"))
+
+
+def definition_of(component: str, sources: Sources) -> str:
+    """A component and all that it needs of the sources, in one text without docstrings, annotations and comments."""
+    nodes = {name: node for _, text in sources.values() for name, node in _bare(text).items()}
+    needed, waiting = set[str](), {component.partition(".")[2]}
+    while waiting:
+        needed |= waiting
+        named = {part.id for one in waiting for part in ast.walk(nodes[one]) if isinstance(part, ast.Name)}
+        waiting = (named & nodes.keys()) - needed
+    return "\n".join(dict.fromkeys(ast.unparse(node) for name, node in nodes.items() if name in needed))
+
+
+@lru_cache
+def _bare(text: str) -> Mapping[str, ast.stmt]:
+    """The statements of a module that define a name each."""
+    nodes: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        for part in ast.walk(node):
+            if isinstance(part, (ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(part) is not None:
+                part.body[0] = ast.Pass()
+            if isinstance(part, ast.FunctionDef):
+                part.returns = None
+            if isinstance(part, ast.arg):
+                part.annotation = None
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names, level=0):
+                nodes |= {one.asname or one.name.partition(".")[0]: node for one in names}
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+                nodes[name] = node
+    return nodes
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One implementation of a component.
+
+    Attributes:
+        name: "reference", or of a correct variant; the id of a fault.
+        text: Python that sets the name `implementation`.
+        group: the item of the rubric that a faulty one belongs to; "" = it is right.
+        law: of a right one: what a test has demanded that accepts either this one or the reference.
+    """
+
+    name: str
+    text: str
+    group: str = ""
+    law: str = ""
+
+    @property
+    def code(self) -> str:
+        """The compiled text in hexadecimal digits, which tells neither names of files nor lines."""
+        return _compiled(self.text)
+
+
+def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
+    """All implementations, by the component that is tested, the reference first.
+
+    Raises:
+        UserError: where the file names what is not there.
+    """
+    packed = assignment.folder / PACKED
+    if packed.is_file():
+        content = json.loads(zlib.decompress(base64.b85decode(packed.read_bytes())))
+        return {component: [Implementation(**one) for one in content[component]] for component in task.tests_of}
+    return {component: list(_made(component, task, assignment)) for component in task.tests_of}
+
+
+def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implementation]:
+    table = read_table(assignment, OWN_TESTS)[component]
+    module = component.partition(".")[0]
+    sources = read_modules(assignment.reference)
+    cells = {
+        cell.name: cell.text
+        for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
+        for cell in read_cells(path)
+    }
+    faults = {fault.id: fault for fault in faults_of(assignment)}
+    for variant in table["right"]:
+        if variant != REFERENCE and variant not in cells:
+            raise UserError(f"{OWN_TESTS}: {component}: right: there is no correct variant {variant!r}")
+        text = sources[module][1] if variant == REFERENCE else cells[variant]
+        yield Implementation(variant, _alone(component, text), law=table["laws"].get(variant, ""))
+    for group, ids in table["groups"].items():
+        if group not in {item.name for item in task.items}:
+            raise UserError(f"{OWN_TESTS}: {component}: groups: task {task.number} has no item {group!r}")
+        for fault in ids:
+            if fault not in faults:
+                raise UserError(f"{OWN_TESTS}: {component}: {group}: there is no fault {fault!r}")
+            yield Implementation(fault, _alone(component, apply(faults[fault], sources)[module][1]), group)
+
+
+def _alone(component: str, text: str) -> str:
+    """A component of a module with this text, as an implementation."""
+    module, _, name = component.partition(".")
+    return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str) -> str:
+    return marshal.dumps(_without_traces(compile(text, "", "exec", dont_inherit=True))).hex()
+
+
+def _without_traces(code: CodeType) -> CodeType:
+    inner = tuple(_without_traces(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_consts=inner, co_filename="", co_firstlineno=1, co_linetable=b"")
+
+
+def hunted_faults(assignment: Assignment) -> Iterator[Fault]:
+    """The faults of all hunts. Raises: UserError where one is not in the catalogue."""
+    known = {fault.id: fault for fault in faults_of(assignment)}
+    for table in read_table(assignment, HUNTS)["hunt"]:
+        if "find" in table:  # in what students are given, which has no misconceptions
+            edit = Edit(table["find"], table["replace"], table["component"])
+            yield Fault(table["id"], table["component"], "", "", "", "", (edit,), HUNTS)
+        elif table["id"] in known:
+            yield known[table["id"]]
+        else:
+            raise UserError(f"{HUNTS}: there is no fault {table['id']!r}")
+
+
+def trained(assignment: Assignment) -> list[tuple[str, Mapping[str, Any]]]:
+    """The models that symptoms are taken from: the faults, "" for none, each with the settings that differ."""
+    tables = [table for table in read_table(assignment, HUNTS)["hunt"] if "shows" in table]
+    found = [(name, table["shows"]) for table in tables for name in ("", table["id"])]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
+
+
+def make_hunts(assignment: Assignment) -> Hunts:
+    """All hunts, as they are graded."""
+    content = read_table(assignment, HUNTS)
+    measured = json.loads((assignment.folder / MEASURED).read_text(encoding="utf-8"))
+    order = sorted(measured, key=lambda one: (-sum(measured[one].values()), one))
+    seen = [json.loads(line) for line in (assignment.folder / SYMPTOMS).read_text(encoding="utf-8").splitlines()]
+    hunts = []
+    for table, hunt in zip(content["hunt"], boxes(assignment), strict=True):
+        level = LEVELS[order.index(table["id"]) * len(LEVELS) // len(order)]
+        rows = [row for row in seen if row["settings"] == table.get("shows")]
+        pair = [row for name in (table["id"], "") for row in rows if row["fault"] == name]
+        shown = [{name: value for name, value in row.items() if name != "fault"} for row in pair]
+        hunts.append(replace(hunt, level=level, shown=shown))
+    term = hashlib.sha256(b"hunts " + term_secret(assignment.folder.parents[1])).hexdigest()[:16]
+    return Hunts(term, content["kinds"], hunts)
+
+
+def boxes(assignment: Assignment) -> Iterator[Hunt]:
+    """All hunts without what is measured: their level, and what is shown of trained models."""
+    sources = read_modules(assignment.reference)
+    tables = read_table(assignment, HUNTS)["hunt"]
+    for number, (table, fault) in enumerate(zip(tables, hunted_faults(assignment), strict=True), start=1):
+        box = table.get("box", fault.component)
+        code, right = (definition_of(box, one) for one in (apply(fault, sources), sources))
+        yield Hunt(number, box, table["symptom"], "", code, right, table["kinds"])
+
+
+def pack(assignment: Assignment, what: str) -> bytes:
+    """All implementations, or all hunts, in one file."""
+    content: dict[str, Any]
+    if what == "own_tests":
+        made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
+        content = {component: [asdict(one) for one in known] for each in made for component, known in each.items()}
+    else:
+        known = make_hunts(assignment)
+        hunts = [asdict(_locked(one, assignment) if what == "students" else one) for one in known.hunts]
+        content = {"term": known.term, "kinds": known.kinds, "hunts": hunts}
+    return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
+
+
+def _locked(hunt: Hunt, assignment: Assignment) -> Hunt:
+    key = key_to(hunt.component, defined(hunt.right, hunt.name), assignment)
+    code = base64.b85encode(lock(zlib.compress(json.dumps([hunt.code, hunt.right]).encode(), 9), key)).decode()
+    return replace(hunt, code=code, right="", kinds=())
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pack(read_assignment(Path(sys.argv[1])), sys.argv[2]))

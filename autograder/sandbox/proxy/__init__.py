@@ -1,1 +1,0 @@
-"""Shows a submission in another process to the tests as ordinary modules and functions."""
