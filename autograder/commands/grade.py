@@ -18,7 +18,7 @@ from ..grading.recording import Recorder
 from ..grading.seeds import content_hash, seeds_of_term
 from ..grading.submission import events_of, open_grader, refusal
 from ..intake import Intake, IntakeRefusedError, name_of, take_in
-from ..reports.gradebook import Gradebook
+from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import GRADING, Commands, add_parser, check_references, version_of
@@ -68,9 +68,12 @@ def grade(options: argparse.Namespace) -> int:
     if options.to_nbgrader is not None:
         if options.student is None:
             raise UserError("--to-nbgrader also needs --student ID: nbgrader's id of the student")
-        book = Gradebook.open(options.to_nbgrader, options.student, assignment)
+        if not STUDENT.fullmatch(options.student):
+            expected = "expected letters, digits and . _ @ -, beginning with a letter or digit"
+            raise UserError(f"--student {options.student!r}: {expected}")
+        book = Gradebook(options.to_nbgrader, assignment)
         if options.submission.exists():  # a mistyped path costs nobody's marks
-            book.reset()
+            book.reset([options.student])
 
     def store(record: Record, is_last: bool = False) -> None:
         """Writes what there is after each part; to a pipe only the whole, the results last: its reader may be gone."""
@@ -91,8 +94,7 @@ def grade(options: argparse.Namespace) -> int:
             flags = {"tries_training": not options.no_training, "show_progress": sys.stderr.isatty()}
             record = recorder.add_all(events_of(intake, seeds, grader, **flags), store)
     if book:
-        book.write(record)
-        book.write_feedback(record, intake)
+        book.write(options.student, record, intake)
     store(record, is_last=True)
     if options.json:
         print(json.dumps(as_results(record), indent=2, ensure_ascii=False))

@@ -26,7 +26,7 @@ from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
 from ..reports.class_summary import as_class_table, as_regrade_table, rows_of, write_regrade, write_summary
-from ..reports.gradebook import Gradebook
+from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages
 from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
 
@@ -59,12 +59,8 @@ def run(options: argparse.Namespace) -> int:
     check_references(options.references)
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
-    books: dict[str, Gradebook] = {}  # by the students' ids here
-    if options.to_nbgrader is not None:
-        students = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
-        books = Gradebook.open_all(
-            options.to_nbgrader, students, assignment, lambda line: print(f"note: {line}", file=sys.stderr)
-        )
+    book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
+    in_book = ids_in_nbgrader(roll) if book else {}
     conditions = Conditions(
         assignment,
         options.release,
@@ -77,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
     )
     url = url_of(options.store, options.output)
     with hold(options.output, RECORDS), Database(url, assignment.name) as database:
-        for book in books.values():
-            book.reset()  # so that the marks of an earlier run no longer count
+        if book:
+            book.reset(in_book.values())  # so that the marks of an earlier run no longer count
         stored = Results(database, conditions.seeds)
         held = grade_class(entries, conditions, stored, options.again, options.keep)
         records = stored.records(entry.key for entry in entries)
@@ -92,7 +88,8 @@ def run(options: argparse.Namespace) -> int:
     names = roll.names()
     write_regrade(held, names, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
-    write_books(books, entries, results, options.release, assignment)
+    if book:
+        write_marks(book, in_book, entries, results, options.release, assignment)
     if options.json:
         print(json.dumps(rows_of(results), indent=2, ensure_ascii=False))
     else:
@@ -113,8 +110,17 @@ def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
 
 
-def write_books(
-    books: Mapping[str, Gradebook],
+def ids_in_nbgrader(roll: Roll) -> dict[str, str]:
+    """The students' ids in nbgrader, by the id here; says who can have none."""
+    ids = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
+    for one in (one for one in ids.values() if not STUDENT.fullmatch(one)):
+        print(f"note: not in the gradebook: {printable(one, 60)} is no student's id in nbgrader", file=sys.stderr)
+    return {student: one for student, one in ids.items() if STUDENT.fullmatch(one)}
+
+
+def write_marks(
+    book: Gradebook,
+    in_book: Mapping[str, str],
     entries: Sequence[Entry],
     results: Sequence[Result],
     release: Path,
@@ -123,10 +129,10 @@ def write_books(
     """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
     sources = {entry.key: entry.source for entry in entries}
     for result in results:
-        if (book := books.get(result.member.id)) and result.record and result.mark:
+        if result.member.id in in_book and result.record and result.mark:
             try:
                 intake = take_in(sources[result.member.key], release, assignment)
             except IntakeError:
                 intake = None
-            book.write(result.record, {one.part.number: one.score for one in result.mark.parts})
-            book.write_feedback(result.record, intake)
+            scores = {one.part.number: one.score for one in result.mark.parts}
+            book.write(in_book[result.member.id], result.record, intake, scores)

@@ -1,9 +1,8 @@
 """Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
 
-    book = Gradebook.open("notebooks", "anna", assignment)      # or a database's URL
-    book.reset()                                                # marks of an earlier run no longer count
-    book.write(record)
-    book.write_feedback(record, intake)
+    book = Gradebook("notebooks", assignment)      # or a database's URL
+    book.reset(["anna"])                           # marks of an earlier run no longer count
+    book.write("anna", record, intake)
 
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
 from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
@@ -20,7 +19,7 @@ import sys
 import tempfile
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,6 @@ from sqlalchemy import make_url
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
-from foundation.texts import printable
 
 from ..classroom.database import parse_url, shown
 from ..grading.record import Part, Record
@@ -74,11 +72,19 @@ class GradedCell:
 
 
 class Gradebook:
-    """nbgrader's gradebook, for one student's submission of the assignment."""
+    """nbgrader's gradebook, for the submissions of one assignment; students by their ids there."""
 
-    def __init__(self, target: Target, student: str, assignment: Assignment) -> None:
-        """Reads the notebooks, whose points have to be the assignment's; opens nothing yet."""
-        self.target, self.student = target, student
+    def __init__(self, text: str, assignment: Assignment) -> None:
+        """Reads the notebooks, whose points have to be the assignment's; opens nothing yet.
+
+        Args:
+            text: a course's folder or a database's URL.
+            assignment: whose marks these are.
+
+        Raises:
+            UserError: where it cannot be used.
+        """
+        self.target = find_target(text)
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
@@ -88,73 +94,49 @@ class Gradebook:
                 what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{what}: run make release, so that they agree")
 
-    @classmethod
-    def open(cls, text: str, student: str, assignment: Assignment) -> "Gradebook":
-        """The gradebook that the command line's arguments name. Raises: UserError where it cannot be used."""
-        if not STUDENT.fullmatch(student):
-            expected = "expected letters, digits and . _ @ -, beginning with a letter or digit"
-            raise UserError(f"--student {student!r}: {expected}")
-        return cls(find_target(text), student, assignment)
-
-    @classmethod
-    def open_all(
-        cls, text: str, students: dict[str, str], assignment: Assignment, note: Callable[[str], None]
-    ) -> dict[str, "Gradebook"]:
-        """The gradebooks for a class, by the submissions' file names, of students by file name.
-
-        Submissions whose student is in doubt have none, but a note: several of one student, of which only one can
-        count, and those whose name is no id.
-        """
-        target = find_target(text)
-        files: dict[str, list[str]] = {}
-        for file, name in students.items():
-            files.setdefault(name, []).append(file)
-        books = {}
-        for student, same in files.items():
-            if len(same) > 1:
-                all_files = ", ".join(printable(file, 60) for file in same)
-                note(f"not in the gradebook: {all_files} belong to one student, {printable(student, 60)}; keep one")
-            elif not STUDENT.fullmatch(student):
-                note(f"not in the gradebook: {printable(same[0], 60)}, whose name is no student's id in nbgrader")
-            else:
-                books[same[0]] = cls(target, student, assignment)
-        return {file: books[file] for file in students if file in books}
-
-    def reset(self) -> None:
+    def reset(self, students: Iterable[str]) -> None:
         """Creates the entries that marks need, and withdraws the marks of an earlier run.
 
         From now on nbgrader shows every part as one to be graded by hand, until `write` gives it a mark.
         """
-        with self._connected() as book:
-            self._prepare(book)
-            self._clear(book)
-            book.db.commit()
-        if self._feedback:
-            shutil.rmtree(self._feedback, ignore_errors=True)
+        for student in students:
+            with self._connected() as book:
+                self._prepare(book, student)
+                self._clear(book, student)
+                book.db.commit()
+            if folder := self._feedback(student):
+                shutil.rmtree(folder, ignore_errors=True)
 
-    def write(self, record: Record, scores: Mapping[str, float | None] | None = None) -> None:
-        """Writes the marks of a record, all of them or none.
+    def write(
+        self, student: str, record: Record, intake: Intake | None, scores: Mapping[str, float | None] | None = None
+    ) -> None:
+        """Writes the marks of a record, all of them or none, and the notebooks that nbgrader makes feedback from.
 
         A part that the grader could not judge gets no mark and waits for a person. Marks given by hand in nbgrader
-        stay, as nbgrader does it, and are flagged for review. Scores by the task's number, with points that a person
-        gave, take the place of the record's.
+        stay, as nbgrader does it, and are flagged for review.
+
+        Args:
+            student: the id.
+            record: what was graded.
+            intake: the submission; None where it cannot be read.
+            scores: by the task's number, with points that a person gave; None = those of the record.
         """
         if scores is None:
             scores = {part.number: part.score for part in record.judgement.parts}
         by_cell = {test_cell(number): score for number, score in scores.items()}
         with self._connected() as book:
-            for grade in self._clear(book):
+            for grade in self._clear(book, student):
                 score = by_cell.get(grade.cell.name)
                 if score is not None:
                     # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
                     grade.auto_score = min(float(score), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
+        if folder := self._feedback(student):
+            self._write_feedback(folder, record, intake)
 
-    def write_feedback(self, record: Record, intake: Intake | None) -> None:
-        """Writes notebooks with answers and messages where nbgrader makes feedback from, if it has a folder."""
-        if not (folder := self._feedback):
-            return
+    def _write_feedback(self, folder: Path, record: Record, intake: Intake | None) -> None:
+        """Writes the notebooks with answers and messages."""
         parts = {test_cell(part.number): part for part in record.judgement.parts}
         answers = answers_of(intake) if intake else {}
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -169,10 +151,10 @@ class Gradebook:
                 folder.replace(Path(name) / "old")
             made.replace(folder)
 
-    @property
-    def _feedback(self) -> Path | None:
+    def _feedback(self, student: str) -> Path | None:
+        """Where nbgrader makes feedback from, if it has a folder."""
         course = self.target.course
-        return course / "autograded" / self.student / self.name if course else None
+        return course / "autograded" / student / self.name if course else None
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -195,7 +177,7 @@ class Gradebook:
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
             raise UserError(f"gradebook {self.target.shown}: {cause}") from None
 
-    def _prepare(self, book: Any) -> None:
+    def _prepare(self, book: Any, student: str) -> None:
         book.update_or_create_assignment(self.name)
         for notebook in self.notebooks:
             book.update_or_create_notebook(notebook, self.name)
@@ -205,13 +187,13 @@ class Gradebook:
             else:
                 more = {"max_score": cell.points, "cell_type": cell.kind}
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
-        book.update_or_create_student(self.student)
-        book.update_or_create_submission(self.name, self.student)
+        book.update_or_create_student(student)
+        book.update_or_create_submission(self.name, student)
 
-    def _clear(self, book: Any) -> list[Any]:
+    def _clear(self, book: Any, student: str) -> list[Any]:
         """Withdraws all automatic marks, without committing; returns nbgrader's grades."""
         grades = [
-            book.find_grade(cell.name, cell.notebook, self.name, self.student)
+            book.find_grade(cell.name, cell.notebook, self.name, student)
             for cell in self.cells
             if cell.points is not None
         ]

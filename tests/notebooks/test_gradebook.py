@@ -49,34 +49,34 @@ def content(assignment, **states: str) -> Record:
 def test_marks_replace_those_of_an_earlier_run(kind, request, scores, assignment) -> None:
     url = request.getfixturevalue("url") if kind == "sqlite" else request.getfixturevalue(kind).create("grades")
     for states, expected in (({}, 100.0), ({"attention": "failed", "layer_norm": "timeout"}, 76.0), ({}, 100.0)):
-        book = Gradebook.open(url, "anna", assignment)
-        book.reset()
-        book.write(content(assignment, **states))
+        book = Gradebook(url, assignment)
+        book.reset(["anna"])
+        book.write("anna", content(assignment, **states), None)
         assert scores(url)["anna"] == expected
 
 
 def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
     """Not after the reset, and not where the grader dies between two marks: then none of the new ones is there."""
-    book = Gradebook.open(url, "bert", assignment)
-    book.reset()
-    book.write(content(assignment))
-    book.reset()
+    book = Gradebook(url, assignment)
+    book.reset(["bert"])
+    book.write("bert", content(assignment), None)
+    book.reset(["bert"])
     assert scores(url)["bert"] == 0.0
     whole = content(assignment)
     parts = list(whole.judgement.parts)
     parts[7] = parts[7].model_copy(update={"score": "half of them"})
     broken = whole.changed(judgement=whole.judgement.model_copy(update={"parts": tuple(parts)}))
     with pytest.raises(UserError, match="could not convert string to float"):
-        book.write(broken)
+        book.write("bert", broken, None)
     assert scores(url)["bert"] == 0.0
 
 
 def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment) -> None:
     from nbgrader.api import Gradebook as Book
 
-    book = Gradebook.open(url, "cleo", assignment)
-    book.reset()
-    book.write(content(assignment, attention="grader error"))
+    book = Gradebook(url, assignment)
+    book.reset(["cleo"])
+    book.write("cleo", content(assignment, attention="grader error"), None)
 
     def waiting(theirs) -> list[str]:
         [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "cleo"]
@@ -90,14 +90,14 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
         theirs.find_grade("test_1_2", "1_building_blocks", "transformer", "cleo").manual_score = 10.0
         theirs.db.commit()
     assert scores(url)["cleo"] == 96.0
-    book.reset()
-    book.write(content(assignment))
+    book.reset(["cleo"])
+    book.write("cleo", content(assignment), None)
     assert scores(url)["cleo"] == 96.0  # as nbgrader has it: what a human gave stands until a human changes it
     with Book(book.target.url) as theirs:
         assert waiting(theirs) == ["test_1_2"]
 
 
 def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
-    book = Gradebook.open("postgresql://me:secret@127.0.0.1:1/grades", "anna", assignment)
+    book = Gradebook("postgresql://me:secret@127.0.0.1:1/grades", assignment)
     with pytest.raises(UserError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"):
-        book.reset()
+        book.reset(["anna"])
