@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTor
     Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
 
-class Layouts(Protocol):
-    """What `diagnosis_layouts/` offers.
+class Layouts:
+    """What `diagnosis_layouts/` offers; without it, there is the reference as it is, parameters matched by shapes.
 
     LAYOUTS has functions, by name, that rewrite sources: parameters are laid out differently, and compute the same.
     """
 
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]]
+    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
 
     def readings(
         self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
@@ -39,18 +39,6 @@ class Layouts(Protocol):
         Of the component, "module.Name", `ours` is an object of the reference's class, made with the same arguments as
         the submission's; `places` are the shapes of its parameters, `shapes` those of the submission's.
         """
-        ...
-
-
-class OwnLayoutOnly:
-    """Stands for a missing `diagnosis_layouts/`: only the reference as it is, parameters matched by their shapes."""
-
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
-
-    def readings(
-        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
-    ) -> tuple[Reading, ...]:
-        """Each parameter is a piece."""
         return (list,)
 
 
@@ -71,27 +59,14 @@ class TrainingCheck(Protocol):
         ...
 
 
-class Map(Protocol):
-    """A picture of weights between 0 and 1, by row and column."""
-
-    title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    weights: tuple[tuple[float, ...], ...]
-
-
-class Curve(Protocol):
-    """A figure over time: epochs and values, in order."""
-
-    title: str
-    points: tuple[tuple[float, float], ...]
-
-
 class LearnedModel(Protocol):
     """What `learned_model.py` offers."""
 
-    def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Map], Sequence[Curve]]:
+    def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Any], Sequence[Any]]:
         """Pictures of the model that was handed in with the code; nobody has opened the checkpoint's content yet.
+
+        There are maps, each with title, names of rows and columns, and weights from 0 to 1 by row and column; and
+        curves, each with title and points (epoch, value).
 
         Raises:
             ValueError: where there is nothing to show; the message says why.
@@ -135,32 +110,13 @@ class Symptom(Protocol):
         ...
 
 
-class Understanding(Protocol):
-    """What `understanding/` offers.
+class Understanding:
+    """What `understanding/` offers; without it, students are only asked which change of their code breaks a test.
 
     By component: functions that make a scene from a `Case`, functions of a submission and a `Case` that make a question
     or None, and symptoms. CALLS has the components that `results` calls, BY_HAND scenes that one can compute. TESTS has
     what a test checks, so that "the test fails that checks …" is a sentence; only these are asked about.
     """
-
-    SCENES: Mapping[str, Callable[[Any], Scene]]
-    BY_HAND: Mapping[str, Callable[[Any], Scene]]
-    CALLS: Mapping[str, object]
-    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]]
-    SYMPTOMS: Mapping[str, Sequence[Symptom]]
-    TESTS: Mapping[str, str]
-
-    def observe(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Any]:
-        """What symptoms of a component are told by: some results, and "raised" for an exception."""
-        ...
-
-    def results(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Sequence[Tensor] | None]:
-        """What some calls of a component return, each told in a few words; None for an exception."""
-        ...
-
-
-class NothingOfItsOwn:
-    """Stands for a missing `understanding/`: students are only asked which change of their code breaks a test."""
 
     SCENES: Mapping[str, Callable[[Any], Scene]] = {}
     BY_HAND: Mapping[str, Callable[[Any], Scene]] = {}
@@ -169,18 +125,18 @@ class NothingOfItsOwn:
     SYMPTOMS: Mapping[str, Sequence[Symptom]] = {}
     TESTS: Mapping[str, str] = {}
 
-    def observe(self, component: str, submission: Any, case: Any) -> Mapping[str, Any]:
-        """Nothing."""
+    def observe(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Any]:
+        """What symptoms of a component are told by: some results, and "raised" for an exception."""
         return {}
 
-    def results(self, component: str, submission: Any, case: Any) -> Mapping[str, Sequence[Tensor] | None]:
-        """Nothing."""
+    def results(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Sequence[Tensor] | None]:
+        """What some calls of a component return, each told in a few words; None for an exception."""
         return {}
 
 
 def layouts_of(assignment: Assignment) -> Layouts:
-    """Other layouts; only the reference's own where the assignment names no others."""
-    return cast("Layouts", part_of(assignment, "diagnosis_layouts") or OwnLayoutOnly())
+    """Other layouts."""
+    return cast("Layouts", part_of(assignment, "diagnosis_layouts") or Layouts())
 
 
 def training_check_of(assignment: Assignment) -> TrainingCheck | None:
@@ -195,7 +151,7 @@ def learned_model_of(assignment: Assignment) -> LearnedModel | None:
 
 def understanding_of(assignment: Assignment) -> Understanding:
     """What questions about students' own code need from the assignment."""
-    return cast("Understanding", part_of(assignment, "understanding") or NothingOfItsOwn())
+    return cast("Understanding", part_of(assignment, "understanding") or Understanding())
 
 
 def source_of(assignment: Assignment, name: str) -> Source | None:
