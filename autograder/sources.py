@@ -7,9 +7,10 @@ intake they do not.
 import ast
 import codecs
 import io
+import sys
 import tokenize
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +23,12 @@ Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
+Version = tuple[int, int]
+"""Of Python."""
+Token = tuple[str, str, int]
+"""Kind as in `tokenize.tok_name`, text, line."""
+FREE_F_STRINGS = (3, 12)
+"""The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
 SHOWN_NAME = 120
 PRINTABLE = bytes([*b"\t\n\f\r", *range(0x20, 0x7F)])
 HIDING = ("unicode-escape", "raw-unicode-escape", "idna")
@@ -115,6 +122,18 @@ def read_modules(folder: Path) -> dict[str, Source]:
     return modules
 
 
+def read_sources(folder: Path, release: Path) -> dict[str, Source]:
+    """The modules of a submission's folder; missing ones, and `__init__` always, are taken from the release.
+
+    Raises:
+        IntakeError: where a file cannot be read or is not text.
+    """
+    released = read_modules(release)
+    own = read_modules(folder)
+    own.pop("__init__", None)
+    return {**released, **own}
+
+
 class TooNestedError(SyntaxError):
     """Code that is nested too deeply for this process; another one, with less on its stack, might parse it."""
 
@@ -162,3 +181,73 @@ def dump(node: ast.AST) -> str:
         return ast.dump(node)
     except RecursionError:
         return ""
+
+
+def check_syntax(path: str, text: str, version: Version) -> None:
+    """Checks a module against the Python that grades.
+
+    Args:
+        path: for the message.
+        text: of a module that this process's Python can read; other ones are left to it.
+        version: of the Python that grades.
+
+    Raises:
+        SyntaxError: with the line, what is newer, and the version.
+    """
+    try:
+        ast.parse(text, path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    try:
+        ast.parse(text, path, feature_version=version)
+        what, line = "", 0
+    except SyntaxError as error:
+        what, line = error.msg, error.lineno or 1
+    if not what and version < FREE_F_STRINGS:
+        what, line = newer_f_string(tokens_of(text))
+    if what:
+        shown = ".".join(map(str, version))
+        source = text.split("\n")[line - 1]
+        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, source))
+
+
+def tokens_of(text: str) -> Iterable[Token]:
+    """The tokens of a module."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        yield tokenize.tok_name[token.type], token.string, token.start[0]
+
+
+def newer_f_string(tokens: Iterable[Token]) -> tuple[str, int]:
+    """The first thing in an f-string that Python 3.11 cannot read, and its line; ("", 0) if there is none.
+
+    Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash, no comment
+    and, between single quotes, no end of a line.
+
+    Args:
+        tokens: as Python 3.12 and later give them, which split f-strings into their parts.
+    """
+    around: list[tuple[str, int, int]] = []  # of each f-string: its quotes, its line, the number of open braces
+    for kind, text, line in tokens:
+        if kind == "FSTRING_END":
+            around.pop()
+        within = around[:-1] if kind == "FSTRING_MIDDLE" else [one for one in around if one[2]]
+        for quotes, first, _ in within:
+            if quotes in text:
+                return f"an f-string in {quotes} cannot hold {quotes} in its braces", line
+            if "\\" in text:
+                return "the braces of an f-string cannot hold a backslash", line
+            if kind == "COMMENT":
+                return "the braces of an f-string cannot hold a comment", line
+            if len(quotes) == 1 and line != first:
+                return f"an f-string in {quotes} cannot go on in the next line", line
+        if kind == "FSTRING_START":
+            around.append((text.lstrip("fFrRbBuU"), line, 0))
+        elif kind == "OP" and text in "{}" and around:
+            quotes, first, depth = around[-1]
+            around[-1] = (quotes, first, depth + (1 if text == "{" else -1))
+    return "", 0
+
+
+def is_newer(version: Version) -> bool:
+    """Whether this Python is newer than the one that grades, so that there is something to check."""
+    return sys.version_info[:2] > version

@@ -20,7 +20,7 @@ from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
-from autograder.testing.in_process import read_sources
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON

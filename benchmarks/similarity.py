@@ -18,8 +18,7 @@ from statistics import median
 from tqdm import tqdm
 
 from autograder.cells import Cell, read_cells
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, SKELETON

@@ -12,8 +12,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 from tests.autograder.sandbox.snippets import read_attacks

@@ -109,7 +109,7 @@ def assignment():
 @pytest.fixture(scope="session")
 def reference():
     """The reference's sources."""
-    from autograder.testing.in_process import read_sources
+    from autograder.sources import read_sources
 
     return read_sources(REFERENCE, REFERENCE)
 

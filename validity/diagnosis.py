@@ -19,9 +19,8 @@ from autograder.diagnosis.matching import Diagnostician
 from autograder.sandbox.session import Tape
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import Sources
+from autograder.sources import Sources, read_sources
 from autograder.testing.collected_tests import CollectedTests
-from autograder.testing.in_process import read_sources
 from autograder.testing.results import tests_of
 from foundation.assignment_file import Assignment, Task
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from autograder.assignment_parts import layouts_of
 from autograder.diagnosis.catalogue import PATTERNS, Fault, apply, read_patterns
+from autograder.sources import read_sources
 from autograder.testing.hints import SEED, Known, Pattern, fitting, pattern_of
-from autograder.testing.in_process import read_sources
 from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, faults_of
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, judge_task
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE, SKELETON

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 

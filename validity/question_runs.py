@@ -20,7 +20,7 @@ from autograder.assignment_parts import understanding_of
 from autograder.intake import Intake
 from autograder.sources import Sources
 from autograder.testing.case import Case
-from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.under_test import InProcessSubmission
 from autograder.understanding.bench import Bench
 from autograder.understanding.question import Option, Question
 from autograder.understanding.student_lines import own_statements

@@ -14,8 +14,7 @@ from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from autograder.understanding.examiner import open_examiner
 from autograder.understanding.question import N_OPTIONS, Question
 from foundation.assignment_file import Assignment, read_assignment

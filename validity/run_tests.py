@@ -25,9 +25,8 @@ from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.sources import Sources
 from autograder.testing import comparison
 from autograder.testing.collection import Collection
-from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.results import CollectionError, Outcome, State
-from autograder.testing.under_test import SubmissionUnderTest
+from autograder.testing.under_test import InProcessSubmission, SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.watchdog import CPU, time_limit
@@ -38,7 +37,7 @@ WAIT_SECONDS = 120
 """Wall time of a test that waits instead of computing."""
 CALLS = (
     "stand_ins/models.py",
-    "testing/in_process.py",
+    "testing/under_test.py",
     "testing/subject.py",
     "torch/nn/modules/module.py",
     "torch/autograd/graph.py",

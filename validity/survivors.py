@@ -5,8 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.sources import Sources
-from autograder.testing.in_process import read_sources
+from autograder.sources import Sources, read_sources
 from foundation.assignment_file import Assignment, read_assignment
 
 from .markdown import table

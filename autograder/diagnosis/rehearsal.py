@@ -28,7 +28,7 @@ from ..sandbox.worker.failures import describe
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.messages import Decoder, Encoder, MalformedValueError
 from ..sandbox.worker.service import Content, Executor
-from ..testing.in_process import read_sources
+from ..sources import read_sources
 from .answers import COARSE, TOLERANCES, Answer
 from .catalogue import SEVERITIES, Fault, apply, definition, faults_of
 from .recipes import Plan, Recipe, fill_all, recipes

@@ -1,4 +1,4 @@
-"""A submission in a sandboxed worker, with the same methods as the one in `autograder.testing.in_process`."""
+"""A submission in a sandboxed worker, with the same methods as the one in `autograder.testing.under_test`."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     subject.py      what tests are written with: read first   case.py         random inputs
     arguments.py    copies and changes of arguments           fitting.py      values and gradients of formulas
     comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
-    under_test.py   a submission's operations                 results.py      how tests end, and points
-    fixtures.py     pytest's plugin                           in_process.py   the submission in a student's own run
+    under_test.py   a submission and what one may ask of it   results.py      how tests end, and points
+    fixtures.py     pytest's plugin
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission, within limits of time
     notebook/       checks in a student's notebook

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ..sandbox.worker.inspection import has_changed, keep
 from .comparison import all_equal, fail
-from .in_process import call_undisturbed
 from .results import CHANGED, CheckFailed, UnreadableError
+from .under_test import call_undisturbed
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""

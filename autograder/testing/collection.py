@@ -19,9 +19,8 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
-from .in_process import InProcessSubmission
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .under_test import SEED, SUBMISSION, SubmissionUnderTest, item_of
+from .under_test import SEED, SUBMISSION, InProcessSubmission, SubmissionUnderTest, item_of
 
 UNUSED = (
     "terminal",

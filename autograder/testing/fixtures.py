@@ -21,10 +21,9 @@ from foundation.assignment_file import Assignment, AssignmentError, read_assignm
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, ROOT
 from foundation.texts import told_by
 
-from ..sources import IntakeError
+from ..sources import IntakeError, read_sources
 from .case import Case
 from .hints import ATTEMPTS, read_hints
-from .in_process import read_sources
 from .own_run import OwnRun
 from .results import CheckFailed
 from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, item_of

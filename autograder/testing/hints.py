@@ -22,10 +22,10 @@ from foundation.assignment_file import Assignment, Task, read_assignment, releas
 from foundation.command_line import UserError
 from foundation.whole_files import write_whole
 
-from ..sources import Sources, tree_of
+from ..sources import Sources, read_sources, tree_of
 from .collection import Collection, run_in_process
-from .in_process import InProcessSubmission, read_sources
 from .results import Outcome, State, reason_of
+from .under_test import InProcessSubmission
 
 HINTS, ATTEMPTS = "hints.txt", ".attempts.json"
 SEED = 7

@@ -31,9 +31,8 @@ from foundation.assignment_file import Assignment, read_assignment, released_fol
 from foundation.command_line import UserError
 
 from ..assignment_code import part_of
-from ..sources import Sources
-from .in_process import InProcessSubmission, read_sources
-from .under_test import SubmissionUnderTest
+from ..sources import Sources, read_sources
+from .under_test import InProcessSubmission, SubmissionUnderTest
 
 PACKED = "hunts.packed"
 LEVELS = ("easy", "medium", "hard")

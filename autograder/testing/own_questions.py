@@ -287,8 +287,8 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> tuple[str, bo
         UserError: for a task about which there never are any.
     """
     from .hints import hints_for  # the tests take a moment to load
-    from .in_process import InProcessSubmission
     from .results import State
+    from .under_test import InProcessSubmission
 
     about = {component: task for task in assignment.tasks for component in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
@@ -313,7 +313,7 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> tuple[str, bo
 
 def give(number: str) -> int:
     """Prints the questions about a task of a student's folder; returns 1 unless its tests pass."""
-    from .in_process import read_sources
+    from ..sources import read_sources
 
     folder = released_folder()
     text, is_asked = tell(number, read_sources(folder, folder), read_assignment())

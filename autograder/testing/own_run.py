@@ -24,10 +24,9 @@ from foundation.assignment_tables import Forbidden
 from ..assignment_code import stand_ins_of
 from ..sources import Locate, Sources, in_module, tree_of
 from .hints import Attempts, not_python
-from .in_process import InProcessSubmission
 from .observation import side_by_side
 from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
-from .under_test import item_of
+from .under_test import InProcessSubmission, item_of
 
 AGAIN, TO_DO = "for the same reason", "still to be written"
 WIDTH = 80

@@ -1,13 +1,23 @@
 """What component tests may ask of a submission, in this process or in the sandbox: the tests cannot tell which."""
 
-from typing import Any, Protocol
+import itertools
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, cast
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from autograder.sources import Sources
+from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
+
+from ..adapters import adapt
+from ..assignment_code import stand_ins_of
+from ..sandbox.worker import settings
+from ..sandbox.worker.inspection import call_again, parameters_of
+from ..sandbox.worker.loading import Package
+from ..sources import Locate, Sources, check_syntax, in_module, is_newer
 
 
 class SubmissionUnderTest(Protocol):
@@ -55,6 +65,99 @@ class SubmissionUnderTest(Protocol):
     def parameters(self, module: nn.Module) -> list[nn.Parameter]:
         """The parameters of a module with their present values."""
         ...
+
+
+_numbers = itertools.count()
+_quotes: dict[str, Callable[[int], str]] = {}
+"""For the files of submissions in this process: from a line's number to its place and the line."""
+
+
+class InProcessSubmission:
+    """The submission in this very process, where a debugger can follow every step.
+
+    What the Python that grades cannot read is refused, too, where a newer one runs.
+
+    Attributes:
+        contract: what the submission must offer.
+    """
+
+    def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
+        """Takes what is to be tested.
+
+        Args:
+            sources: the modules, such as those that `read_sources` reads.
+            assignment: with their contract.
+            locate: where the student finds a line.
+        """
+        self.contract = assignment.contract
+        self._stand_ins = stand_ins_of(assignment)
+        settings.compile_nothing()
+        name = f"submission_{next(_numbers)}"
+        check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
+        self.package = Package(
+            adapt(sources, assignment.contract),
+            assignment.contract.modules,
+            self._stand_ins,
+            name,
+            settings.kept,
+            check=check,
+        )
+        _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
+
+    def build(
+        self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
+    ) -> nn.Module:
+        """Makes an object of a class."""
+        self.package.isolate(component if isolated else None)
+        make = cast("Callable[..., nn.Module]", self.package.get(component))
+        made = make(*args, **kwargs)
+        made = made if dtype is None else made.to(dtype)
+        parameters_of(made)  # refuses what grading refuses
+        return made
+
+    def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
+        """Calls a function."""
+        self.package.isolate(component if isolated else None)
+        function = cast("Callable[..., object]", self.package.get(component))
+        return function(*args, **kwargs)
+
+    def stand_in(self, name: str, *args: object, **kwargs: object) -> object:
+        """Makes a stand-in."""
+        return getattr(self._stand_ins, name)(*args, **kwargs)
+
+    def apply(self, name: str, subject: object, *args: object, isolated: bool = True) -> object:
+        """Calls a stand-in that is a function."""
+        if isinstance(subject, str):
+            self.package.isolate(subject if isolated else None)
+            subject = self.package.get(subject)
+        return getattr(self._stand_ins, name)(subject, *args)
+
+    @property
+    def sources(self) -> Sources:
+        """The submission's modules."""
+        return self.package.sources
+
+    def parameters(self, module: nn.Module) -> list[nn.Parameter]:
+        """The parameters."""
+        return list(module.parameters())
+
+    def close(self) -> None:
+        """Forgets the submission's modules."""
+        self.package.close()
+
+
+def call_undisturbed(call: Callable[[], Any], tensors: Sequence[Tensor]) -> tuple[Any, str]:
+    """Makes a call that writes into its arguments as if it had left them alone: see `call_again`.
+
+    Returns:
+        What it returns, and the line that writes, with its place; "" where no submission in this process has it.
+    """
+    value, place = call_again(call, tensors, _quotes)
+    return value, _quotes[place[0]](place[1]) if place else ""
+
+
+def _quote(module: str, text: str, locate: Locate, number: int) -> str:
+    return f"{locate(module, number) or in_module(module, number)}: {text.split(chr(10))[number - 1].strip()}"
 
 
 SUBMISSION = pytest.StashKey[SubmissionUnderTest]()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.diagnosis.catalogue import apply, faults_of
-from autograder.testing.in_process import read_sources
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit, read_given
@@ -126,7 +126,7 @@ def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
     files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))
     modules = {path: content for path, content in files.items() if path.endswith(".py")}
-    assert any(path.endswith("autograder/testing/in_process.py") for path in modules)
+    assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
     for path, content in modules.items():
         for node in ast.walk(ast.parse(content)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -10,8 +10,8 @@ from foundation.assignment_file import Assignment, Task
 
 from ...rules import tell_short_cuts
 from ..collection import Collection, run_in_process
-from ..in_process import InProcessSubmission
 from ..results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
+from ..under_test import InProcessSubmission
 from .pictures import draw_failure
 
 MAX_PRINTED = 4000

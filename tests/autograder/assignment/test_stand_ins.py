@@ -9,7 +9,7 @@ import torch
 
 from autograder.assignment import stand_ins
 from autograder.assignment.stand_ins.components import InputEmbedding
-from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 

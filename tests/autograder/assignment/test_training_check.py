@@ -8,8 +8,9 @@ from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.grading.whole_model import Trainability, missing_for, try_training
 from autograder.sandbox.submission import Sandbox
-from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.sources import read_sources
 from autograder.testing.results import TaskResult
+from autograder.testing.under_test import InProcessSubmission
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

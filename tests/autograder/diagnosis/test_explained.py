@@ -9,9 +9,9 @@ from autograder.diagnosis.explaining import COMPARISONS, MOST_SECONDS, Explainer
 from autograder.grading.recording import part_of
 from autograder.sandbox.session import MAX_BYTES, Tape
 from autograder.sandbox.submission import Sandbox
+from autograder.sources import read_sources
 from autograder.testing import results
 from autograder.testing.collected_tests import CollectedTests
-from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 

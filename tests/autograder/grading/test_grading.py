@@ -12,8 +12,8 @@ from autograder.grading.translations import judge_translations
 from autograder.intake import Intake
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
+from autograder.sources import read_sources
 from autograder.testing.hints import HINTS, read_hints
-from autograder.testing.in_process import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of

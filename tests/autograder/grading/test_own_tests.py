@@ -11,10 +11,10 @@ import torch
 from autograder.grading.made_code import implementations_of
 from autograder.grading.own_tests import Tried, judge_own_tests
 from autograder.intake import Intake
-from autograder.testing.in_process import InProcessSubmission
 from autograder.testing.notebook.checks import run_task
 from autograder.testing.own_tests import looks_inside, named_tests
 from autograder.testing.results import State
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, ROOT

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from autograder.testing.in_process import InProcessSubmission, check_syntax, newer_f_string, read_sources
+from autograder.sources import check_syntax, newer_f_string, read_sources
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
@@ -73,8 +74,8 @@ def test_newer_syntax_is_refused_with_version_and_line():
 
 
 def test_an_own_run_refuses_what_grading_cannot_read(monkeypatch):
-    monkeypatch.setattr("autograder.testing.in_process.is_newer", lambda version: True)
-    monkeypatch.setattr("autograder.testing.in_process.check_syntax", lambda path, text, version: check(path, text))
+    monkeypatch.setattr("autograder.testing.under_test.is_newer", lambda version: True)
+    monkeypatch.setattr("autograder.testing.under_test.check_syntax", lambda path, text, version: check(path, text))
 
     def check(path: str, text: str) -> None:
         check_syntax(path, text, (3, 10))

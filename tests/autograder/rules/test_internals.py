@@ -9,7 +9,7 @@ from autograder.reports.class_summary import as_class_table
 from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table
 from autograder.rules import ShortCut, find_internals
-from autograder.testing.in_process import read_sources
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 

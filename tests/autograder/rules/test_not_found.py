@@ -7,7 +7,7 @@ import pytest
 
 from autograder.diagnosis.catalogue import apply, read_catalogue
 from autograder.rules import find_short_cuts
-from autograder.testing.in_process import read_sources
+from autograder.sources import read_sources
 from foundation import places
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

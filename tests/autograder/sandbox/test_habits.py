@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from autograder.sandbox.submission import Sandbox
-from autograder.testing.in_process import InProcessSubmission
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 
 from .snippets import read_snippets

@@ -20,7 +20,7 @@ from autograder.grading.made_code import (
     read_table,
     trained,
 )
-from autograder.sources import read_modules
+from autograder.sources import read_modules, read_sources
 from autograder.testing.collection import Collection, run_in_process
 from autograder.testing.hunts import (
     LEVELS,
@@ -36,8 +36,8 @@ from autograder.testing.hunts import (
     seen,
     tell,
 )
-from autograder.testing.in_process import InProcessSubmission, read_sources
 from autograder.testing.results import State
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT, SKELETON

@@ -6,8 +6,9 @@ import sys
 import pytest
 import torch
 
-from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.sources import read_sources
 from autograder.testing.own_run import find_own_parts
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 

@@ -4,9 +4,10 @@ import pytest
 
 from autograder.grading.submission import open_grader
 from autograder.sandbox.submission import Sandbox
-from autograder.testing.in_process import InProcessSubmission, read_sources
+from autograder.sources import read_sources
 from autograder.testing.own_questions import OwnQuestion, find, tell
 from autograder.testing.results import State
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON

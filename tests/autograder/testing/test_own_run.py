@@ -103,7 +103,7 @@ def test_of_an_error_the_students_own_lines_are_shown(tmp_path):
     said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x")
     test, student, error = map(said.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
     assert test < student < error and WRONG_ERROR[1] in said[student:error]
-    assert "torch/nn" not in said and "checking/" not in said and "in_process.py" not in said
+    assert "torch/nn" not in said and "checking/" not in said and "under_test.py" not in said
     assert "torch/nn" in run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--full-trace")
 
 

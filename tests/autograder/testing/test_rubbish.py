@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.testing.in_process import read_sources
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from validity.run_tests import Version, run_versions
