@@ -25,7 +25,7 @@ from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures
-from .packing import HANDED_OUT, REQUIREMENTS, Requirements, make_tar_xz, pin, remember, requirements_file
+from .packing import HANDED_OUT, REQUIREMENTS, Requirements, pin, remember, requirements_file
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -34,9 +34,6 @@ ARCHIVE_FOLDER = "assignment"
 
 PROGRAMS = ("run_autograder", "setup.sh")
 PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
-
-GRADER_ARCHIVE = "grader.tar.xz"
-"""The grader and the skeleton; `setup.sh` unpacks it beside itself."""
 
 CORPUS = "data/corpus"
 REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
@@ -118,12 +115,11 @@ def collect_gradescope(
     modules = needed_modules(grader, [ENTRY, *_starts_of_tests(grader), *by_path])
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
-    inner = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    inner |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
+    files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
+    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
     if assignment.own_tests:
-        inner[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "own_tests")
-    inner |= hunts_of(root, assignment, "hunts")
-    files = {GRADER_ARCHIVE: make_tar_xz(inner), SECRET.as_posix(): term_secret(root)}
+        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "own_tests")
+    files |= hunts_of(root, assignment, "hunts") | {SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()

@@ -20,7 +20,7 @@ from foundation.term_secret import term_secret
 from .build import Project, Release
 from .contents import ARCHIVE_FOLDER, PROGRAMS, held_back, withheld_files
 from .leaks import LeakFinder
-from .packing import GRADESCOPE_ZIP, OPENED, Audience, audience_of, members_of
+from .packing import GRADESCOPE_ZIP, Audience, audience_of, members_of
 from .skeleton import read_folder
 
 AT_A_TIME = 2
@@ -140,7 +140,7 @@ def no_solution_survives(workspace: Workspace) -> Verdict:
     finder = LeakFinder(workspace.release.skeleton)
     contents: dict[bytes, str] = {}
     for path, content in workspace.shipped.items():  # archives have been opened: their members are among these
-        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(OPENED):
+        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(".zip"):
             contents.setdefault(content, path)
     leaks = [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
     return Verdict(f"{len(finder.places)} pieces looked for in {len(contents)} files", leaks)
@@ -211,7 +211,7 @@ def holds_tests_back(workspace: Workspace) -> Verdict:
     wanted = {line for text in held.values() for line in _long_lines(text)} - known
     faults = []
     for path, content in workspace.shipped.items():
-        is_theirs = audience_of(path) is Audience.STUDENTS and not path.endswith(OPENED)
+        is_theirs = audience_of(path) is Audience.STUDENTS and not path.endswith(".zip")
         if is_theirs and (found := wanted & set(_long_lines(content))):
             faults.append(f"{path}: holds {len(found)} lines of tests that are held back, such as {min(found)!r}")
     return Verdict(f"{len(held)} files, {len(wanted)} lines looked for", faults)

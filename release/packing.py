@@ -11,7 +11,6 @@ import io
 import json
 import lzma
 import re
-import tarfile
 import tomllib
 import zipfile
 import zlib
@@ -47,8 +46,6 @@ NOTEBOOKS_ZIP = "notebooks.zip"
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
-OPENED = (".zip", ".tar.xz")
-"""The archives that `members_of` opens, by the ends of their names."""
 HANDED_OUT = ".handed_out.zip"
 """In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
 CHECKSUMS = "checksums.json"
@@ -60,31 +57,17 @@ ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError,
 """What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
 
 
-def make_zip(files: Mapping[str, bytes], programs: Collection[str] = (), is_packed_again: bool = False) -> bytes:
-    """An archive with sorted names, one fixed time, and fixed modes; `programs` may be executed.
-
-    What `is_packed_again` in another archive is left as it is: that one compresses it better as one piece.
-    """
+def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
+    """An archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
             member = zipfile.ZipInfo(path, _TIME)
-            member.compress_type = zipfile.ZIP_STORED if is_packed_again else zipfile.ZIP_DEFLATED
+            member.compress_type = zipfile.ZIP_DEFLATED
             member.create_system = _UNIX
             member.external_attr = (0o100000 | (_PROGRAM_MODE if path in programs else _FILE_MODE)) << 16
             archive.writestr(member, files[path], compresslevel=9)
     return buffer.getvalue()
-
-
-def make_tar_xz(files: Mapping[str, bytes]) -> bytes:
-    """A solid archive with sorted names, no times, no owners; for many small files half as large as a zip archive."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path in sorted(files):
-            member = tarfile.TarInfo(path)
-            member.size, member.mode = len(files[path]), _FILE_MODE
-            archive.addfile(member, io.BytesIO(files[path]))
-    return lzma.compress(buffer.getvalue(), preset=9)
 
 
 def audience_of(path: str) -> Audience:
@@ -95,19 +78,13 @@ def audience_of(path: str) -> Audience:
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every file in a .zip or .tar.xz archive and in archives within it, as `archive!member`; other files give none."""
+    """Every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
     if path.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            found = [(member.filename, archive.read(member)) for member in archive.infolist()]
-    elif path.endswith(".tar.xz"):
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz") as archive:
-            opened = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
-            found = [(member, file.read()) for member, file in opened if file]
-    else:
-        return
-    for name, inside in found:
-        yield f"{path}!{name}", inside
-        yield from members_of(f"{path}!{name}", inside)
+            for name in archive.namelist():
+                inside = archive.read(name)
+                yield f"{path}!{name}", inside
+                yield from members_of(f"{path}!{name}", inside)
 
 
 def checksum(content: bytes) -> str:
@@ -131,7 +108,7 @@ def remember(files: Mapping[str, bytes], package: str) -> bytes:
         if path.endswith(".ipynb") or (is_inside and path.endswith(".py")):
             kept[path] = content
     kept[CHECKSUMS] = (json.dumps(checksums(files), indent=1) + "\n").encode()
-    return make_zip(kept, is_packed_again=True)
+    return make_zip(kept)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ fi
 retry "$environment/bin/python" -m pip install --quiet --no-cache-dir --only-binary :all: --retries 5 --timeout 60 \
     --disable-pip-version-check -r "$here/requirements.txt"
 
-"$python" -m tarfile --extract "$here/grader.tar.xz" "$here"
 chmod -R go= "$here"    # the references and the secret are nobody's but root's
 cd "$here"
 "$environment/bin/python" -m compileall -q autograder

@@ -40,10 +40,9 @@ def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) 
     packed = example_release.outputs["dist/gradescope.zip"]
     names = {path.partition("!")[2] for path, _ in members_of("a.zip", packed)}
     assert {*PROGRAMS, "requirements.txt", str(REFERENCES), str(SECRET)} < names
-    inner = {name.partition("!")[2] for name in names if name.startswith("grader.tar.xz!")}
-    assert {"autograder/reports/gradescope.py", "autograder/scale.py", f"{ROOM}/tests/test_table.py"} < inner
-    assert {"student/table.py", f"{ROOM}/assignment.toml", f"{ROOM}/tests/pytest.ini"} < inner
-    assert not any("reference" in name or name.startswith(("release", "tests/")) for name in inner)
+    assert {"autograder/reports/gradescope.py", "autograder/scale.py", f"{ROOM}/tests/test_table.py"} < names
+    assert {"student/table.py", f"{ROOM}/assignment.toml", f"{ROOM}/tests/pytest.ini"} < names
+    assert not any("reference" in name or name.startswith(("release", "tests/")) for name in names)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         modes = {member.filename: member.external_attr >> 16 & 0o777 for member in archive.infolist()}
     assert {name for name, mode in modes.items() if mode & 0o111} == set(PROGRAMS)
@@ -144,5 +143,5 @@ def test_setup_tries_again_when_an_installation_fails(example_release, tmp_path:
     called = log.read_text()
     assert called.count("-m pip install") == 3 and finished.stderr.count("trying again") == 2
     assert "sleep 5" in called and "sleep 15" in called
-    assert "--only-binary :all:" in called and "-m tarfile --extract" in called
+    assert "--only-binary :all:" in called
     assert (tmp_path / "source").stat().st_mode & 0o077 == 0

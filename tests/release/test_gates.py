@@ -22,7 +22,7 @@ from release.gates import (
     run_gates,
     stands_alone,
 )
-from release.packing import make_tar_xz, make_zip
+from release.packing import make_zip
 from release.trials import (
     GATES,
     MARKS,
@@ -66,7 +66,7 @@ def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
     ("archive", "name", "content"),
     [
         ("gradescope.zip", "notes.md", LEAK),
-        ("student.zip", "assignment/more.zip", make_zip({"more.tar.xz": make_tar_xz({"a.txt": LEAK})})),
+        ("student.zip", "assignment/more.zip", make_zip({"more.zip": make_zip({"a.txt": LEAK})})),
         ("student.zip", "assignment/student/__pycache__/mean.cpython-311.pyc", b"\x00\x01\x02"),
         ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
         ("student.zip", "assignment/b.py", RENAMED),
@@ -142,7 +142,7 @@ def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test:
 
 def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
     broken = {"autograder/reports/gradescope.py": b"raise SystemExit('broken')\n"}
-    archive = doctored(archive="gradescope.zip", **{"grader.tar.xz": make_tar_xz(broken)})
+    archive = doctored(archive="gradescope.zip", **broken)
     (fault,) = gradescope_grades(archive).faults
     assert "broken" in fault and "in the unpacked archive" in fault
 

@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sysconfig
-import tarfile
 import tempfile
 import time
 import venv
@@ -162,8 +161,6 @@ def folder(tmp_path: Path) -> Path:
     release = make_release(Project(ROOT, ROOT / "reference", ROOT, os.environ.get("TORCH_INDEX", "")))
     with zipfile.ZipFile(io.BytesIO(release.outputs["dist/gradescope.zip"])) as archive:
         archive.extractall(source)
-    with tarfile.open(source / "grader.tar.xz") as archive:
-        archive.extractall(source, filter="data")
     for path in (source, *source.rglob("*")):
         path.chmod(0o700)
     for name in ("submission", "results"):
