@@ -24,8 +24,6 @@ from .variants import Variant, read_variants
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
-CONDITIONAL = "proof/conditional_faults"
-"""The assignment's folder of faults that show only under a condition, in the form of its misconceptions."""
 APART = 10
 """Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
 
@@ -159,8 +157,7 @@ def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[F
     A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
     """
     faults = read_catalogue(options.catalogue, assignment)
-    if options.catalogue is None and (assignment.folder / CONDITIONAL).is_dir():
-        faults += read_catalogue(assignment.folder / CONDITIONAL, assignment)
+    faults += read_catalogue(options.catalogue, assignment, kind="conditional")
     wanted = options.component
     if wanted:
         faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]

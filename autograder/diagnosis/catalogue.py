@@ -67,7 +67,10 @@ class Fault:
 
 
 def read_catalogue(
-    folder: Path | None = None, assignment: Assignment | None = None, skip_other_tasks: bool = False
+    folder: Path | None = None,
+    assignment: Assignment | None = None,
+    skip_other_tasks: bool = False,
+    kind: str = "fault",
 ) -> list[Fault]:
     """Reads all files, in the order of the tasks.
 
@@ -76,6 +79,7 @@ def read_catalogue(
         assignment: whose tasks and components they name; None: the kit's own.
         skip_other_tasks: leaves out faults of tasks that the assignment lacks, for grading with fewer tasks than the
             catalogue was written for; otherwise such a fault is an error.
+        kind: "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
 
     Raises:
         CatalogueError: naming the file, the fault, and what would be right.
@@ -89,17 +93,18 @@ def read_catalogue(
             content = _content(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise CatalogueError(f"{path.name}: {error}") from None
-        _check_keys(content, {"component", "task", "fault"}, set(), path.name)
+        _check_keys(content, {"component", "task", "fault"}, {"conditional"}, path.name)
         if skip_other_tasks and content["task"] not in order:
             continue
-        for table in content["fault"]:
-            faults.append(_fault(table, content, path.name, assignment))
+        for table in content.get(kind, ()):
+            severity = {"severity": kind} if kind == "conditional" else {}
+            faults.append(_fault({**table, **severity}, content, path.name, assignment))
     seen: dict[str, str] = {}
     for fault in faults:
         if fault.id in seen:
             raise CatalogueError(f"{fault.file}: fault {fault.id}: the id also occurs in {seen[fault.id]}")
         seen[fault.id] = fault.file
-    if not faults and not skip_other_tasks:
+    if not faults and not skip_other_tasks and kind == "fault":
         raise CatalogueError(f"{folder}: no faults: expected files *.toml with [[fault]] tables")
     return sorted(faults, key=lambda fault: order.index(fault.task))
 

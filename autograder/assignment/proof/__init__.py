@@ -1,8 +1,7 @@
 """What proves the tests: faults that they must find, correct code that they must accept.
 
-    conditional_faults/  faults that show only under a condition which nobody can generate
-    variants/            correct code that looks different
-    equivalents.toml     mutants that are not faults
+    variants/         correct code that looks different
+    equivalents.toml  mutants that are not faults
 
 Students never see any of it.
 """
