@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -21,15 +21,16 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Entry, take_class
+from ..classroom.decisions import decide, find_student
+from ..classroom.entries import Entry, read_roll, take_class
 from ..classroom.records import hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
-from ..understanding.sitting import NAME, seat, write_key
-from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
-from .sitting import scan
+from ..understanding.sitting import NAME, Seat, analyse, n_right, read_answers, read_key, seat, write_key, write_results
+from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode, open_store
+from .by_hand import THEN, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch
     from ..grading.judging import Grader
@@ -171,3 +172,47 @@ def lines_of(sheets: list[Sheet]) -> list[str]:
         f"{s.name:<{width}}  {counted(len(s.questions), 'question')}{f' ({s.reason})' if s.reason else ''}"
         for s in sheets
     ]
+
+
+def scan(options: argparse.Namespace) -> int:
+    """Marks what was answered in a sitting, and enters points if a task is named; the exit status."""
+    if options.sitting is None:
+        raise UserError("--scan also needs --sitting NAME: which sitting was it?")
+    assignment = read_assignment(options.assignment)
+    if options.task is not None and not task_of(options.task, assignment).by_hand:
+        raise UserError(f"--task {options.task}: it has points without a sitting; expected one with `by_hand = true`")
+    seats = read_key(options.output)
+    answers = read_answers(options.scan, seats)
+    if not answers:
+        what = "no answers in it: fill in the column `answers`, such as ABCD-A"
+        raise UserError(f"{printable(str(options.scan))}: {what}")
+    width = max(len(seats[number].name) for number in answers)
+    for number, said in sorted(answers.items()):
+        one = seats[number]
+        few = "; talk to this student" if 2 * n_right(said, one) < len(one.right) else ""
+        print(f"{number:>3}  {one.name:<{width}}  {n_right(said, one)} of {len(one.right)}{few}")
+    if missing := len(seats) - len(answers):
+        print(f"     {counted(missing, 'seat')} without answers")
+    print("\nkind      asked  right  discrimination")
+    for kind in analyse(answers, seats):
+        told = "–" if kind.discrimination is None else f"{kind.discrimination:+.2f}"
+        weak = "  tells strong students from weak ones no better than chance" if kind.is_weak else ""
+        print(f"{kind.kind:<8}  {kind.n:>5}  {kind.easiness:>5.0%}  {told:>14}{weak}")
+    if options.task is not None:
+        right = {seats[number]: n_right(said, seats[number]) for number, said in answers.items()}
+        give_points(options, assignment, right)
+    print(f"\nresults: {write_results(answers, seats, options.output)}")
+    return 0
+
+
+def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapping[Seat, int]) -> None:
+    """Enters points by hand, as `override` does; none at all where a student is not found."""
+    task = task_of(options.task, assignment)
+    with open_store(options.store, options.marks, assignment) as database:
+        who = who_decides(None)
+        students = {one: find_student(read_roll(options.marks), one.student).id for one in right}
+        for one, n in right.items():
+            points = round(task.points * n / len(one.right), 2)
+            why = f"sitting: {n} of {len(one.right)} answers"
+            decide(database, students[one], "points", points, why, who, task.number)
+    print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

@@ -70,7 +70,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     skeleton = ROOT / assignment.package
 
     def store(record: Record) -> None:
-        write_json(target, in_full(record))
+        write_json(target, as_results(record))
 
     recorder = Recorder("submission", assignment, grader_version(assignment, skeleton, TEST_REFERENCES))
     try:
@@ -80,7 +80,7 @@ def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
     else:
         with open_grader(assignment, TEST_REFERENCES, level) as grader:
             record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
-    return in_full(record)
+    return as_results(record)
 
 
 def as_results(record: Record) -> dict[str, Any]:
@@ -90,7 +90,10 @@ def as_results(record: Record) -> dict[str, Any]:
     the autograder, and not for a zero.
     """
     judgement, run = record.judgement, record.run
-    bleu = judgement.bleu
+    bleu, parts = judgement.bleu, judgement.parts
+    board = [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4), "order": "desc"}]
+    if any(part.visibility != "visible" for part in parts if not part.components):
+        board = []  # BLEU tells what the hidden parts have earned
     return {
         **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,
@@ -98,8 +101,8 @@ def as_results(record: Record) -> dict[str, Any]:
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [as_test(part) for part in judgement.parts],
-        "leaderboard": [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4)}],
+        "tests": [as_test(part) for part in parts],
+        "leaderboard": board,
         "extra_data": {
             "submission": record.submission,
             "max_score": judgement.max_score,
@@ -111,7 +114,6 @@ def as_results(record: Record) -> dict[str, Any]:
             "grader_version": judgement.grader_version,
             "printed": run.printed,
             "training": None if judgement.training is None else judgement.training.model_dump(mode="json"),
-            "states": {part.number: part.state.value for part in judgement.parts},
         },
     }
 
@@ -121,32 +123,21 @@ def as_test(part: Part) -> dict[str, Any]:
     mark = {"score": part.score, "status": "passed" if part.state == State.PASSED else "failed"}
     return {
         "name": f"{part.number} {part.title}",
+        "name_format": "text",
         "number": part.number,
         **({} if part.score is None else mark),
         "max_score": part.points,
-        "output": "\n".join(printable_lines(text_of(part) or part.state.value)),
-        "output_format": "text",
-        "visibility": "visible",
+        "output": as_markdown(part.state, "\n".join(printable_lines(text_of(part)))),
+        "output_format": "md",
+        "visibility": part.visibility,
         "tags": list(part.components) or ["BLEU"],
+        "extra_data": {"state": part.state.value},
     }
-
-
-def in_full(record: Record) -> dict[str, Any]:
-    """The results with what only Gradescope uses: visibility, Markdown, the leaderboard."""
-    results, parts = as_results(record), record.judgement.parts
-    for entry, part in zip(results["tests"], parts, strict=True):
-        entry |= {"output": as_markdown(part.state, entry["output"]), "output_format": "md", "name_format": "text"}
-        entry |= {"visibility": part.visibility, "extra_data": {"state": part.state.value}}
-    for place in results["leaderboard"]:
-        place["order"] = "desc"
-    if any(part.visibility != "visible" for part in parts if not part.components):
-        results["leaderboard"] = []  # BLEU tells what the hidden parts have earned
-    return results
 
 
 def as_markdown(state: str, message: str) -> str:
     """State and message. Student-controlled text is fenced so that it cannot break out."""
-    if message in ("", state):
+    if not message:
         return f"**{state}**"
     longest = max((len(run) for run in re.findall("`+", message)), default=0)
     fence = "`" * max(3, longest + 1)

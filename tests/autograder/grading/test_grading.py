@@ -145,6 +145,5 @@ def test_results_have_gradescopes_shape_and_the_table_every_task(graded):
         assert test["max_score"] == task.points
         assert test["status"] in ("passed", "failed")
         assert test["tags"] == (list(task.components) or ["BLEU"])
-        assert isinstance(test["output"], str)
+        assert test["output"].startswith(f"**{test['extra_data']['state']}**")
         assert task.title in as_table(record)
-    assert results["extra_data"]["states"] == {part.number: part.state for part in record.judgement.parts}

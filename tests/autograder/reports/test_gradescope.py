@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
 from autograder.grading.translations import bleu_of
-from autograder.reports.gradescope import as_markdown, in_full, main
+from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
@@ -36,14 +36,14 @@ def test_results_are_complete() -> None:
     tasks = [(task, states.get(task.number, State.PASSED)) for task in ASSIGNMENT.tasks]
     judged = [TaskResult(task, state, points_of(task) * (state is State.PASSED), "why") for task, state in tasks]
     recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
-    results = in_full(recorder.add(TasksJudged(tuple(judged))))
+    results = as_results(recorder.add(TasksJudged(tuple(judged))))
     failed, broken, passed = results["tests"][:3]
     assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
     assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
     assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
     assert "score" not in results
     judged[1] = replace(judged[2], task=ASSIGNMENT.tasks[1], score=14.0)
-    results = in_full(recorder.add(TasksJudged(tuple(judged))))
+    results = as_results(recorder.add(TasksJudged(tuple(judged))))
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
 
 
@@ -62,5 +62,5 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
     recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
     bleu = Found({"bleu": bleu_of(score(LINES, LINES))})
     record = recorder.add_all([TakenIn({}), bleu, TasksJudged(results), Finished()])
-    told = in_full(record)
+    told = as_results(record)
     assert bool(told["leaderboard"]) == tells_bleu
