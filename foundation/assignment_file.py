@@ -4,7 +4,7 @@ import keyword
 import re
 import sys
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -12,43 +12,61 @@ from pathlib import Path
 from typing import Any
 
 from .assignment_tables import (
+    COUNT,
+    LINE,
+    POINTS,
+    SWITCH,
+    TEXT,
+    TEXTS,
     Contract,
     LatePolicy,
     Limits,
+    Rule,
+    between,
+    choice,
     is_number,
-    read_choice,
     read_contract,
-    read_late,
-    read_limits,
-    read_line,
     read_table,
-    read_text,
-    read_texts,
+    read_values,
+    setting,
     suggest,
 )
 from .command_line import UserError
 from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .texts import line_of
 
-CREDITS = ("items", "all")
 ASSISTANTS = ("none", "tutor", "free")
-PHASES = (None, 1, 2)
 UNDERSTANDING = ("own_tests", "questions", "hunts")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
-TAKEN = (
-    "autograder",
-    "benchmarks",
-    "data",
-    "foundation",
-    "given",
-    "grade",
-    "notebooks",
-    "reference",
-    "release",
-    "validity",
-)
-"""Names of the kit's own packages."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
+TAKEN: tuple[str, ...] = ("autograder", "benchmarks", "data", "foundation", "given", "grade")
+TAKEN += ("notebooks", "reference", "release", "validity")
+"""Names of the kit's own packages."""
+
+NAME = Rule(
+    "letters, digits, - and _ only, such as 'transformer'",
+    lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", value) is not None,
+)
+PACKAGE = Rule(
+    "the name of a Python package that nothing else has",
+    lambda value: (
+        isinstance(value, str)
+        and value.isidentifier()
+        and not (keyword.iskeyword(value) or value in sys.stdlib_module_names or value in TAKEN)
+    ),
+)
+VERSION = Rule(
+    "the version that grades, 3.11 or later, such as '3.12'",
+    lambda value: isinstance(value, str) and re.fullmatch(r"3\.\d\d", value) is not None and value >= "3.11",
+    lambda value: (3, int(value[2:])),
+)
+DATE = Rule("text in quotes, or a date", lambda value: isinstance(value, str | date), str)
+NUMBER = Rule(
+    "a string like '1.3' or 'E.1'",
+    lambda value: isinstance(value, str) and re.fullmatch(r"(\d+|E)\.\d+", value) is not None,
+)
+WEIGHT = Rule("a number above 0", lambda value: is_number(value) and value > 0, float)
+RELEASE = {"instructor_only": TEXTS, "phase": choice(1, 2)}
 
 
 class AssignmentError(UserError):
@@ -65,9 +83,9 @@ class Item:
         requires: the name of an item without which this one is worth nothing; "" = none.
     """
 
-    name: str
-    weight: float
-    requires: str = ""
+    name: str = setting(LINE)
+    weight: float = setting(WEIGHT)
+    requires: str = setting(TEXT, "")
 
 
 @dataclass(frozen=True)
@@ -85,19 +103,19 @@ class Task:
         items: the rubric; without one, the task is earned where all its tests pass.
     """
 
-    number: str
-    name: str
-    title: str
-    points: float
-    components: tuple[str, ...] = ()
-    tests_of: tuple[str, ...] = ()
-    understanding: str = ""
-    asks_about: tuple[str, ...] = ()
-    threshold: str | None = None
-    by_hand: bool = False
-    written: bool = False
-    extension: bool = False
-    visibility: str = "visible"
+    number: str = setting(NUMBER)
+    name: str = setting(LINE)
+    title: str = setting(LINE)
+    points: float = setting(POINTS)
+    components: tuple[str, ...] = setting(TEXTS, ())
+    tests_of: tuple[str, ...] = setting(TEXTS, ())
+    understanding: str = setting(choice("", *UNDERSTANDING), "")
+    asks_about: tuple[str, ...] = setting(TEXTS, ())
+    threshold: str | None = setting(TEXT, None)
+    by_hand: bool = setting(SWITCH, False)
+    written: bool = setting(SWITCH, False)
+    extension: bool = setting(SWITCH, False)
+    visibility: str = setting(choice(*VISIBILITIES), "visible")
     items: tuple[Item, ...] = ()
 
     @property
@@ -120,24 +138,24 @@ class Assignment:
     write tests for are held back; None = no phases.
     """
 
-    title: str
-    name: str
-    package: str
-    credit: str
+    path: Path
     thresholds: dict[str, float]
     limits: Limits
-    instructor_only: tuple[str, ...]
     contract: Contract
     tasks: tuple[Task, ...]
-    path: Path
-    due: str = ""
-    contact: str = ""
-    python: tuple[int, int] = (3, 11)
-    assistants: str = "tutor"
-    predictions: bool = True
-    hint_after: int = 3
     late: LatePolicy | None = None
+    instructor_only: tuple[str, ...] = ()
     phase: int | None = None
+    title: str = setting(LINE, "Assignment")
+    name: str = setting(NAME, "assignment")
+    package: str = setting(PACKAGE, "student")
+    credit: str = setting(choice("items", "all"), "items")
+    due: str = setting(DATE, "")
+    contact: str = setting(TEXT, "")
+    python: tuple[int, int] = setting(VERSION, (3, 11))
+    assistants: str = setting(choice(*ASSISTANTS), "tutor")
+    predictions: bool = setting(SWITCH, True)
+    hint_after: int = setting(COUNT, 3)
 
     @property
     def folder(self) -> Path:
@@ -209,160 +227,71 @@ def _parsed(text: str, path: Path) -> Assignment:
 
 
 def _assignment(content: dict[str, Any], path: Path) -> Assignment:
-    words = ["title", "name", "due", "contact", "package", "python", "assistants", "predictions", "hint_after"]
-    read_table(
-        content,
-        [*words, "credit", "thresholds", "limits", "late", "release", "understanding", "contract", "tasks"],
-        "the file",
-    )
-    due = content.get("due", "")
-    if not isinstance(due, (str, date)):
-        raise AssignmentError(f"due = {due!r}: expected text in quotes, or a date")
-    own_name = content.get("name", "assignment")
-    if not isinstance(own_name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", own_name):
-        raise AssignmentError(f"name = {own_name!r}: expected letters, digits, - and _ only, such as 'transformer'")
-    thresholds = read_table(content.get("thresholds", {}), None, "[thresholds]")
-    for name, value in thresholds.items():
-        if not is_number(value) or not 0 <= value <= 1:
-            raise AssignmentError(f"[thresholds] {name} = {value!r}: expected a number between 0 and 1")
-    limits = read_limits(content.get("limits", {}))
-    release = read_table(content.get("release", {}), ["instructor_only", "phase"], "[release]")
-    phase = release.get("phase")
-    if phase not in PHASES:
-        raise AssignmentError(f"[release] phase = {phase!r}: expected 1 or 2")
-    understanding = read_table(content.get("understanding", {}), [*UNDERSTANDING], "[understanding]")
+    tables = ["thresholds", "limits", "late", "release", "understanding", "contract", "tasks"]
+    values = read_table(Assignment, content, "", tables)
+    values |= read_values(RELEASE, content.get("release", {}), "[release]: ")
+    thresholds = content.get("thresholds", {})
+    names = thresholds if isinstance(thresholds, dict) else ()
+    thresholds = read_values(dict.fromkeys(names, between(0, 1)), thresholds, "[thresholds]: ")
+    points = read_values(dict.fromkeys(UNDERSTANDING, POINTS), content.get("understanding", {}), "[understanding]: ")
     contract = read_contract(content.get("contract", {}))
-    tables = content.get("tasks", [])
-    if not isinstance(tables, list):
-        raise AssignmentError("tasks: expected a table [[tasks]] for each of them")
-    tasks = tuple(_task(table, thresholds, understanding, contract) for table in tables)
-    if not tasks:
-        raise AssignmentError("no [[tasks]]: expected at least one")
-    asked = [task.threshold for task in tasks if task.threshold is not None]
-    for lower, higher in pairwise(asked):
+    if not isinstance(content.get("tasks"), list) or not content["tasks"]:
+        raise UserError("tasks: expected a table [[tasks]] for each of them")
+    tasks = tuple(_task(table, thresholds, points, contract) for table in content["tasks"])
+    for lower, higher in pairwise(task.threshold for task in tasks if task.threshold is not None):
         if thresholds[higher] < thresholds[lower]:
             what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
-            raise AssignmentError(f"[thresholds] {what}: expected at least as much, since its task comes later")
+            raise UserError(f"[thresholds]: {what}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
-        values = [getattr(task, key) for task in tasks]
-        for value in values:
-            if values.count(value) > 1:
-                raise AssignmentError(f"two tasks have the {key} {value!r}")
-    return Assignment(
-        title=read_line(content.get("title", "Assignment"), "title"),
-        name=own_name,
-        package=_package(content.get("package", "student")),
-        credit=read_choice(content.get("credit", "items"), CREDITS, "credit"),
-        thresholds={name: float(value) for name, value in thresholds.items()},
-        limits=limits,
-        instructor_only=tuple(read_texts(release.get("instructor_only", []), "[release] instructor_only")),
-        contract=contract,
-        tasks=tasks,
-        path=path,
-        due=str(due),
-        contact=read_text(content.get("contact", ""), "contact"),
-        python=_python(content.get("python", "3.11")),
-        assistants=read_choice(content.get("assistants", "tutor"), ASSISTANTS, "assistants"),
-        predictions=_switch(content.get("predictions", True), "predictions"),
-        hint_after=_count(content.get("hint_after", 3), "hint_after"),
-        late=read_late(content["late"]) if "late" in content else None,
-        phase=phase,
-    )
+        found = [getattr(task, key) for task in tasks]
+        for value in found:
+            if found.count(value) > 1:
+                raise UserError(f"two tasks have the {key} {value!r}")
+    limits = Limits(**read_table(Limits, content.get("limits", {}), "[limits]: "))
+    late = LatePolicy(**read_table(LatePolicy, content["late"], "[late]: ")) if "late" in content else None
+    return Assignment(path, thresholds, limits, contract, tasks, late, **values)
 
 
-def _switch(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise AssignmentError(f"{where} = {value!r}: expected true or false")
-    return value
-
-
-def _count(value: object, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise AssignmentError(f"{where} = {value!r}: expected a whole number, 0 or more")
-    return value
-
-
-def _python(text: object) -> tuple[int, int]:
-    """The version of the Python that grades."""
-    if not isinstance(text, str) or not re.fullmatch(r"3\.\d\d", text) or text < "3.11":
-        raise AssignmentError(f"python = {text!r}: expected the version that grades, 3.11 or later, such as '3.12'")
-    return 3, int(text[2:])
-
-
-def _task(content: object, thresholds: dict[str, Any], understanding: dict[str, Any], contract: Contract) -> Task:
-    where = f"task {content.get('number', '?')}" if isinstance(content, dict) else "[[tasks]]"
-    table = read_table(content, [item.name for item in fields(Task)], where)
-    kind = read_choice(table.get("understanding", ""), ("", *UNDERSTANDING), f"{where}: understanding")
-    if kind:
-        if "points" in table:
-            raise AssignmentError(f"{where}: points: they stand in [understanding], as {kind}")
-        table = {**table, "points": understanding.get(kind, 0)}
-    for key in ("number", "name", "title", "points"):
-        if key not in table:
-            raise AssignmentError(f"{where}: {key} is missing")
-    number, points, extension = table["number"], table["points"], table.get("extension", False)
-    if not isinstance(number, str) or not re.fullmatch(r"(\d+|E)\.\d+", number):
-        raise AssignmentError(f"{where}: number = {number!r}: expected a string like '1.3' or 'E.1'")
-    for key in ("name", "title"):
-        read_line(table[key], f"{where}: {key}")
-    if not is_number(points) or points < 0:
-        given = f"[understanding] {kind}" if kind else f"{where}: points"
-        raise AssignmentError(f"{given} = {points!r}: expected a finite number of at least 0")
-    _switch(extension, f"{where}: extension")
-    read_choice(table.get("visibility", "visible"), VISIBILITIES, f"{where}: visibility")
-    components = tuple(read_texts(table.get("components", []), f"{where}: components"))
-    tests_of = tuple(read_texts(table.get("tests_of", []), f"{where}: tests_of"))
-    asks_about = tuple(read_texts(table.get("asks_about", []), f"{where}: asks_about"))
-    threshold = read_text(table["threshold"], f"{where}: threshold") if "threshold" in table else None
-    by_hand = _switch(table.get("by_hand", False), f"{where}: by_hand")
-    if [bool(components), threshold is not None, by_hand].count(True) != 1:
-        raise AssignmentError(f"{where}: expected one of `components`, `threshold` and `by_hand = true`")
-    if _switch(table.get("written", False), f"{where}: written") and not by_hand:
-        raise AssignmentError(f"{where}: written: people read it; expected `by_hand = true`, too")
-    if tests_of and len(tests_of) != len(components):
-        raise AssignmentError(f"{where}: tests_of: expected what each of the components tests, in their order")
-    for component in (*components, *tests_of, *asks_about):
+def _task(content: object, thresholds: dict[str, float], points: dict[str, float], contract: Contract) -> Task:
+    if not isinstance(content, dict):
+        raise UserError("[[tasks]]: expected a table")
+    where, kind = f"task {content.get('number', '?')}: ", content.get("understanding")
+    if kind in UNDERSTANDING:
+        if "points" in content:
+            raise UserError(f"{where}points: they stand in [understanding], as {kind}")
+        content = {**content, "points": points.get(kind, 0)}
+    values = read_table(Task, content, where, ["items"])
+    task = Task(**values, items=_items(content.get("items", []), where))
+    if [bool(task.components), task.threshold is not None, task.by_hand].count(True) != 1:
+        raise UserError(f"{where}expected one of `components`, `threshold` and `by_hand = true`")
+    if task.written and not task.by_hand:
+        raise UserError(f"{where}written: people read it; expected `by_hand = true`, too")
+    if task.tests_of and len(task.tests_of) != len(task.components):
+        raise UserError(f"{where}tests_of: expected what each of the components tests, in their order")
+    for component in (*task.components, *task.tests_of, *task.asks_about):
         if component not in contract.components:
             module, _, name = component.partition(".")
             what = f"unknown component {component!r}{suggest(component, contract.components)}"
             if module in contract.modules:
                 what += f" If it is new, add {name!r} to {module} in [contract.components]"
-            raise AssignmentError(f"{where}: {what}")
-    if threshold is not None and threshold not in thresholds:
-        raise AssignmentError(f"{where}: unknown threshold {threshold!r}{suggest(threshold, thresholds)}")
-    items = _items(table.get("items", []), where)
-    read = {
-        "components": components,
-        "tests_of": tests_of,
-        "asks_about": asks_about,
-        "points": float(points),
-        "items": items,
-    }
-    return Task(**{**table, **read})
+            raise UserError(f"{where}{what}")
+    if task.threshold is not None and task.threshold not in thresholds:
+        raise UserError(f"{where}unknown threshold {task.threshold!r}{suggest(task.threshold, thresholds)}")
+    return task
 
 
 def _items(content: object, where: str) -> tuple[Item, ...]:
+    """The rubric of a task; without `requires`, an item requires the first one."""
     if not isinstance(content, list):
-        raise AssignmentError(f'{where}: items: expected a list of {{ name = "…", weight = 1 }}')
+        raise UserError(f'{where}items: expected a list of {{ name = "…", weight = 1 }}')
     found: list[Item] = []
     for entry in content:
-        table = read_table(entry, [item.name for item in fields(Item)], f"{where}: an item")
-        name = read_line(table.get("name"), f"{where}: an item's name")
-        weight, requires = table.get("weight"), table.get("requires", found[0].name if found else "")
-        if not isinstance(weight, (int, float)) or not is_number(weight) or weight <= 0:
-            raise AssignmentError(f"{where}: {name!r}: weight = {weight!r}: expected a number above 0")
-        known = [item.name for item in found]
-        if name in known:
-            raise AssignmentError(f"{where}: two items are called {name!r}")
-        if requires and requires not in known:
-            raise AssignmentError(f"{where}: {name!r}: requires = {requires!r}: expected an item that stands before it")
-        found.append(Item(name, float(weight), requires))
+        item = Item(**({"requires": found[0].name if found else ""} | read_table(Item, entry, f"{where}an item: ")))
+        known = [other.name for other in found]
+        if item.name in known:
+            raise UserError(f"{where}two items are called {item.name!r}")
+        if item.requires and item.requires not in known:
+            what = f"{item.name!r}: requires = {item.requires!r}"
+            raise UserError(f"{where}{what}: expected an item that stands before it")
+        found.append(item)
     return tuple(found)
-
-
-def _package(value: object) -> str:
-    """The name of the students' package, which stands beside the kit's own."""
-    name = read_text(value, "package")
-    if not name.isidentifier() or keyword.iskeyword(name) or name in sys.stdlib_module_names or name in TAKEN:
-        raise AssignmentError(f"package = {name!r}: expected the name of a Python package that nothing else has")
-    return name

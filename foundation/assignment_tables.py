@@ -1,7 +1,8 @@
-"""The tables of `assignment.toml` that stand for themselves: the contract, the limits, what handing in late costs.
+"""How the tables of `assignment.toml` are read, and those that stand for themselves: contract, limits, late policy.
 
-All values are in `assignment.toml`, none here. Each is as it should be, or a UserError names its place, the value, and
-what would be correct.
+A table is read into a dataclass whose fields say what they take: `points: float = setting(POINTS)`. A value that is not
+what its rule accepts is a UserError that names its place, the value, and what would be correct. All values are in
+`assignment.toml`, none here.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import difflib
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -21,49 +22,90 @@ from .command_line import UserError
 DAY = timedelta(days=1)
 
 
-def read_text(value: object, where: str) -> str:
-    """Text in quotes."""
-    if not isinstance(value, str):
-        raise UserError(f"{where} = {value!r}: expected text in quotes")
-    return value
+@dataclass(frozen=True)
+class Rule:
+    """What a setting may be, in words and as a test; `convert` makes of it what the program uses."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+    convert: Callable[[Any], Any] = lambda value: value
+
+    def read(self, value: object, place: str) -> Any:
+        """The value as the program uses it. Raises: UserError naming the place where it stands."""
+        if not self.accepts(value):
+            shown = value if isinstance(value, date) else repr(value)
+            raise UserError(f"{place} = {shown}: expected {self.expected}")
+        return self.convert(value)
 
 
-def read_line(value: object, where: str) -> str:
-    """Text that stands in headings and tables."""
-    text = read_text(value, where)
-    if not text.strip() or not text.isprintable():
-        raise UserError(f"{where} = {value!r}: expected one line of text")
-    return text
+def is_number(value: object, low: float = -sys.float_info.max, high: float = sys.float_info.max) -> bool:
+    """Whether it is a finite number between bounds; TOML also has `inf` and `nan`, and whole numbers of any length."""
+    return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
 
 
-def read_texts(value: object, where: str) -> list[str]:
-    """A list of texts."""
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise UserError(f"{where} = {value!r}: expected a list of strings")
-    return value
+def is_list(value: object, accepts: Callable[[str], bool] = lambda text: True) -> bool:
+    """Whether it is a list of texts, each of which is accepted."""
+    return isinstance(value, list) and all(isinstance(text, str) and accepts(text) for text in value)
 
 
-def read_choice(value: object, choices: Sequence[str], where: str) -> str:
-    """One of several texts."""
-    if value not in choices:
-        raise UserError(f"{where} = {value!r}: expected {' or '.join(map(repr, choices))}")
-    return str(value)
+def between(low: float, high: float) -> Rule:
+    """A number within bounds."""
+    return Rule(f"a number between {low} and {high}", lambda value: is_number(value, low, high), float)
 
 
-def is_number(value: object) -> bool:
-    """Whether it is a finite number; TOML also has `inf` and `nan`, and whole numbers of any length."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+def choice(*values: object) -> Rule:
+    """One of several values."""
+    return Rule(" or ".join(map(repr, values)), lambda value: value in values)
 
 
-def read_table(content: object, known: Iterable[str] | None, where: str) -> dict[str, Any]:
-    """The content, checked to be a table that has no other than the known keys; None = any."""
+TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
+LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
+TEXTS = Rule("a list of strings", is_list, tuple)
+JOINED = Rule("a list of strings", is_list, "|".join)
+NAMES = Rule("a list of Python names", lambda value: is_list(value, str.isidentifier), tuple)
+SWITCH = Rule("true or false", lambda value: isinstance(value, bool))
+COUNT = Rule("a whole number, 0 or more", lambda value: type(value) is int and value >= 0)
+POINTS = Rule("a finite number of at least 0", lambda value: is_number(value, low=0), float)
+ABOVE_0 = Rule("a number above 0", lambda value: is_number(value, high=1e9) and value > 0)
+WHOLE_ABOVE_0 = Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)
+TIME = Rule(
+    "a time with its zone, such as 2026-12-18T23:59:00+01:00",
+    lambda value: isinstance(value, datetime) and value.tzinfo is not None,
+)
+
+
+def setting(rule: Rule, default: Any = MISSING) -> Any:
+    """A field of a dataclass that is read from a table; without a default, the table must have it."""
+    return field(default=default, metadata={"rule": rule})
+
+
+def read_table(kind: type, content: object, where: str, others: Iterable[str] = ()) -> dict[str, Any]:
+    """The values of the fields of a dataclass that are settings, as far as a table has them.
+
+    Args:
+        kind: the dataclass.
+        content: what stands in the file.
+        where: begins every message, "task 1.2: ".
+        others: further keys, which the caller reads.
+    """
+    settings = {item.name: item for item in fields(kind) if "rule" in item.metadata}
+    rules: dict[str, Rule] = {name: item.metadata["rule"] for name, item in settings.items()}
+    values = read_values(rules, content, where, others)
+    for name, item in settings.items():
+        if name not in values and item.default is MISSING:
+            raise UserError(f"{where}{name} is missing: expected {rules[name].expected}")
+    return values
+
+
+def read_values(rules: Mapping[str, Rule], content: object, where: str, others: Iterable[str] = ()) -> dict[str, Any]:
+    """The values of a table by their rules; arguments as above."""
     if not isinstance(content, dict):
-        raise UserError(f"{where}: expected a table")
-    names = list(content if known is None else known)
+        raise UserError(f"{where}expected a table")
+    known = [*rules, *others]
     for key in content:
-        if key not in names:
-            raise UserError(f"{where}: unknown key {key!r}{suggest(key, names)}")
-    return content
+        if key not in known:
+            raise UserError(f"{where}unknown key {key!r}{suggest(key, known)}")
+    return {key: rules[key].read(value, f"{where}{key}") for key, value in content.items() if key in rules}
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -86,12 +128,12 @@ class Forbidden:
             allowed and listed for a person to read.
     """
 
-    classes: str = ""
-    functions: str = ""
-    modules: tuple[str, ...] = ()
-    kernels: str = ""
-    python: tuple[str, ...] = ()
-    internals: str = ""
+    classes: str = setting(JOINED, "")
+    functions: str = setting(JOINED, "")
+    modules: tuple[str, ...] = setting(TEXTS, ())
+    kernels: str = setting(JOINED, "")
+    python: tuple[str, ...] = setting(TEXTS, ())
+    internals: str = setting(JOINED, "")
 
 
 @dataclass(frozen=True)
@@ -109,9 +151,9 @@ class Contract:
     """
 
     modules: Mapping[str, tuple[str, ...]]
-    nn_modules: frozenset[str] = frozenset()
-    methods: tuple[str, ...] = ()
-    initialised: frozenset[str] = frozenset()
+    nn_modules: tuple[str, ...] = setting(NAMES, ())
+    methods: tuple[str, ...] = setting(NAMES, ())
+    initialised: tuple[str, ...] = setting(NAMES, ())
     forbidden: Forbidden = Forbidden()
 
     @cached_property
@@ -125,69 +167,41 @@ class Contract:
         return tuple(f"{module}.py" for module in self.modules)
 
 
-def read_contract(content: object) -> Contract:
+def read_contract(content: Any) -> Contract:
     """The contract in the table `[contract]`."""
-    keys = ["components", "nn_modules", "methods", "initialised", "forbidden"]
-    table = read_table(content, keys, "[contract]")
-    modules = table.get("components", {})
-    if not isinstance(modules, dict) or not modules:
+    values = read_table(Contract, content, "[contract]: ", ["components", "forbidden"])
+    tables = content.get("components", {})
+    if not isinstance(tables, dict) or not tables:
         raise UserError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
-    known: list[str] = []
-    for module, names in modules.items():
-        known += _names(names, f"[contract.components] {module}")
+    modules = {module: NAMES.read(names, f"[contract.components]: {module}") for module, names in tables.items()}
+    known = [name for names in modules.values() for name in names]
+    for module in modules:
         if not module.isidentifier():
-            raise UserError(f"[contract.components] {module!r}: expected the name of a module, without .py")
+            raise UserError(f"[contract.components]: {module!r}: expected the name of a module, without .py")
     for name in known:
         if known.count(name) > 1:
-            raise UserError(f"[contract.components] {name!r} occurs twice: each component needs its own name")
-    groups = {key: _names(table.get(key, []), f"[contract] {key}") for key in ("nn_modules", "initialised")}
-    for key, names in groups.items():
-        for name in names:
+            raise UserError(f"[contract.components]: {name!r} occurs twice: each component needs its own name")
+    for key in ("nn_modules", "initialised"):
+        for name in values.get(key, ()):
             if name not in known:
-                raise UserError(f"[contract] {key}: unknown component {name!r}{suggest(name, known)}")
-    return Contract(
-        modules={module: tuple(names) for module, names in modules.items()},
-        nn_modules=frozenset(groups["nn_modules"]),
-        methods=tuple(_names(table.get("methods", []), "[contract] methods")),
-        initialised=frozenset(groups["initialised"]),
-        forbidden=_forbidden(table.get("forbidden", {})),
-    )
-
-
-def _names(value: object, where: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(name, str) and name.isidentifier() for name in value):
-        raise UserError(f"{where} = {value!r}: expected a list of Python names")
-    return value
-
-
-def _forbidden(content: object) -> Forbidden:
-    keys = [item.name for item in fields(Forbidden)]
-    table = read_table(content, keys, "[contract.forbidden]")
-    lists = {key: read_texts(table.get(key, []), f"[contract.forbidden] {key}") for key in keys}
-    for key, texts in lists.items():
-        _check_patterns(texts, f"[contract.forbidden] {key}")
-    return Forbidden(
-        classes="|".join(lists["classes"]),
-        functions="|".join(lists["functions"]),
-        modules=tuple(lists["modules"]),
-        kernels="|".join(lists["kernels"]),
-        python=tuple(lists["python"]),
-        internals="|".join(lists["internals"]),
-    )
-
-
-def _check_patterns(texts: Sequence[str], where: str) -> None:
-    """Regular expressions, which are used joined by `|`: each by itself, and all in one."""
-    try:
+                raise UserError(f"[contract]: {key}: unknown component {name!r}{suggest(name, known)}")
+    forbidden = content.get("forbidden", {})
+    values["forbidden"] = Forbidden(**read_table(Forbidden, forbidden, "[contract.forbidden]: "))
+    for key, texts in forbidden.items():
         for text in texts:
-            if not text:
-                raise UserError(f"{where}: '' would match nothing; remove it")
-            what = f"{text!r} is not a regular expression that can stand among others"
-            re.compile(f"(?:{text})")
-        what = "these regular expressions cannot be joined"
-        re.compile("|".join(texts))
+            _check_pattern(text, f"[contract.forbidden]: {key}")
+    return Contract(modules, **values)
+
+
+def _check_pattern(text: str, place: str) -> None:
+    """A regular expression, which is used joined with others by `|`."""
+    if not text:
+        raise UserError(f"{place}: '' would match nothing; remove it")
+    try:
+        re.compile(f"(?:{text})")
     except re.error as error:
-        raise UserError(f"{where}: {what}: {error}") from None
+        what = f"{text!r} is not a regular expression that can stand among others"
+        raise UserError(f"{place}: {what}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -204,34 +218,18 @@ class Limits:
         failures_a_component: after this many timeouts or crashes the component is skipped.
     """
 
-    call_seconds: float
-    total_seconds: float
-    cpu_seconds: int
-    memory_mb: int
-    gradescope_memory_mb: int
-    output_kb: int
-    failures_a_component: int
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            kind, expected = (int, "a whole number") if item.type == "int" else (int | float, "a number")
-            if isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < 1e9:
-                raise UserError(f"[limits] {item.name} = {value!r}: expected {expected} above 0")
-
-
-def read_limits(content: object) -> Limits:
-    """The limits in the table `[limits]`, which has all of them."""
-    keys = [item.name for item in fields(Limits)]
-    table = read_table(content, keys, "[limits]")
-    if missing := [key for key in keys if key not in table]:
-        raise UserError(f"[limits]: expected every limit; missing: {', '.join(missing)}")
-    return Limits(**table)
+    call_seconds: float = setting(ABOVE_0)
+    total_seconds: float = setting(ABOVE_0)
+    cpu_seconds: int = setting(WHOLE_ABOVE_0)
+    memory_mb: int = setting(WHOLE_ABOVE_0)
+    gradescope_memory_mb: int = setting(WHOLE_ABOVE_0)
+    output_kb: int = setting(WHOLE_ABOVE_0)
+    failures_a_component: int = setting(WHOLE_ABOVE_0)
 
 
 @dataclass(frozen=True)
 class LatePolicy:
-    """Late days and their price. It decides on what is shown, never on what is stored.
+    """Late days and their price. It decides on what is shown, never on what is stored; `[late]` in assignment.toml.
 
     Attributes:
         due: when submissions have to be in, with its time zone.
@@ -240,21 +238,10 @@ class LatePolicy:
         most_percent: of the points earned, however late.
     """
 
-    due: datetime
-    grace_hours: float = 0.0
-    percent_per_day: float = 10.0
-    most_percent: float = 100.0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.due, datetime) or self.due.tzinfo is None:
-            raise UserError(
-                f"[late] due = {self.due!s}: expected a time with its zone, such as 2026-12-18T23:59:00+01:00"
-            )
-        bounds = {"grace_hours": 10_000, "percent_per_day": 100, "most_percent": 100}
-        for name, highest in bounds.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= highest:
-                raise UserError(f"[late] {name} = {value!r}: expected a number from 0 to {highest}")
+    due: datetime = setting(TIME)
+    grace_hours: float = setting(between(0, 10_000), 0.0)
+    percent_per_day: float = setting(between(0, 100), 10.0)
+    most_percent: float = setting(between(0, 100), 100.0)
 
     def days_late(self, submitted: datetime) -> int:
         """Days after `due` that have begun; 0 within the grace.
@@ -268,11 +255,3 @@ class LatePolicy:
     def percent(self, days: int) -> float:
         """What so many late days cost, in percent of the points earned."""
         return float(min(days * self.percent_per_day, self.most_percent))
-
-
-def read_late(content: object) -> LatePolicy:
-    """The policy in the table `[late]`."""
-    table = read_table(content, [item.name for item in fields(LatePolicy)], "[late]")
-    if "due" not in table:
-        raise UserError("[late]: due is missing; write, for example, due = 2026-12-18T23:59:00+01:00")
-    return LatePolicy(**table)

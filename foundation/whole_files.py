@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 from .command_line import UserError
 from .texts import printable
 
-MAX_LINKS = 40  # as in the kernel
+DESCRIPTOR = re.compile(r"/dev/std(out|err)|/(?:dev|proc/self)/fd/(\d+)")
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 def is_stream(path: Path) -> bool:
     """Whether a path names a pipe, a device, a socket or an open descriptor (`/dev/stdout`, `/proc/self/fd/3`)."""
-    return _descriptor_path(path) is not None or (path.exists() and not path.is_file() and not path.is_dir())
+    return bool(DESCRIPTOR.fullmatch(str(path))) or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def check_file(path: Path) -> None:
@@ -111,33 +112,19 @@ def _check_above(path: Path, folder: Path) -> None:
         raise UserError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
 
 
-def _descriptor_path(path: Path) -> Path | None:
-    """Where a path leads into a folder of open descriptors: the entry there, such as /proc/17/fd/1."""
-    for _ in range(MAX_LINKS):
-        folder = path.parent.resolve()
-        if folder.name == "fd" and folder.parts[1] in ("dev", "proc"):
-            return folder / path.name
-        if not path.is_symlink():
-            return None
-        path = path.parent / path.readlink()
-    return None
-
-
 def _copy_to_stream(source: Path, destination: Path) -> None:
     """Writes a file's content to a pipe, a device or a descriptor, after what is already printed."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed
             stream.flush()
-    entry = _descriptor_path(destination)
-    own = {f"/proc/{os.getpid()}/fd", "/dev/fd"}
-    with contextlib.ExitStack() as stack:
-        file = stack.enter_context(source.open("rb"))
-        if entry is not None and str(entry.parent) in own and entry.name.isdecimal():
-            # Opened anew, a redirected file would begin at its first byte again and lose what others wrote.
-            opened = os.fdopen(os.dup(int(entry.name)), "wb")
-        else:
-            opened = destination.open("wb")
-        shutil.copyfileobj(file, stack.enter_context(opened))
+    if match := DESCRIPTOR.fullmatch(str(destination)):
+        number = int(match[2] or {"out": 1, "err": 2}[match[1]])
+        # Opened anew, a redirected file would begin at its first byte again and lose what others wrote.
+        opened = os.fdopen(os.dup(number), "wb")
+    else:
+        opened = destination.open("wb")
+    with source.open("rb") as file, opened:
+        shutil.copyfileobj(file, opened)
 
 
 def opening_flags(*names: str) -> int:
