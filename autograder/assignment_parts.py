@@ -5,11 +5,15 @@ training_check.py     does the whole learn?
 translating_again.py  run in the worker beside a submission: translates with its checkpoint
 learned_model.py      what the model does whose checkpoint was handed in
 understanding/        questions for students about their own code
+proof/variants/       correct implementations that look different
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from autograder.sources import Source, Sources
@@ -158,3 +162,27 @@ def source_of(assignment: Assignment, name: str) -> Source | None:
     """A module of the assignment as text, to run beside a submission; None where it has none."""
     path = assignment.folder / f"{name}.py"
     return (path.name, path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A variant's part of one module, with what it imports."""
+
+    name: str
+    what: str
+    module: str
+    text: str
+    path: Path
+
+
+def read_cells(path: Path) -> Iterator[Cell]:
+    """The variants in a file `MODULE_TOPIC.py`. Each begins with a line `# %% NAME` and a comment on what it is.
+
+    Imports stand at the top of the file. One from the module itself is left out: a cell becomes a part of it.
+    """
+    module = path.stem.partition("_")[0]
+    head, *cells = re.split(r"^# %% ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    imports = re.sub(rf"^from \.{module} import .*\n", "", head, flags=re.MULTILINE)
+    for cell in cells:
+        name, comment, _ = cell.split("\n", 2)
+        yield Cell(name, comment.removeprefix("# "), module, f"{imports}# {cell}", path)

@@ -17,7 +17,7 @@ from statistics import median
 
 from tqdm import tqdm
 
-from autograder.cells import Cell, read_cells
+from autograder.assignment_parts import Cell, read_cells
 from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract

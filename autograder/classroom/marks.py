@@ -157,7 +157,7 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         part = part.in_state(state, message=explain(verdict, measured))
     if not part.tests or part.state is State.REFUSED:
         return part.in_state(part.state, task.points) if part.state is State.PASSED else part
-    marks = mark_items(task, part.tests, assignment.credit)
+    marks = mark_items(task, ((test.item, test.state) for test in part.tests), assignment.credit)
     score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
     return part.changed(items=items_of(marks)).in_state(part.state, score)
 

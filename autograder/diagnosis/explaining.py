@@ -16,7 +16,7 @@ from foundation.assignment_file import Assignment
 from foundation.watchdog import CPU, time_limit
 
 from ..sandbox.session import Tape
-from ..testing.results import State, TaskResult, explain_by_one
+from ..testing.results import Outcome, State, TaskResult, explain
 from .catalogue import Budget, Misconception
 
 if TYPE_CHECKING:
@@ -138,3 +138,12 @@ def make_diagnostician(reference: Path, assignment: Assignment) -> Diagnostician
     from .rehearsal import Workshop
 
     return Diagnostician(Workshop(reference, assignment))
+
+
+def explain_by_one(missed: list[Outcome], total: int) -> str:
+    """Why tests did not pass, where one reason is known to be behind all failures: the first of them shows it."""
+    first = missed[0]
+    if len(missed) == 1:
+        return explain(missed, total)
+    which = "All" if len(missed) == total else f"{len(missed)} of"
+    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{first.message}"

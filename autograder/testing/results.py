@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, Item, Task
 
@@ -92,10 +92,6 @@ class CollectionError(RuntimeError):
     """pytest could not collect the component tests: a fault of the installation, never of a submission."""
 
 
-class UnreadableNotebookError(ValueError):
-    """A notebook beside this one cannot be read; the message says which and why."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """What became of one test.
@@ -173,7 +169,7 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
-    marks = mark_items(task, outcomes, credit)
+    marks = mark_items(task, ((outcome.item, outcome.state) for outcome in outcomes), credit)
     if not missed:
         return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes), items=tuple(marks))
     return TaskResult(
@@ -187,34 +183,20 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     )
 
 
-class Tested(Protocol):
-    """A test of which the rubric must know how it ended: an `Outcome`, or a test in a record."""
-
-    @property
-    def item(self) -> str:
-        """Of the rubric."""
-        ...
-
-    @property
-    def state(self) -> State:
-        """How it ended."""
-        ...
-
-
-def mark_items(task: Task, tests: Iterable[Tested], credit: str) -> list[ItemMark]:
+def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> list[ItemMark]:
     """The rubric with its points.
 
     A test that names no item of the task belongs to the first one. A task without a rubric has one item.
 
     Args:
         task: with the rubric.
-        tests: how they ended.
+        ends: of each test, the rubric item that it belongs to, and how it ended.
         credit: see `judge_task`.
     """
     items = task.items or (Item(task.title, 1.0),)
     states: dict[str, list[State]] = {item.name: [] for item in items}
-    for test in tests:
-        states[test.item if test.item in states else items[0].name].append(test.state)
+    for name, state in ends:
+        states[name if name in states else items[0].name].append(state)
     missed = {name: sum(state != State.PASSED for state in found) for name, found in states.items()}
     total = sum(item.weight for item in items)
     marks: list[ItemMark] = []
@@ -261,15 +243,6 @@ def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
         why = "perhaps for the same reason" if is_changed else "for other reasons"
         parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, {why}")
     return "\n".join(parts)
-
-
-def explain_by_one(missed: list[Outcome], total: int) -> str:
-    """The same where one reason is known to be behind all failures: the first of them shows it."""
-    first = missed[0]
-    if len(missed) == 1:
-        return explain(missed, total)
-    which = "All" if len(missed) == total else f"{len(missed)} of"
-    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{first.message}"
 
 
 def reason_of(message: str) -> str:

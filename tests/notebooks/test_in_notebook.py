@@ -15,9 +15,9 @@ from autograder.testing.comparison import expect_close
 from autograder.testing.notebook import Course as Notebooks
 from autograder.testing.notebook import checks
 from autograder.testing.notebook import course as course_module
-from autograder.testing.notebook.course import AnswerPackage
+from autograder.testing.notebook.course import AnswerPackage, UnreadableNotebookError
 from autograder.testing.notebook.pictures import cut
-from autograder.testing.results import CheckFailed, UnreadableNotebookError
+from autograder.testing.results import CheckFailed
 from foundation.places import ROOT
 
 

@@ -26,11 +26,15 @@ from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
 from ...scoring import ScoringError, read_references, read_translations
 from ...sources import RefusedError
-from ..results import State, UnreadableNotebookError
+from ..results import State
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
+
+
+class UnreadableNotebookError(ValueError):
+    """A notebook beside this one cannot be read; the message says which and why."""
 
 
 class Course:

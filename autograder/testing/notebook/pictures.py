@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from ..observation import fits
 from ..results import CheckFailed
 
 if TYPE_CHECKING:
@@ -92,14 +93,6 @@ def cut(what: str, got: Tensor, expected: Tensor, masks: Sequence[Tensor] = ()) 
         (row - top, column - left),
         axes,
     )
-
-
-def fits(mask: Tensor, weights: Tensor) -> bool:
-    """Whether a mask can be expanded to the shape of weights."""
-    try:
-        return bool(torch.broadcast_shapes(mask.shape, weights.shape) == weights.shape)
-    except RuntimeError:
-        return False
 
 
 def plot(pair: Pair) -> Figure:

@@ -1,6 +1,7 @@
 """What a task's message says: each reason once, with a count."""
 
-from autograder.testing.results import CHANGED, Outcome, State, explain, explain_by_one
+from autograder.diagnosis.explaining import explain_by_one
+from autograder.testing.results import CHANGED, Outcome, State, explain
 
 
 def failed(test: str, what: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:
