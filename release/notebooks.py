@@ -5,9 +5,7 @@ Nothing of `notebooks/source/` leaves.
 """
 
 import json
-import logging
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ from .prose import (
     without,
 )
 from .regions import Problem, ReleaseError, find_hints, indent_of, parse_source
-from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement, read_folder
+from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
 
 FOLDER = "notebooks"
 PROSE = f"{FOLDER}/prose"
@@ -117,7 +115,7 @@ def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirem
     definitions = find_definitions(skeleton, assignment)
     support = collect_support(root, assignment, skeleton, requirements)
     source = {**make_sources(root, assignment, definitions), **support}
-    return Course(assignment.name, source, generate(root, assignment.name, source), tuple(definitions))
+    return Course(assignment.name, source, generate(root, source), tuple(definitions))
 
 
 def read_parts(root: Path) -> dict[str, list[Part]]:
@@ -295,46 +293,24 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "section"
 
 
-def generate(root: Path, assignment_name: str, source: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Runs `nbgrader generate_assignment` on the source, in a folder of its own and without a database."""
+def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Takes nbgrader's steps of `generate_assignment` on each notebook, without its folders and its database."""
     # Here: nbgrader takes a second to load, and only this needs it.
-    from nbgrader.converters import GenerateAssignment, NbGraderException
-    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.preprocessors import SaveCells
     from traitlets.config.loader import PyFileConfigLoader
 
     config = PyFileConfigLoader(CONFIG, path=str(root / FOLDER)).load_config()
-    with tempfile.TemporaryDirectory(prefix="course-") as name:
-        folder = Path(name).resolve()
-        notebooks = {path: content for path, content in source.items() if path.endswith(".ipynb")}
-        target = folder / "source" / assignment_name
-        target.mkdir(parents=True)
-        for path, content in notebooks.items():
-            (target / path).write_bytes(content)
-        config.CourseDirectory.root = str(folder)
-        config.CourseDirectory.assignment_id = assignment_name
-        config.GenerateAssignment.no_database, config.SaveCells.enabled = True, False
-        refusal = _Refusal()
-        coursedir = CourseDirectory(config=config, log=refusal.log)
+    steps = [step(config=config) for step in config.GenerateAssignment.preprocessors if step is not SaveCells]
+    released = dict(source)
+    for path in [path for path in source if path.endswith(".ipynb")]:
+        notebook = nbformat.reads(source[path].decode(), as_version=4)
         try:
-            GenerateAssignment(coursedir=coursedir, config=config, log=refusal.log).start()
-        except (NbGraderException, SystemExit) as error:
-            raise ReleaseError(f"{FOLDER}: nbgrader refuses the assignment: {refusal.cause or error}") from None
-        released = read_folder(folder / "release" / assignment_name)
-    return {**released, **{path: content for path, content in source.items() if path not in notebooks}}
-
-
-class _Refusal(logging.Handler):
-    """Keeps the cause of nbgrader's refusal, and prints nothing."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.cause = ""
-        self.log = logging.Logger("nbgrader")
-        self.log.addHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        lines = record.getMessage().strip().split("\n")
-        self.cause = lines[-1] if "Traceback" in record.getMessage() else self.cause or lines[0]
+            for step in steps:
+                notebook, _ = step.preprocess(notebook, {})
+        except (RuntimeError, ValueError) as error:
+            raise ReleaseError(f"{FOLDER}: nbgrader refuses {path}: {error}") from None
+        released[path] = f"{nbformat.writes(notebook)}\n".encode()
+    return released
 
 
 def name_stubs(text: str) -> str:
