@@ -15,15 +15,12 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from sqlalchemy import (
     URL,
     Connection,
-    DateTime,
-    Dialect,
     Engine,
     ForeignKey,
     UniqueConstraint,
@@ -36,7 +33,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
-from sqlalchemy.types import TypeDecorator
 
 from foundation.command_line import UserError
 
@@ -46,8 +42,6 @@ Answer = TypeVar("Answer")
 
 FILE = "class.db"
 """The database's file in the output folder, where no other is named."""
-SCHEMA = "4"
-"""Counts changes of the tables."""
 BUSY_SECONDS = 30.0
 SETTINGS = ("foreign_keys = ON", "synchronous = FULL")
 """Of each connection to SQLite."""
@@ -56,29 +50,12 @@ DISK_FULL = "53100"
 """What PostgreSQL says then."""
 
 
-class Moment(TypeDecorator[datetime]):
-    """A time with its zone, kept in UTC, also in SQLite, which knows none."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """To UTC."""
-        return None if value is None else value.astimezone(UTC)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """From UTC."""
-        return value.replace(tzinfo=UTC) if isinstance(value, datetime) and value.tzinfo is None else value
-
-
 class Table(DeclarativeBase):
     """What all tables have in common."""
 
-    type_annotation_map = {datetime: Moment}
-
 
 class Setting(Table):
-    """A fact about the whole database, such as whose marks are in it."""
+    """A fact about the whole database: whose marks are in it."""
 
     __tablename__ = "settings"
 
@@ -122,7 +99,7 @@ class Decided(Table):
     value: Mapped[float | None]  # points or days; null = taken back, or all days of a waiver
     text: Mapped[str]  # why, or the comment
     by: Mapped[str]  # who entered it
-    at: Mapped[datetime]
+    at: Mapped[str]  # when, in ISO format
 
 
 class StoreError(UserError):
@@ -248,16 +225,13 @@ def _engine(url: URL) -> Engine:
 
 def _make_tables(connection: Connection, place: str, owner: str) -> None:
     tables = set(inspect(connection).get_table_names())
-    if tables and not tables >= {Setting.__tablename__, Result.__tablename__}:
-        raise StoreError(f"store {place}: has tables of another program; name an empty database")
+    if tables and tables != {*Table.metadata.tables}:
+        what = "has tables of another program, or of another version of the kit"
+        raise StoreError(f"store {place}: {what}; name an empty database, or a new folder")
     Table.metadata.create_all(connection)
-    kept = {row.name: row.value for row in connection.execute(select(Setting.name, Setting.value))}
-    if tables and (found := kept.get("schema", "1")) != SCHEMA:
-        what = f"of another version, {found}; this kit knows {SCHEMA}"
-        raise StoreError(f"store {place}: {what}: use the kit that has written it, or a new folder")
-    for name, value in (("schema", SCHEMA), ("assignment", owner)):
-        if name not in kept:
-            connection.execute(insert(Setting).values(name=name, value=value))
-    if kept.get("assignment", owner) != owner:
-        what = f"has the marks of {kept['assignment']!r}, not of {owner!r}"
+    known = connection.scalar(select(Setting.value).where(Setting.name == "assignment"))
+    if known is None:
+        connection.execute(insert(Setting).values(name="assignment", value=owner))
+    elif known != owner:
+        what = f"has the marks of {known!r}, not of {owner!r}"
         raise StoreError(f"store {place}: {what}; name its --assignment, or another database")

@@ -102,7 +102,7 @@ def decide(
         by: who decides.
         task: of points and comments.
     """
-    said = {"text": as_unicode(text), "by": as_unicode(by), "at": now()}
+    said = {"text": as_unicode(text), "by": as_unicode(by), "at": now().isoformat()}
     decided = Decided(student=student, kind=kind, task=task, value=value, **said)
     database.do(lambda session: session.add(decided))
 
@@ -118,7 +118,9 @@ def decisions_in(database: Database) -> Mapping[str, Decisions]:
     def work(session: Session) -> dict[str, Decisions]:
         last: dict[tuple[str, str, str], Decision] = {}
         for row in session.scalars(select(Decided).order_by(Decided.id)):
-            last[row.student, row.kind, row.task] = Decision(row.value, row.text, row.by, row.at)
+            last[row.student, row.kind, row.task] = Decision(
+                row.value, row.text, row.by, datetime.fromisoformat(row.at)
+            )
         found: dict[str, Decisions] = {}
         for (student, kind, task), one in last.items():
             of_student = found.setdefault(student, Decisions())

@@ -20,7 +20,6 @@ from autograder.commands import grade_class as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import open_grader
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import child_processes
 from foundation.assignment_file import Assignment, read_assignment
@@ -112,17 +111,6 @@ def use(tmp_path, monkeypatch):
         return stub
 
     return install
-
-
-def opening_with(zygote):
-    """Does what `open_grader` does, with workers of this zygote, which stays open."""
-
-    @contextmanager
-    def open_with_it(assignment, references, level):
-        with open_grader(assignment, references, level, zygote) as grader:
-            yield grader
-
-    return open_with_it
 
 
 @pytest.fixture

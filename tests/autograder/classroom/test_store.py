@@ -202,8 +202,8 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
     "content, words",
     [
         ("UPDATE settings SET value = 'regression' WHERE name = 'assignment'", "has the marks of 'regression', not of"),
-        ("UPDATE settings SET value = '99' WHERE name = 'schema'", "of another version, 99; this kit knows 4"),
-        ("DROP TABLE settings", "tables of another program"),
+        ("DROP TABLE settings", "has tables of another program, or of another version of the kit"),
+        ("CREATE TABLE students (id)", "has tables of another program, or of another version of the kit"),
     ],
 )
 def test_a_database_of_another_program_version_or_assignment_is_refused_and_stays(tmp_path, results, content, words):
