@@ -12,25 +12,22 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 import pytest
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment, released_folder
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, ROOT
-from foundation.texts import told_by
 
-from ..sources import IntakeError, read_sources
+from ..sources import IntakeError
 from .case import Case
 from .hints import ATTEMPTS, read_hints
 from .own_run import OwnRun
-from .results import CheckFailed
 from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, item_of
 
 OWN_RUN = pytest.StashKey[OwnRun]()
 COLLECTED = pytest.StashKey[list[tuple[str, set[str]]]]()
-"""Node id and markers of all tests."""
+"""Node id and markers of all tests, also of those that are left out."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,10 +68,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Puts the test of side effects first in its file: what it finds may be behind whatever else fails."""
     files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (files[item.path], item_of(item) != SIDE_EFFECTS))
+    config.stash[COLLECTED] = [(item.nodeid, {mark.name for mark in item.iter_markers()}) for item in items]
 
 
 def assignment_of(config: pytest.Config) -> Assignment:
@@ -91,39 +90,6 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if SUBMISSION in config.stash:
         return None
     return f"submission: {folder_of(config)}   repeat with: --seed {config.stash[SEED]}"
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """In a student's own run, shows a failure at the test's line and the student's; `--pdb` stops there.
-
-    The frames between and below them are ours and PyTorch's; `--full-trace` shows them too.
-    """
-    if call.excinfo is None or SUBMISSION in item.config.stash or item.config.getoption("fulltrace"):
-        return
-    folders = {folder_of(item.config), released_folder()}
-    raised = call.excinfo.value
-    if isinstance(raised, NotImplementedError):
-        raised.args = (told_by(raised),)
-    raised.__suppress_context__ |= isinstance(raised, CheckFailed)  # it says all that there is to say
-    for error in (raised, raised.__cause__, raised.__context__):
-        if error is not None:
-            error.__traceback__ = own_frames(error.__traceback__, item.path, folders) or error.__traceback__
-    call.excinfo = pytest.ExceptionInfo.from_exception(raised)
-
-
-def own_frames(entry: TracebackType | None, test: Path, folders: set[Path]) -> TracebackType | None:
-    """The traceback, reduced to frames in the test's file or in one of the folders."""
-    entries = []
-    while entry is not None:
-        path = Path(entry.tb_frame.f_code.co_filename)
-        if path == test or path.parent in folders:
-            entries.append(entry)
-        entry = entry.tb_next
-    kept = None
-    for entry in reversed(entries):
-        kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-    return kept
 
 
 @pytest.fixture(scope="session")
@@ -147,15 +113,12 @@ def own_run(request: pytest.FixtureRequest) -> OwnRun | None:
     assignment = assignment_of(config)
     has_hints = folder == released_folder() and bool(read_hints(assignment.folder))
     attempts = folder.parent / ATTEMPTS if has_hints else None
-    made = config.stash[OWN_RUN] = OwnRun(read(folder), assignment, attempts)
+    try:
+        made = config.stash[OWN_RUN] = OwnRun(folder, assignment, attempts)
+    except IntakeError as error:
+        pytest.exit(str(error), returncode=2)
     config.pluginmanager.register(made)
     return made
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Notes a test before any of them is left out."""
-    marks = {mark.name for mark in item.iter_markers()}
-    item.config.stash.setdefault(COLLECTED, []).append((item.nodeid, marks))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -173,14 +136,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("rubric")
         for line in lines:
             terminalreporter.line(line)
-
-
-def read(folder: Path) -> dict[str, tuple[str, str]]:
-    """The submission's modules; ends the run where a file cannot be read."""
-    try:
-        return read_sources(folder, released_folder())
-    except IntakeError as error:
-        pytest.exit(str(error), returncode=2)
 
 
 @pytest.fixture

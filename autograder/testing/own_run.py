@@ -15,14 +15,16 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
+from types import TracebackType
 
 import pytest
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment, Task, released_folder
 from foundation.assignment_tables import Forbidden
+from foundation.texts import told_by
 
 from ..assignment_code import stand_ins_of
-from ..sources import Locate, Sources, in_module, tree_of
+from ..sources import Locate, Sources, in_module, read_sources, tree_of
 from .hints import Attempts, not_python
 from .observation import side_by_side
 from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
@@ -41,16 +43,22 @@ class OwnRun:
     """A pytest plugin: notes how tests end, and sums up what they mean in points.
 
     Attributes:
-        mentions: lines that name what students must write themselves.
         submission: the code under test.
     """
 
-    def __init__(self, sources: Sources, assignment: Assignment, attempts: Path | None = None) -> None:
-        """Takes the submission's modules, their assignment, and the file that counts failed attempts."""
-        self._assignment, self._sources, self._attempts = assignment, sources, attempts
+    def __init__(self, folder: Path, assignment: Assignment, attempts: Path | None = None) -> None:
+        """Takes the folder to judge, its assignment, and the file that counts failed attempts.
+
+        Raises:
+            IntakeError: where a file cannot be read.
+        """
+        self._assignment, self._attempts = assignment, attempts
+        self._folders = {folder, released_folder()}
+        self._sources = sources = read_sources(folder, released_folder())
         judged = {name: source for name, source in sources.items() if name not in assignment.own_tests}
-        self.mentions = list(find_mentions(judged, assignment.contract.forbidden))
-        self._own_parts = find_own_parts(sources, assignment)
+        mentions = find_mentions(judged, assignment.contract.forbidden)
+        self._notes = [f"note: {mention}; grading refuses a task that uses it" for mention in mentions]
+        self._notes += [f"note: {note}" for note in find_own_parts(sources, assignment)]
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
         self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
@@ -64,6 +72,8 @@ class OwnRun:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
         """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
+        if call.excinfo is not None and not item.config.getoption("fulltrace"):
+            call.excinfo = self._shortened(call.excinfo.value, item.path)
         report = yield
         report.sections = [(name, last_lines(text)) for name, text in report.sections]
         error = None if call.excinfo is None else call.excinfo.value
@@ -80,6 +90,24 @@ class OwnRun:
             state = states.get(report.outcome, unread)
             self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
         return report
+
+    def _shortened(self, raised: BaseException, test: Path) -> pytest.ExceptionInfo[BaseException]:
+        """An exception with the frames of the test and the student; `--pdb` stops there.
+
+        The frames between and below them are ours and PyTorch's; `--full-trace` shows them too.
+        """
+        if isinstance(raised, NotImplementedError):
+            raised.args = (told_by(raised),)
+        raised.__suppress_context__ |= isinstance(raised, CheckFailed)  # it says all that there is to say
+        for error in (raised, raised.__cause__, raised.__context__):
+            kept = None
+            for entry in reversed([*_entries(error.__traceback__ if error else None)]):
+                path = Path(entry.tb_frame.f_code.co_filename)
+                if path == test or path.parent in self._folders:
+                    kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+            if error is not None and kept is not None:
+                error.__traceback__ = kept
+        return pytest.ExceptionInfo.from_exception(raised)
 
     @staticmethod
     def _is_picked(config: pytest.Config) -> bool:
@@ -135,8 +163,7 @@ class OwnRun:
                 if TO_DO not in line:
                     lines += [shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …") for todo in left]
                 lines += self._offer_hint(task, outcomes) if len(outcomes) == len(wanted) else []
-        lines += [f"note: {mention}; grading refuses a task that uses it" for mention in self.mentions]
-        return lines + [f"note: {note}" for note in self._own_parts]
+        return lines + self._notes
 
     def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
         """Counts a failed attempt, and names the command that gives a hint after some."""
@@ -176,6 +203,13 @@ class OwnRun:
             if mark.n_missed or mark.missing
         ]
         return points + (f"; missing: {', '.join(missing)}" if missing else "")
+
+
+def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
+    """A traceback, one by one."""
+    while entry is not None:
+        yield entry
+        entry = entry.tb_next
 
 
 def last_lines(text: str) -> str:
