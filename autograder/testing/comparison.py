@@ -4,7 +4,7 @@ Whatever a submission returns, these functions raise CheckFailed and nothing els
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -167,27 +167,21 @@ def expect_close(
     )
 
 
-def expect_equal_to_one(actual: object, candidates: Iterable[Tensor], what: str, look_at: str = "") -> int:
-    """Returns the index of the candidate that fits; fails where none does, and shows the nearest.
+def expect_equal_to_one(actual: object, candidates: Sequence[Tensor], what: str, look_at: str = "") -> int:
+    """Returns the index of the first candidate that fits; fails where none does, and shows the nearest.
 
     For mathematics that can be laid out in several ways, which parameters of random values tell apart.
     """
     __tracebackhide__ = True
-    nearest: Tensor | None = None
-    smallest = math.inf
-    for index, candidate in enumerate(candidates):
-        error = math.inf
-        if isinstance(actual, Tensor) and actual.shape == candidate.shape and actual.dtype == candidate.dtype:
-            error = difference(actual, candidate)
-            if error <= TOLERANCE:
-                _observe(what, error, TOLERANCE)
-                return index
-        if nearest is None or error < smallest:
-            nearest, smallest = candidate, error
-    if nearest is None:
+    if not candidates:
         fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
-    expect_close(actual, nearest, what, look_at)
-    raise CheckFailed(what)  # two comparisons that cannot disagree did
+    errors = [
+        difference(actual, one) if isinstance(actual, Tensor) and actual.shape == one.shape else math.inf
+        for one in candidates
+    ]
+    index = next((number for number, error in enumerate(errors) if error <= TOLERANCE), errors.index(min(errors)))
+    expect_close(actual, candidates[index], what, look_at)
+    return index
 
 
 def _observe(what: str, error: float, tolerance: float) -> None:

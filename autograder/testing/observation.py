@@ -128,16 +128,14 @@ def relative_scores(weights: Tensor, counts: Tensor) -> Tensor:
 
 def a_factor(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a constant factor, perhaps beside a shift of each feature, and what size it belongs to."""
-    factor = ratio(found, expected)
-    if factor is not None:
-        return f"every value is {factor:.4g} times what is expected" + known(factor, given | {"the result": found})
-    if found.dim() > 1 and found.flatten(0, -2).size(0) > 2:
+    given = given | {"the result": found}
+    if (factor := ratio(found, expected)) is not None:
+        return f"every value is {factor:.4g} times what is expected{known(factor, given)}"
+    if found.dim() > 1 and found[..., 0].numel() > 2:
         axes = tuple(range(found.dim() - 1))
         factor = ratio(*(value - value.mean(axes, keepdim=True) for value in (found, expected)))
         if factor is not None:
-            return f"positions differ {factor:.4g} times as much as expected" + known(
-                factor, given | {"the result": found}
-            )
+            return f"positions differ {factor:.4g} times as much as expected{known(factor, given)}"
     return ""
 
 
@@ -153,19 +151,16 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
     """Names a factor by a size in the call: "; sqrt(7) = 2.646, and 7 is the size of an axis of query"."""
     for name, value in given.items():
         for size in dict.fromkeys(value.shape[::-1]):
-            root, less = size**0.5, (1 - 1 / size) ** 0.5
             forms = {
-                "sqrt({0})": root,
-                "1 / sqrt({0})": 1 / root,
-                "{0}": size,
-                "1 / {0}": 1 / size,
-                "sqrt({1} / {0})": less,
+                f"sqrt({size})": size**0.5,
+                f"1 / sqrt({size})": size**-0.5,
+                f"{size}": size,
+                f"1 / {size}": 1 / size,
+                f"sqrt({size - 1} / {size})": (1 - 1 / size) ** 0.5,
             }
             for form, number in forms.items() if size > 1 else ():
                 if abs(factor / number - 1) < CLOSE:
-                    return (
-                        f"; {form.format(size, size - 1)} = {number:.4g}, and {size} is the size of an axis of {name}"
-                    )
+                    return f"; {form} = {number:.4g}, and {size} is the size of an axis of {name}"
     return ""
 
 

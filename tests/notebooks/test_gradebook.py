@@ -1,9 +1,13 @@
-"""Our marks in nbgrader's gradebook, in SQLite and in a real PostgreSQL: all or none, and none of an earlier run."""
+"""Our marks in nbgrader's gradebook, in SQLite and in a real PostgreSQL: all or none, and none of an earlier run.
+
+Slips are told in one line before anything is graded.
+"""
 
 import csv
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder, TasksJudged
 from autograder.reports.gradebook import Gradebook, find_target
@@ -11,8 +15,6 @@ from autograder.testing.results import State, TaskResult
 from foundation.command_line import UserError
 
 from ..autograder.submissions import points_of
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +47,7 @@ def content(assignment, **states: str) -> Record:
     return Recorder("anna", assignment, "0" * 16).add(TasksJudged(tuple(results)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_marks_replace_those_of_an_earlier_run(kind, request, scores, assignment) -> None:
     url = request.getfixturevalue("url") if kind == "sqlite" else request.getfixturevalue(kind).create("grades")
@@ -55,6 +58,7 @@ def test_marks_replace_those_of_an_earlier_run(kind, request, scores, assignment
         assert scores(url)["anna"] == expected
 
 
+@pytest.mark.slow
 def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
     """Not after the reset, and not where the grader dies between two marks: then none of the new ones is there."""
     book = Gradebook(url, assignment)
@@ -71,6 +75,7 @@ def test_no_earlier_mark_survives_a_crash(url, scores, assignment) -> None:
     assert scores(url)["bert"] == 0.0
 
 
+@pytest.mark.slow
 def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment) -> None:
     from nbgrader.api import Gradebook as Book
 
@@ -97,7 +102,50 @@ def test_what_could_not_be_judged_and_what_a_human_gave(url, scores, assignment)
         assert waiting(theirs) == ["test_1_2"]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_one_line(assignment) -> None:
     book = Gradebook("postgresql://me:secret@127.0.0.1:1/grades", assignment)
     with pytest.raises(UserError, match=r"^gradebook postgresql\+psycopg://me:\*\*\*@127.0.0.1:1/grades: .*refused"):
         book.reset(["anna"])
+
+
+@pytest.mark.parametrize(
+    "text, url, shown",
+    [
+        ("sqlite:///a.db", "sqlite:///a.db", "a.db"),
+        (
+            "postgresql://me:secret@host/a",
+            "postgresql+psycopg://me:secret@host/a",
+            "postgresql+psycopg://me:***@host/a",
+        ),
+        ("postgresql+psycopg2://host/a", "postgresql+psycopg2://host/a", "postgresql+psycopg2://host/a"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(text, url, shown) -> None:
+    assert (find_target(text).url, find_target(text).shown) == (url, shown)
+
+
+@pytest.mark.parametrize("student", ["", "..", ".a", "a/b", "a\\b", "a b", "x" * 129, "a\n"])
+def test_ids_that_could_lead_elsewhere_are_refused(student, tmp_path, capsys) -> None:
+    assert main(["grade", str(tmp_path), "--to-nbgrader", "sqlite:///a.db", "--student", student]) == 2
+    assert "--student" in (said := capsys.readouterr().err) and "expected letters" in said
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--student", "a"], "--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out"),
+        (["--to-nbgrader", "", "--student", "a"], "--to-nbgrader: is not an nbgrader course"),
+        (["--to-nbgrader", "nowhere"], "--to-nbgrader also needs --student ID"),
+        (["--to-nbgrader", "nowhere", "--student", "a"], "nowhere: is not an nbgrader course (it has no"),
+        (["--to-nbgrader", "postgresql:/me:s3cret@host/a", "--student", "a"], "--to-nbgrader: is not an nbgrader cou"),
+        (["--to-nbgrader", "postgresql://me:s3cret/a", "--student", "a"], "--to-nbgrader: not a database's URL; expec"),
+        (["--to-nbgrader", "odd://x", "--student", "a"], "odd://x: Can't load plugin: sqlalchemy.dialects:odd"),
+    ],
+)
+def test_slips_are_one_line(tmp_path, monkeypatch, capsys, arguments, said) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade", str(tmp_path), *arguments]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("autograder: ") and said in told and told.count("\n") == 1 and "s3cret" not in told
+    assert not (tmp_path / "results.json").exists()
