@@ -120,8 +120,6 @@ VERB_OPTIONS = {
     "skill": "the infinitive is something that one learns",
     "learnt": "something that one learns to do",
     "negative": "only with a negation",
-    "modal": "the English verb is can",
-    "modal_must": "the English verb is must or have to",
     "adjective": "a copula that takes an adjective",
     "noun": "a copula that takes a noun",
     "to": "the recipient has to",
@@ -135,7 +133,6 @@ VERB_OPTIONS = {
     "seen": "what one says of others (il a l'air triste)",
     "negatable": "takes a negation before its infinitive",
     "involuntary": "not something that one wants, decides or commands",
-    "aspirated": "the French verb starts with an aspirated h",
 }
 
 
