@@ -8,7 +8,6 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
-from foundation.texts import counted
 
 from .contents import CORPUS, GRADER, REQUIRED_CORPUS, TESTS
 from .handout import read_text
@@ -53,18 +52,14 @@ def _lines_of(root: Path, name: str) -> list[str]:
 
 
 def _not_pairs(name: str, lines: list[str]) -> Iterator[Problem]:
-    """The first line that is no pair, and how many others there are."""
-    pairs = (line.split(SEPARATOR) for line in lines)
-    wrong = [
-        number
-        for number, sides in enumerate(pairs, start=1)
-        if len(sides) != 2 or not all(side.strip() for side in sides)
-    ]
+    """The first line that is no pair."""
     if not lines:
         yield Problem(name, 0, "is empty", f"expected lines `source{SEPARATOR}target`")
-    if wrong:
-        others = f", nor are {counted(len(wrong) - 1, 'line')} below" if wrong[1:] else ""
-        yield Problem(name, wrong[0], f"is no pair{others}", f"expected `source{SEPARATOR}target`")
+    for number, line in enumerate(lines, start=1):
+        sides = line.split(SEPARATOR)
+        if len(sides) != 2 or not all(map(str.strip, sides)):
+            yield Problem(name, number, "is no pair", f"expected `source{SEPARATOR}target`")
+            return
 
 
 def _mark_problems(root: Path, assignment: Assignment) -> Iterator[Problem]:

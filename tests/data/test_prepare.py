@@ -198,27 +198,17 @@ def text(tmp_path: Path) -> list[object]:
         (["--languages", "de", "../en"], "argument --languages: '../en' is not the code of a language"),
         (["--output", ""], "argument --output: the name is empty"),
         (["--separator", ""], "argument --separator: it is empty; leave it out for a tab"),
+        (["--config", "de-en"], "data: --config needs --dataset; leave it out\n"),
+        (["--columns", 2, 1], "data: --columns needs --pairs; leave it out\n"),
+        (["--min-count", 50], "data: --min-count 50 needs --encoding words; leave it out\n"),
+        (["--languages", "en", "en"], "data: --languages en en: two names for two encodings, or --joint\n"),
     ],
 )
-def test_values_out_of_range(text, tmp_path, capsys, more, message):
+def test_options_that_do_not_fit(text, tmp_path, capsys, more, message):
     assert run("prepare", *text, "--output", tmp_path / "out", *more) == 2
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--config", "de-en"], "--config needs --dataset; leave it out"),
-        (["--columns", 2, 1], "--columns needs --pairs; leave it out"),
-        (["--min-count", 50], "--min-count 50 needs --encoding words; leave it out"),
-        (["--languages", "en", "en"], "--languages en en: two names for two encodings, or --joint"),
-    ],
-)
-def test_options_that_do_not_fit(text, tmp_path, capsys, more, message):
-    assert run("prepare", *text, *more, "--output", tmp_path / "out") == 2
-    assert capsys.readouterr().err == f"data: {message}\n"
 
 
 def names(folder: Path) -> set[str]:
@@ -282,5 +272,3 @@ def test_columns_of_a_file(tmp_path, capsys):
     assert capsys.readouterr().err == (
         f"data: {table}:1: 1 column, separated by tabs; expected at least 3 (--columns names source and target)\n"
     )
-    assert run("prepare", "--train", table, table, "--columns", 1, 2, *more) == 2
-    assert capsys.readouterr().err == "data: --columns needs --pairs; leave it out\n"
