@@ -1,4 +1,4 @@
-"""From the marked reference to what students get: `python -m release build | check | update`.
+"""From the marked reference to what students get: `python -m release build | update`.
 
     regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
     prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both

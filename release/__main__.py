@@ -1,4 +1,4 @@
-"""The command line: `python -m release build | check | update`."""
+"""The command line: `python -m release build | update`."""
 
 import argparse
 import re
@@ -9,10 +9,11 @@ from pathlib import Path
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
-from .build import MANIFEST, Project, Release, check_target, compare, compare_package, make_release, write_release
+from .build import MANIFEST, Project, Release, check_target, make_release, write_release
 from .gates import GateResult, run_gates
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .regions import ReleaseError
+from .skeleton import read_folder
 from .trials import GATES
 from .update import add_parser as add_update
 
@@ -46,7 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
         description="Make what students get from the annotated reference, and check it.",
         epilog="example: python -m release build --reference reference --output .",
     )
-    commands = parser.add_subparsers(required=True, metavar="build | check | update")
+    commands = parser.add_subparsers(required=True, metavar="build | update")
     build = commands.add_parser(
         "build",
         help="strip, run the gates, write student/ and dist/",
@@ -57,20 +58,12 @@ def make_parser() -> argparse.ArgumentParser:
     build.add_argument("--force", action="store_true", help="overwrite files in student/ that were edited by hand")
     index_help = "index of CPU-only builds of PyTorch, for students and Gradescope (default: pip's own settings there)"
     build.add_argument("--torch-index", type=index_url, default="", metavar="URL", help=index_help)
-    check = commands.add_parser(
-        "check",
-        help="compare student/ and the notebooks with what the reference makes",
-        description="Fail if student/ or a notebook is out of date. Nothing is written, and no gate is run.",
-        epilog="example: python -m release check",
-    )
-    check.set_defaults(run=run_check, torch_index="")
-    for command in (build, check, add_update(commands)):
+    for command in (build, add_update(commands)):
         command.add_argument("--root", type=Path, default=ROOT, help="the project (default: where this package is)")
         command.add_argument("--reference", type=Path, help="the annotated solution (default: ROOT/reference)")
         phase_help = "1 = hold back the tests of components that students write tests for (default: assignment.toml's)"
         command.add_argument("--phase", type=int, choices=(1, 2), help=phase_help)
     build.add_argument("--output", type=Path, help="folder for student/ and dist/ (default: ROOT)")
-    check.add_argument("--output", type=Path, help="folder that has student/ (default: ROOT)")
     return parser
 
 
@@ -92,17 +85,7 @@ def run_build(options: argparse.Namespace, project: Project) -> int:
         print(f"release: a gate failed; nothing in {project.output}/ was changed", file=sys.stderr)
         return FAILED_CHECK
     changed = write_release(release, project.output, options.force)
-    print(_summary(release, changed, compare_package(project, release), bool(project.index)))
-    return 0
-
-
-def run_check(_: argparse.Namespace, project: Project) -> int:
-    """Names every file that differs."""
-    if lines := compare(project):
-        print("\n".join(lines), file=sys.stderr)
-        print("release: fix it with: python -m release build", file=sys.stderr)
-        return FAILED_CHECK
-    print("student/ and the notebooks are up to date")
+    print(_summary(project, release, changed))
     return 0
 
 
@@ -121,7 +104,7 @@ def _as_table(results: Sequence[GateResult]) -> str:
     return "\n".join(lines)
 
 
-def _summary(release: Release, changed: Sequence[str], notes: Sequence[str], has_index: bool) -> str:
+def _summary(project: Project, release: Release, changed: Sequence[str]) -> str:
     """What was made and what has changed, what to do next, and what in `student/` is not made from the reference."""
     package = release.assignment.package
     n_regions = sum(len(found) for found in release.skeleton.regions.values())
@@ -141,10 +124,11 @@ def _summary(release: Release, changed: Sequence[str], notes: Sequence[str], has
     if in_folder:
         lines.append(f"      commit {package}/: CI compares it with the reference")
     lines.append(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
-    if not has_index:
+    if not project.index:
         what = "Gradescope's image will get PyTorch's default build, which may be large"
         lines.append(f"note  {what}; for CPU-only builds: make release TORCH_INDEX=URL")
-    lines += [f"note  {note}; left alone" for note in notes]
+    others = sorted(read_folder(project.output / package).keys() - release.folder.keys())
+    lines += [f"note  {package}/{name} is not made from {project.reference_name}/; left alone" for name in others]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Makes a release in memory, puts it in its place, and compares what lies there with what the reference makes.
+"""Makes a release in memory, and puts it in its place.
 
 What someone has written by hand in `student/` is neither removed nor, without `--force`, overwritten.
 """
@@ -17,7 +17,7 @@ from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
 from .inputs import check_inputs
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
-from .notebooks import PROSE, Course, has_notebooks, make_course, read_efforts, release_folder
+from .notebooks import Course, has_notebooks, make_course, read_efforts
 from .packing import (
     GRADESCOPE_ZIP,
     HANDED_OUT,
@@ -199,37 +199,6 @@ def write_release(release: Release, output: Path, force: bool = False) -> list[s
     for name in gone:
         (output / name).unlink()
     return changed + gone
-
-
-def compare(project: Project) -> list[str]:
-    """One line for each file in `student/`, and each of the students' notebooks, that is out of date."""
-    assignment, skeleton, folder = make_package(project)
-    lines = _compare(project, assignment.package, folder, f"{project.reference_name}/")
-    if has_notebooks(project.root):
-        course = make_course(project.root, assignment, skeleton, read_requirements(project.root))
-        notebooks = {path: content for path, content in course.release.items() if path.endswith(".ipynb")}
-        origin = f"{PROSE}/ and {project.reference_name}/"
-        lines += _compare(project, release_folder(assignment.name), notebooks, origin, ".ipynb")
-    return lines
-
-
-def compare_package(project: Project, release: Release) -> list[str]:
-    """The same for `student/` alone, with a release that was made of the project."""
-    return _compare(project, release.assignment.package, release.folder, f"{project.reference_name}/")
-
-
-def _compare(project: Project, folder: str, expected: Mapping[str, bytes], origin: str, ending: str = "") -> list[str]:
-    files = read_folder(project.output / folder)
-    present = {name: content for name, content in files.items() if name.endswith(ending)}
-    lines = []
-    for name in sorted(expected.keys() | present.keys()):
-        if name not in present:
-            lines.append(f"{folder}/{name} is missing")
-        elif name not in expected:
-            lines.append(f"{folder}/{name} is not made from {origin}")
-        elif present[name] != expected[name]:
-            lines.append(f"{folder}/{name} is out of date")
-    return lines
 
 
 def _last_build(output: Path, part: str) -> dict[str, str]:

@@ -117,8 +117,6 @@ def test_a_fork_releases_the_example(fork, tmp_path):
     assert "TODO 1.1: make the weight and the bias." in tried.stdout
     solved = run(unpacked, "-m", "pytest", "-q", f"--submission={REFERENCE}")
     assert solved.returncode == 0 and "6 passed" in solved.stdout
-    checked = run(fork, "-m", "release", "check")
-    assert checked.returncode == 0, checked.stderr
 
 
 @pytest.mark.slow

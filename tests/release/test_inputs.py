@@ -17,10 +17,10 @@ LATIN = "é".encode("latin-1")
 
 @pytest.fixture
 def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
-    """The problems that stop a command, which writes nothing."""
+    """The problems that stop a build, which writes nothing."""
 
-    def build(command: str = "build", *arguments: str) -> list[str]:
-        assert main([command, "--root", str(project.root), *arguments]) == 2
+    def build(*arguments: str) -> list[str]:
+        assert main(["build", "--root", str(project.root), *arguments]) == 2
         out, err = capsys.readouterr()
         *found, last = err.splitlines()
         assert not out and last.startswith("release: stopped") and not (project.root / "dist").exists()
@@ -89,12 +89,11 @@ def test_a_rubric_item_without_a_test_and_a_test_of_no_item(project, problems, e
     ]
 
 
-@pytest.mark.parametrize("command", ["build", "check"])
-def test_a_wrong_folder_or_assignment_is_one_line(command: str, project, problems, edit) -> None:
-    (problem,) = problems(command, "--reference", "nowhere")
+def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> None:
+    (problem,) = problems("--reference", "nowhere")
     assert problem.endswith("nowhere: no files there; name the folder with --reference")
     edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
-    (problem,) = problems(command)
+    (problem,) = problems()
     assert "assignment.toml: task 1" in problem
 
 
