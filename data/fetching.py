@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import html
-import json
 import os
 import re
 import shlex
@@ -82,54 +81,37 @@ def add_fetch_command(commands: Commands) -> None:
     parser.add_argument("--url", action="append", default=[], metavar="URL", help=url_help)
     retries_help = f"further attempts after one that brought nothing new (default: {RETRIES})"
     parser.add_argument("--retries", type=at_least(0, 100), default=RETRIES, metavar="N", help=retries_help)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run_fetch(options: argparse.Namespace) -> int:
     """Downloads what is missing and prints what to do next."""
     name = options.name
     if name is None:
-        list_corpora(options.json)
+        list_corpora()
         return 0
     corpus = read_table()[name]
     urls = choose_urls(name, corpus, options.url)
     folder = options.output or DOWNLOADS / name
     missing = [file for file in corpus["files"] if not _is_there(folder / file["name"], file["checksum"])]
     about = [f"{name}: {corpus['title']}", *(f"{field}: {corpus[field]}" for field in ("licence", "citation", "home"))]
-    print("\n".join(about), file=sys.stderr if options.json else sys.stdout, flush=True)
+    print("\n".join(about), flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     for file in missing:
         download(urls[file["name"]], folder / file["name"], file["checksum"], options.retries)
     texts = [text for text in corpus["texts"] if not (folder / text).exists()]
     for text in texts:
         write_text(folder, corpus["texts"][text], folder / text)
-    new = [*(file["name"] for file in missing), *texts]
-    names = [*urls, *corpus["texts"]]
-    following = corpus["prepare"].replace("{folder}", shlex.quote(str(folder)))
-    if options.json:
-        found = {"folder": str(folder), "files": names, "new": new, "next": following}
-        print(json.dumps({**_described(name, corpus), **found}))
-    else:
-        print(f"{folder}: {len(new)} of {len(names)} files are new\nnext: {following}")
+    print(f"{folder}: {len(missing) + len(texts)} of {len(urls) + len(corpus['texts'])} files are new")
+    print("next:", corpus["prepare"].replace("{folder}", shlex.quote(str(folder))))
     return 0
 
 
-def list_corpora(as_json: bool) -> None:
+def list_corpora() -> None:
     """Prints what there is."""
-    corpora = read_table()
-    if as_json:
-        print(json.dumps([_described(name, corpus) for name, corpus in corpora.items()]))
-        return
-    for name, corpus in corpora.items():
+    for name, corpus in read_table().items():
         print(f"{name}\n  {corpus['title']}\n  licence: {corpus['licence']}\n  format: {corpus['format']}")
         if corpus["dataset"]:
             print(f"  or: python -m data prepare {corpus['dataset']}")
-
-
-def _described(name: str, corpus: Corpus) -> dict[str, str]:
-    """What a user should know of a corpus."""
-    fields = ("title", "home", "licence", "citation", "format", "dataset")
-    return {"corpus": name, **{field: corpus[field] for field in fields}}
 
 
 def _is_there(path: Path, checksum: str) -> bool:

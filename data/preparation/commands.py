@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -101,7 +100,6 @@ def add_prepare_command(commands: Commands) -> None:
         help="learn the encodings even if the folder has some that were learnt with the same choices",
     )
     parser.add_argument("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def language(text: str) -> str:
@@ -139,10 +137,7 @@ def run_prepare(options: argparse.Namespace) -> int:
         summary = prepare(read_text(options, choices), choices, made, known, bar.update)
         summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
         removed = replace_corpus(options.output, made, summary, earlier.get("files", ()))
-    if options.json:
-        print(json.dumps({**summary, "removed": removed}))
-    else:
-        print("\n".join(report(options.output, summary, removed)))
+    print("\n".join(report(options.output, summary, removed)))
     return 0
 
 
