@@ -77,7 +77,7 @@ def measure(count: int, copies: int, seeds: int) -> int:
             in_class = write_class(Path(folder, "class"), count, copies, seed)
             done = run("-m", "autograder", "similar", Path(folder, "class"), "--output", Path(folder, "marks"))
             pairs = json.loads(Path(folder, "marks", "similar.json").read_text(encoding="utf-8"))["pairs"]
-        listed = [frozenset((pair["left"]["key"], pair["right"]["key"])) for pair in pairs]
+        listed = [frozenset((pair["left"], pair["right"])) for pair in pairs]
         outcomes.append(judged(listed, in_class, count))
         planted.update(one.disguise for one in in_class)
         seconds.append(done.cpu)

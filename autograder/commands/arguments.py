@@ -20,7 +20,7 @@ from ..scoring import read_references
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-RUNNING = ("seed", "json", "assignment", "release", "level")
+RUNNING = ("seed", "assignment", "release", "level")
 """What every command takes that runs submissions."""
 GRADING = (*RUNNING, "references")
 CLASS = ("roster", "layout")

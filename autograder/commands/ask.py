@@ -55,7 +55,7 @@ def add_commands(commands: Commands) -> None:
         "questions with four options each, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
-        (*RUNNING, *CLASS, "jobs", "store"),
+        (*RUNNING, *CLASS, "json", "jobs", "store"),
     )
     what = "folder, .zip, .tar.gz or notebook; with --class a download"
     parser.add_argument("submission", type=Path, nargs="?", help=what)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +37,7 @@ def add_commands(commands: Commands) -> None:
         "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
         "could not find a student, or the assignment's column is not known.",
         "marks --for canvas --roster gradebook.csv",
-        ("assignment", "json", "store"),
+        ("assignment", "store"),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
     parser.add_argument("--for", dest="platforms", nargs="+", required=True, choices=PLATFORMS, help="one or more")
@@ -69,20 +68,8 @@ def run(options: argparse.Namespace) -> int:
     about = About(judgement.assignment, judgement.max_score, options.column, points)
     exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}
     without = [result for result in results if result.score is None]
-    if options.json:
-        content: dict[str, object] = {"without_score": {result.member.id: result.status.value for result in without}}
-        for name, one in exports.items():
-            files = {"marks": str(one.marks), "feedback": str(one.feedback)}
-            content[name] = {
-                **files,
-                "unknown": list(one.table.unknown),
-                "note": one.table.note,
-                "doubt": one.table.doubt,
-            }
-        print(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
-        for name, one in exports.items():
-            print(f"{name}: {one.marks}, {one.feedback}")
+    for name, one in exports.items():
+        print(f"{name}: {one.marks}, {one.feedback}")
     if without:
         tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
     for name, one in exports.items():

@@ -33,7 +33,7 @@ def add_commands(commands: Commands) -> None:
         "grade one submission",
         "Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
         "submissions/anna --results results/anna.json",
-        (*GRADING, "to-nbgrader"),
+        (*GRADING, "json", "to-nbgrader"),
     )
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     results = "results in Gradescope's format; default: results.json"
@@ -131,11 +131,8 @@ def replay(options: argparse.Namespace) -> int:
     with open_grader(assignment, options.references, options.level) as grader:
         new = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()))
     found = differences(old, new)
-    if options.json:
-        print(json.dumps(as_results(new), indent=2, ensure_ascii=False))
-    else:
-        print(as_table(new))
-        print("\n".join(["", *(found or [f"the marks are those of {options.record}"])]))
+    print(as_table(new))
+    print("\n".join(["", *(found or [f"the marks are those of {options.record}"])]))
     return int(bool(found))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from ..classroom.results import Results
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
-from ..reports.class_summary import as_class_table, as_regrade_table, rows_of, write_regrade, write_summary
+from ..reports.class_summary import as_class_table, as_regrade_table, write_regrade, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages
 from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
@@ -90,14 +89,11 @@ def run(options: argparse.Namespace) -> int:
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
         write_marks(book, in_book, entries, results, options.release, assignment)
-    if options.json:
-        print(json.dumps(rows_of(results), indent=2, ensure_ascii=False))
-    else:
-        print(as_class_table(roll, results))
-        print(f"\nlook at it in a browser: {options.output / 'class.html'}")
-        print(f"records, pages of students, summary.csv, summary.json: {options.output}")
+    print(as_class_table(roll, results))
+    print(f"\nlook at it in a browser: {options.output / 'class.html'}")
+    print(f"records, pages of students, summary.csv, summary.json: {options.output}")
     if held:
-        print(f"\n{as_regrade_table(held, names)}", file=sys.stderr if options.json else sys.stdout)
+        print(f"\n{as_regrade_table(held, names)}")
     waits = any(not one.is_kept for one in held)
     return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
 

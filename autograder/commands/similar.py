@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +17,7 @@ from ..classroom.entries import Roll, take_class
 from ..classroom.similarity import BY_CHANCE, HIGHEST_BLEU, Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..intake import take_in
-from ..reports.pages.similar_pages import in_words, share_in_words, similar_json, write_similar_page
+from ..reports.pages.similar_pages import in_words, share_in_words, write_similar_page
 from ..sandbox.zygote import Zygote
 from ..scoring import read_references
 from .arguments import CLASS, FOLDER, Commands, add_parser, check_references
@@ -40,7 +39,7 @@ def add_commands(commands: Commands) -> None:
         "Writes similar.html, with both places side by side, and similar.json. These are findings for a person to "
         "judge; no mark depends on them. No submitted code is run. The exit status is 0 whatever is found.",
         "submissions --roster roster.csv --output marks",
-        (*CLASS, "output", "jobs", "json", "assignment", "references", "release"),
+        (*CLASS, "output", "jobs", "assignment", "references", "release"),
     )
     parser.add_argument("folder", type=Path, help=FOLDER)
     share = f"list pairs as long as chance would name at most this share of the students (default: {BY_CHANCE:g})"
@@ -57,7 +56,7 @@ def add_commands(commands: Commands) -> None:
         "the submission's translations.txt. All of it runs in the sandbox. What differs is for a person to judge; no "
         "mark depends on it. The exit status is 1 if it does not agree.",
         "submissions/anna",
-        ("references", "level", "json", "release", "assignment"),
+        ("references", "level", "release", "assignment"),
     )
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook, with translations.txt")
     parser.add_argument("--checkpoint", type=Path, help="a file that `train` saved; default: best.pt in the submission")
@@ -80,14 +79,10 @@ def similar(options: argparse.Namespace) -> int:
     read = read_class(entries, options.release, assignment, references, jobs, sys.stderr.isatty())
     written = {entry.key: read[entry] for entry in entries}
     findings = find_matches(written, options.by_chance, options.highest_bleu)
-    content = similar_json(findings, roll, written)
-    write_json(options.output / "similar.json", content)
+    write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
     write_similar_page(findings, roll, written, assignment, options.output)
-    if options.json:
-        print(json.dumps(content, indent=2, ensure_ascii=False))
-    else:
-        print("\n".join(findings_as_text(findings, roll)))
-        print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
+    print("\n".join(findings_as_text(findings, roll)))
+    print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
     return 0
 
 
@@ -112,10 +107,8 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
     for key, why in translations.close_to_references.items():
         lines.append(f"  translations of {shown(key)}: {why}")
     for group in translations.groups[:SHOWN]:
-        known = [shown(key) for key in group.keys[:SHOWN]]
-        *most, last = known if len(group.keys) <= SHOWN else [*known, f"{len(group.keys) - SHOWN} more"]
         what = f"{share_in_words(group)} of the mistakes are the same, usually {translations.usual:.0%}"
-        lines.append(f"  translations of {', '.join(most)} and {last}: {what}")
+        lines.append(f"  translations of {first_of([*map(shown, group.keys)], SHOWN)}: {what}")
     if len(translations.groups) > SHOWN:
         lines.append(f"  … and {counted(len(translations.groups) - SHOWN, 'more group')} of translations")
     if findings.unread:
@@ -134,9 +127,7 @@ def translate_again(options: argparse.Namespace) -> int:
     checkpoint = bytes_of(options.checkpoint) if options.checkpoint else None
     with Zygote(assignment, options.level) as zygote:
         found = translate(intake, checkpoint, sample, assignment, zygote)
-    if options.json:
-        print(json.dumps({**asdict(found), "agrees": found.agrees}, indent=2, ensure_ascii=False))
-    elif found.problem:
+    if found.problem:
         print(f"not translated: {found.problem}")
     else:
         n_equal = found.sampled - len(found.differing)

@@ -12,16 +12,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 from foundation.child_processes import Ended, ask_forked
 
 from ...intake import Intake, IntakeError, take_in
 from ...intake.modules import read_release
-from ...sources import dump, parse, statements_of
+from ...sources import parse
 from ..entries import Entry
-from .one_form import LENGTH, ModuleNames, Reader, blocks_in, fingerprints, in_one_form, nodes_in
+from .one_form import LENGTH, ModuleNames, Reader, fingerprints, in_one_form, nodes_in
 from .translations import Translated, translated
 
 SECONDS = 30.0
@@ -34,13 +33,11 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 OTHER = "other code"
 """Of a module: what belongs to none of the contract's components, such as helpers."""
 METHODS = frozenset({"forward", "__init__", "__call__"})
-Given = Mapping[str, frozenset[str]]
-"""The statements that were handed out, by module."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote in one function, or outside all functions, without what was handed out."""
+    """What stands in one function, or outside all functions."""
 
     component: str  # "layers.LayerNorm", or "layers: other code"
     module: str  # that contains it
@@ -68,30 +65,21 @@ class Written:
     translations: Translated | None = None  # None where there are none, or they cannot be read
 
 
-@dataclass(frozen=True)
-class HandedOut:
-    """What was handed out, in two forms: what a student has renamed there is still given."""
-
-    statements: Given = field(default_factory=dict)  # as they are
-    hashes: frozenset[int] = frozenset()  # their fingerprints
-
-
-def handed_out(release: Path, contract: Contract) -> HandedOut:
-    """What was handed out of the contract's modules."""
+def handed_out(release: Path, contract: Contract) -> frozenset[int]:
+    """The fingerprints of what was handed out; what a student has renamed there is still given."""
     sources = read_release(release, contract)
-    everything = written_in(Intake("release", sources, frozenset(sources)), contract, HandedOut())
-    hashes = frozenset(one.hash for prints in everything.prints.values() for one in prints)
-    return HandedOut(given_in(sources, contract), hashes)
+    everything = written_in(Intake("release", sources, frozenset(sources)), contract, frozenset())
+    return frozenset(one.hash for prints in everything.prints.values() for one in prints)
 
 
-def written_in(intake: Intake, contract: Contract, given: HandedOut) -> Written:
-    """The fingerprints of a submission's answers."""
+def written_in(intake: Intake, contract: Contract, given: frozenset[int]) -> Written:
+    """The fingerprints of a submission's answers, without those of what was handed out."""
     written = Written()
     count = 0
-    for answer in answers_of(intake, contract, given.statements):
+    for answer in answers_of(intake, contract):
         tokens, lines = answer.reader.read(in_one_form(answer.body, answer.reader.nameless))
         for start, found in fingerprints(tokens):
-            if found in given.hashes:
+            if found in given:
                 continue
             own = tuple(sorted(set(lines[start : start + LENGTH])))
             written.prints.setdefault(answer.component, []).append(Print(found, answer.module, own))
@@ -140,12 +128,7 @@ def read_class(
     return found
 
 
-def given_in(release: Sources, contract: Contract) -> Given:
-    """What was handed out of the contract's modules."""
-    return {module: statements_of(release[module][1]) for module in contract.modules if module in release}
-
-
-def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[Answer]:
+def answers_of(intake: Intake, contract: Contract) -> Iterator[Answer]:
     """The answers in each module that a submission brings; modules that are not Python have none."""
     fixed = METHODS | frozenset(contract.methods)
     for module in sorted(intake.submitted):
@@ -155,11 +138,10 @@ def answers_of(intake: Intake, contract: Contract, given: Given) -> Iterator[Ans
         components = contract.modules.get(module, ())
         names = names_of(tree, fixed | frozenset(components))
         for place, body, own in blocks_of(tree):
-            left = without_given(body, given.get(module, frozenset()))
-            if left:
+            if body:
                 top = place.partition(".")[0]
                 component = f"{module}.{top}" if top in components else f"{module}: {OTHER}"
-                yield Answer(component, module, left, Reader(names, own))
+                yield Answer(component, module, body, Reader(names, own))
 
 
 def blocks_of(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt], frozenset[str]]]:
@@ -190,15 +172,6 @@ def bound_in(node: ast.AST) -> frozenset[str]:
         elif isinstance(part, Definition) and part is not node:
             found.add(part.name)
     return frozenset(found)
-
-
-def without_given(body: list[ast.stmt], given: frozenset[str]) -> list[ast.stmt]:
-    """The statements that were not handed out; of a compound one whatever is left in it."""
-    left = [statement for statement in body if dump(statement) not in given]
-    for statement in left:
-        for part, name, block in blocks_in(statement):
-            setattr(part, name, without_given(block, given))
-    return left
 
 
 def names_of(tree: ast.Module, fixed: frozenset[str]) -> ModuleNames:

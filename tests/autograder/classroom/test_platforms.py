@@ -12,6 +12,7 @@ from autograder.__main__ import main
 from autograder.commands import export_marks
 from autograder.grading.recording import TasksJudged
 from autograder.testing.results import State, TaskResult
+from foundation.places import ASSIGNMENT_FILE
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader
 
@@ -89,6 +90,20 @@ def grade(tmp_path, use, monkeypatch):
     return run
 
 
+@pytest.fixture
+def walk(tmp_path, grade):
+    """From files of a download to the rows that a platform imports; what grading returns."""
+
+    def go(files: dict[str, str], platform: str, *options: str, roster: str = "") -> tuple[int, list[dict[str, str]]]:
+        (tmp_path / "roster.csv").write_text(roster)
+        options += ("--roster", str(tmp_path / "roster.csv")) if roster else ()
+        status, marks = grade(files, *options)
+        assert main(["export-marks", str(marks), "--for", platform, *options]) == 0
+        return status, rows_of(marks / "export" / f"{platform}.csv")
+
+    return go
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     content = path.read_bytes()
     assert content.startswith(b"\xef\xbb\xbf"), "spreadsheets take it for UTF-8"
@@ -157,3 +172,61 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade
     assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
     assert main(["export-marks", str(marks), "--for", "plain"]) == 0
     assert [row["score"] for row in rows_of(marks / "export" / "plain.csv")] == ["100", ""]
+
+
+def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(walk):
+    lines = '"Smith, Anna",1.3146E+17,,as,\n"Ray, Ben",1.3146E+17,,br,\n'
+    status, rows = walk(
+        {"smithanna_131460000000012345_70_layers.py": "# Anna", "rayben_131460000000067890_71_layers.py": "# Ben"},
+        "canvas",
+        roster=f"Student,ID,SIS User ID,SIS Login ID,Section\n{lines}",
+    )
+    found = [(row["ID"], row["SIS Login ID"]) for row in rows[1:]]
+    assert status == 0 and found == [("131460000000012345", "as"), ("131460000000067890", "br")]
+
+
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, tmp_path, output, capsys):
+    times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
+    times |= {"dora": "yesterday", "eve": ""}
+    files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
+    files |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in times.items()}
+    late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    options = ("--assignment", str(tmp_path / "assignment.toml"))
+    status, rows = walk(files, "plain", *options)
+    assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
+    page = (output / "class.html").read_text()
+    assert "the time of submission cannot be read (&#39;yesterday&#39; in timestamp.txt)" in page
+    scores = {row["id"]: row["score"] for row in rows}
+    assert status == 1 and scores == {"anna": "50", "bob": "100", "carl": "50", "dora": "", "eve": "", "fay": ""}
+    assert main(["list-class", str(tmp_path / "download"), *options]) == 1
+    assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
+
+
+def test_the_time_of_a_moodle_submission_is_in_the_worksheet(walk, tmp_path, capsys):
+    times = {"Anna": "Friday, 25 December 2026, 3:00 PM", "Bob": "Saturday, 26 December 2026, 4:10 PM"}
+    times |= {"Carl": "gestern", "Dora": "-"}
+    files = {f"{name}_{n}_assignsubmission_file/layers.py": f"# {name}" for n, name in enumerate(times)}
+    lines = "".join(
+        f'Participant {n},{name},Submitted{" - 1 day late" * (name == "Bob")},90.00,-,,"{time}"\n'
+        for n, (name, time) in enumerate(times.items())
+    )
+    roster = f"Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n{lines}"
+    late = "[late]\ndue = 2026-12-25T15:00:00+01:00\npercent_per_day = 10\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    _, rows = walk(files, "moodle", "--assignment", str(tmp_path / "assignment.toml"), roster=roster)
+    said = capsys.readouterr().out
+    assert [row["Grade"] for row in rows] == ["100", "80", "", "100"]
+    summary = json.loads((tmp_path / "marks" / "summary.json").read_text())["students"]
+    assert [(row["late"], row["late_days"]) for row in summary] == [
+        ("no", 0),
+        ("late", 2),
+        ("unknown", None),
+        ("", None),
+    ]
+    assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
+    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv")]) == 0
+    assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
+    of_it = ["--assignment", str(tmp_path / "assignment.toml")]
+    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv"), *of_it]) == 1
+    assert "Bob; 2026-12-26 16:10; 2 days late\n" in capsys.readouterr().out
