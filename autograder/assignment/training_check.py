@@ -33,18 +33,15 @@ def explain(losses: Sequence[float], accuracy: float) -> str:
     return f"{text} (expected: {ENOUGH:.0%}); its loss went from {losses[0]:.2f} to {losses[-1]:.2f}"
 
 
-def train_and_test(submission: SubmissionUnderTest, case: Case, losses: list[float], norm_first: bool = False) -> float:
+def train_and_test(submission: SubmissionUnderTest, case: Case, losses: list[float]) -> float:
     """Trains a small model, and returns the share of new sequences that it reverses without a mistake.
 
     Args:
         submission: whose components are used, all of them its own.
         case: draws the data and the initial values of the parameters.
         losses: takes the mean loss of each epoch.
-        norm_first: whether the model is pre-norm.
     """
-    model: Any = submission.build(
-        "model.Transformer", VOCABULARY, VOCABULARY, **SIZES, norm_first=norm_first, isolated=False
-    )
+    model: Any = submission.build("model.Transformer", VOCABULARY, VOCABULARY, **SIZES, isolated=False)
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.squeeze().dim() > 1:  # matrices; gains and shifts are as they are made

@@ -2,9 +2,9 @@
 
     submission.py   opens a grader, grades a submission   recording.py   events, and the record that they make
     judging.py      judges, and yields events             record.py      the record, as JSON too
-    translations.py the part that BLEU judges             seeds.py       where random inputs come from
-    whole_model.py  does it learn; what it looks at       grader_version.py  when a record is out of date
-    own_tests.py    what students' own tests find         made_code.py    what these are tried on; boxes of bug hunts
+    whole_model.py  BLEU; does it learn, what it looks at seeds.py       where random inputs come from
+    own_tests.py    what students' own tests find         grader_version.py  when a record is out of date
+    made_code.py    what these are tried on; boxes of bug hunts
 
 Only `judging` (with `whole_model` and `own_tests`) needs PyTorch; `submission` imports it once the zygote runs.
 """

@@ -1,6 +1,6 @@
 """Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
 
-    for event in judge(intake, assignment, seed, grader):
+    for event in grader.judge(intake, seed):
         record = recorder.add(event)
 
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
@@ -11,7 +11,6 @@ say about submitted code, and a safety net around our own, which is noted when i
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -35,7 +34,6 @@ from ..testing.hints import fitting, pattern_of, read_hints
 from ..testing.own_run import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .own_tests import judge_own_tests
-from .record import Training
 from .recording import (
     Contained,
     Event,
@@ -44,8 +42,7 @@ from .recording import (
     Noted,
     TasksJudged,
 )
-from .translations import judge_translations
-from .whole_model import Trainability, missing_for, show_learned, try_training
+from .whole_model import judge_translations, show_learned, try_training
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician
@@ -60,7 +57,7 @@ DIAGNOSIS_SECONDS = 20.0
 
 @dataclass
 class Grader:
-    """What all submissions of an assignment are judged with; see `launcher.open_grader`.
+    """What all submissions of an assignment are judged with; see `submission.open_grader`.
 
     Attributes:
         assignment: tasks, points, thresholds, limits.
@@ -87,16 +84,93 @@ class Grader:
         show_progress: bool = False,
         killed_before: Container[str] = (),
     ) -> Iterator[Event]:
-        """Judges one submission; see `judge`."""
-        return judge(
-            submission,
-            self.assignment,
-            seed,
-            self,
-            tries_training=tries_training,
-            show_progress=show_progress,
-            killed_before=killed_before,
-        )
+        """Judges one submission that has been taken in.
+
+        Args:
+            submission: its files.
+            seed: for the tests' random inputs.
+            tries_training: whether to try a short training run of the whole; it takes some seconds and earns no points.
+            show_progress: shows a progress bar.
+            killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
+
+        Yields:
+            What becomes known, in order; `Finished` at last.
+
+        Raises:
+            SandboxUnavailableError: where the machine cannot contain the submission as asked, or something outside has
+                ended the zygote or a worker. No test is blamed then.
+            RuntimeError: outside the main thread of a process, where limits do not work.
+        """
+        check_main_thread()
+        assignment = self.assignment
+        yield from map(Noted, submission.notes)
+        yield from map(Noted, find_own_parts(submission.sources, assignment, submission.locate))
+        yield from judge_translations(submission, assignment, self.references)
+        found = search_text(submission, assignment)
+        yield from map(Noted, found.notes)
+        if found.internals:
+            uses = found.internals
+            places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
+            yield Found({"internals": places})
+        tested = [task for task in assignment.tasks if task.components and not task.tests_of]
+        known: dict[str, TaskResult] = {}
+        tape = Tape()
+        broken: list[str] = []
+        seconds_of_diagnosis = 0.0
+        with (
+            Explainer(tape, assignment, broken.append, self.diagnostician) as explainer,
+            Sandbox(
+                {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
+                assignment,
+                zygote=self.zygote,
+                tape=tape,
+                locate=submission.locate,
+                killed_before=killed_before,
+            ) as sandbox,
+        ):
+            for outcomes in self.tests.run(sandbox, seed, show_progress):
+                sandbox.check()
+                done = [t for t in tested if t.marker in outcomes and t.number not in known]
+                results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
+                results = refuse_short_cuts(results, found.short_cuts, submission)
+                if seconds_of_diagnosis < DIAGNOSIS_SECONDS:
+                    began = time.process_time()
+                    results = explainer.explain(results)
+                    seconds_of_diagnosis += time.process_time() - began
+                    sandbox.check()
+                known |= {result.task.number: result for result in results}
+                yield from contained(sandbox)
+                if results:
+                    yield TasksJudged(tuple(results))
+            exhausted = [
+                f"the grader stopped checking answers in {nodeid}" for nodeid in self.tests.checking_time.exhausted_by
+            ]
+            if seconds_of_diagnosis >= DIAGNOSIS_SECONDS:
+                broken.append(f"diagnosis ended after {DIAGNOSIS_SECONDS:g} s of CPU time; no marks depend on it")
+            for note in [*exhausted, *broken]:
+                yield Noted(note, is_about_run=True)
+            untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
+            if untested:
+                yield TasksJudged(tuple(untested))
+            by_hand = tuple(left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand)
+            if by_hand:
+                yield TasksJudged(by_hand)
+            for task in assignment.tasks:
+                if task.tests_of:
+                    yield TasksJudged((judge_own_tests(submission, task, assignment, self.zygote, seed),))
+            for result in find_hints(known.values(), self.tests, sandbox, assignment):
+                yield TasksJudged((result,))
+            if tries_training:
+                sandbox.grant_the_rest()
+                yield Found({"training": try_training(sandbox, assignment, [*known.values(), *untested])})
+                yield from contained(sandbox)
+            if submission.checkpoint is not None:
+                sandbox.grant_the_rest()
+                learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
+                if learned is not None:
+                    yield Found({"learned": learned})
+                    yield from contained(sandbox)
+        yield Finished()
 
     def prepare(self) -> None:
         """Does once what the diagnosis of many submissions has in common; their processes are forked from this one."""
@@ -115,106 +189,6 @@ class Grader:
         before = self.zygote
         self.zygote = living(before, self.assignment, self.level)
         return self.zygote is not before
-
-
-def judge(
-    submission: Intake,
-    assignment: Assignment,
-    seed: int,
-    grader: Grader,
-    *,
-    tries_training: bool = False,
-    show_progress: bool = False,
-    killed_before: Container[str] = (),
-) -> Iterator[Event]:
-    """Judges one submission that has been taken in.
-
-    Args:
-        submission: its files.
-        assignment: tasks, points, thresholds, limits.
-        seed: for the tests' random inputs.
-        grader: references, tests and zygote.
-        tries_training: whether to try a short training run of the whole; it takes some seconds and earns no points.
-        show_progress: shows a progress bar.
-        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
-
-    Yields:
-        What becomes known, in order; `Finished` at last.
-
-    Raises:
-        SandboxUnavailableError: where the machine cannot contain the submission as asked, or something outside has
-            ended the zygote or a worker. No test is blamed then.
-        RuntimeError: outside the main thread of a process, where limits do not work.
-    """
-    check_main_thread()
-    yield from map(Noted, submission.notes)
-    yield from map(Noted, find_own_parts(submission.sources, assignment, submission.locate))
-    yield from judge_translations(submission, assignment, grader.references)
-    found = search_text(submission, assignment)
-    yield from map(Noted, found.notes)
-    if found.internals:
-        uses = found.internals
-        places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
-        yield Found({"internals": places})
-    tested = [task for task in assignment.tasks if task.components and not task.tests_of]
-    known: dict[str, TaskResult] = {}
-    tape = Tape()
-    broken: list[str] = []
-    seconds_of_diagnosis = 0.0
-    with (
-        Explainer(tape, assignment, broken.append, grader.diagnostician) as explainer,
-        Sandbox(
-            {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
-            assignment,
-            zygote=grader.zygote,
-            tape=tape,
-            locate=submission.locate,
-            killed_before=killed_before,
-        ) as sandbox,
-    ):
-        for outcomes in grader.tests.run(sandbox, seed, show_progress):
-            sandbox.check()
-            done = [t for t in tested if t.marker in outcomes and t.number not in known]
-            results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-            results = refuse_short_cuts(results, found.short_cuts, submission)
-            if seconds_of_diagnosis < DIAGNOSIS_SECONDS:
-                began = time.process_time()
-                results = explainer.explain(results)
-                seconds_of_diagnosis += time.process_time() - began
-                sandbox.check()
-            known |= {result.task.number: result for result in results}
-            yield from contained(sandbox)
-            if results:
-                yield TasksJudged(tuple(results))
-        exhausted = [
-            f"the grader stopped checking answers in {nodeid}" for nodeid in grader.tests.checking_time.exhausted_by
-        ]
-        if seconds_of_diagnosis >= DIAGNOSIS_SECONDS:
-            broken.append(f"diagnosis ended after {DIAGNOSIS_SECONDS:g} s of CPU time; no marks depend on it")
-        for note in [*exhausted, *broken]:
-            yield Noted(note, is_about_run=True)
-        untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
-        if untested:
-            yield TasksJudged(tuple(untested))
-        by_hand = tuple(left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand)
-        if by_hand:
-            yield TasksJudged(by_hand)
-        for task in assignment.tasks:
-            if task.tests_of:
-                yield TasksJudged((judge_own_tests(submission, task, assignment, grader.zygote, seed),))
-        for result in find_hints(known.values(), grader.tests, sandbox, assignment):
-            yield TasksJudged((result,))
-        if tries_training:
-            sandbox.grant_the_rest()
-            yield Found({"training": try_whole(sandbox, assignment, [*known.values(), *untested])})
-            yield from contained(sandbox)
-        if submission.checkpoint is not None:
-            sandbox.grant_the_rest()
-            learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
-            if learned is not None:
-                yield Found({"learned": learned})
-                yield from contained(sandbox)
-    yield Finished()
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:
@@ -245,16 +219,6 @@ def find_hints(
 def contained(sandbox: Sandbox) -> Iterator[Contained]:
     """How submitted code was contained and what it printed, if any has run."""
     yield Contained(sandbox.layers, sandbox.output)
-
-
-def try_whole(sandbox: Sandbox, assignment: Assignment, results: list[TaskResult]) -> Training:
-    """The verdict on the whole submission, where all parts are there."""
-    reason = missing_for(results)
-    found = Trainability("not run", reason) if reason else try_training(sandbox, assignment)
-    losses = tuple(round(loss, 4) if math.isfinite(loss) else None for loss in found.losses)
-    return Training.model_validate(
-        {"state": found.state, "message": found.message, "accuracy": found.accuracy, "losses": losses}
-    )
 
 
 @dataclass

@@ -15,7 +15,8 @@ folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are
 """
 
 from ..sources import IntakeError
-from .submission import ARCHIVES, Intake, IntakeRefusedError, name_of, take_in
+from .modules import Intake
+from .submission import ARCHIVES, IntakeRefusedError, name_of, take_in
 from .tree import TRANSLATIONS, LooseFiles
 
 __all__ = [

@@ -37,25 +37,46 @@ SHOWN_FILES = 3
 
 
 @dataclass
-class Selection:
-    """The modules that make up the package, and notes for people.
+class Intake:
+    """The part of a submission that is graded.
 
     Attributes:
-        sources: all modules, by name.
-        submitted: names of those that the submission brings.
-        hashes: file name -> sha256 of the files that were read.
+        name: for reports.
+        sources: the submission's modules merged with the release's.
+        submitted: names of the modules that the submission brings.
+        translations: the content of translations.txt, or None.
+        translations_problem: why translations.txt cannot be read, or "".
+        checkpoint: the content of the trained model's file, or None.
+        answers: what the student has written for people to read; "" = nothing.
+        hashes: file name -> sha256 of every file that was read.
         notes: what a person should know.
+        origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
+        release: the modules that were handed out.
     """
 
+    name: str
     sources: dict[str, Source]
     submitted: set[str] = field(default_factory=set)
+    translations: bytes | None = None
+    translations_problem: str = ""
+    checkpoint: bytes | None = field(default=None, repr=False)
+    answers: str = ""
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    origins: dict[str, list[str]] = field(default_factory=dict)
+    release: Sources = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, release: Sources) -> Selection:
-        """The package's `__init__` alone, which is always the release's."""
-        return cls({"__init__": release.get("__init__", ("__init__.py", ""))})
+    def begin(cls, name: str, release: Sources, hashes: dict[str, str]) -> Intake:
+        """With the package's `__init__` alone, which is always the release's."""
+        sources = {"__init__": release.get("__init__", ("__init__.py", ""))}
+        return cls(name, sources, hashes=hashes, release=release)
+
+    def locate(self, module: str, line: int) -> str:
+        """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
+        origins = self.origins.get(module, [])
+        origin = origins[line - 1] if 0 < line <= len(origins) else ""
+        return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
 
     def replace_unusable(self, module: str, reason: str) -> None:
         """Replaces a module that cannot be used by one whose import raises the reason."""
@@ -63,11 +84,10 @@ class Selection:
         self.submitted.add(module)
         self.notes.append(reason)
 
-    def complete(self, release: Sources, contract: Contract, add: Callable[[str], bool] = lambda module: False) -> None:
+    def complete(self, contract: Contract, add: Callable[[str], bool] = lambda module: False) -> None:
         """Adds the contract's modules and what modules import, from the submission or else from the release.
 
         Args:
-            release: the modules that were handed out.
             contract: names those that are there in any case.
             add: adds a module of the submission, if it has one of that name.
         """
@@ -77,12 +97,12 @@ class Selection:
             if module in seen:
                 continue
             seen.add(module)
-            if module not in self.sources and not add(module) and module in release:
-                self.sources[module] = release[module]
+            if module not in self.sources and not add(module) and module in self.release:
+                self.sources[module] = self.release[module]
             if module in self.sources:
                 path, text = self.sources[module]
                 wanted += relative_imports(text, module, path)  # the tests of its components report a syntax error
-        self.sources = adapt(self.sources, contract)
+        self.sources = dict(adapt(self.sources, contract))
 
 
 def read_release(release: Path, contract: Contract) -> Sources:
@@ -98,13 +118,12 @@ def read_release(release: Path, contract: Contract) -> Sources:
     return found
 
 
-def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assignment) -> Selection:
-    """The contract's modules and those they import relatively, from the submission or otherwise from the release.
+def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
+    """Takes in the contract's modules and those they import relatively.
 
     Raises:
         RefusedError: for too many or too large modules, and for one that is used and cannot be read.
     """
-    selection = Selection.begin(release)
     spelling: dict[str, str] = {}
     n_bytes = 0
 
@@ -119,29 +138,28 @@ def select_modules(tree: Tree, place: Place, release: Sources, assignment: Assig
         except RefusedError as error:
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
         n_bytes += len(content)
-        if len(selection.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
+        if len(intake.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
             what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
             raise RefusedError(f"{what}; hand in only what is asked for")
         if (other := spelling.setdefault(file.casefold(), file)) != file:
             raise RefusedError(f"{quote(file)} and {quote(other)} differ only in case; rename one")
-        selection.hashes[file] = hashlib.sha256(content).hexdigest()
+        intake.hashes[file] = hashlib.sha256(content).hexdigest()
         try:
-            selection.sources[module] = (file, decode(content))
-            selection.submitted.add(module)
+            intake.sources[module] = (file, decode(content))
+            intake.submitted.add(module)
         except RefusedError as error:  # as Python itself does not read it either, it costs the module alone
-            selection.replace_unusable(module, f"{file}: {error}")
+            intake.replace_unusable(module, f"{file}: {error}")
         return True
 
-    selection.complete(release, assignment.contract, add)
-    selection.notes += notes_on_imports(selection, tree, place, assignment.package)
-    selection.notes += notes_on_others(selection, tree, place, release, assignment)
-    return selection
+    intake.complete(assignment.contract, add)
+    intake.notes += notes_on_imports(intake, tree, place, assignment.package)
+    intake.notes += notes_on_others(intake, tree, place, assignment)
 
 
-def notes_on_imports(selection: Selection, tree: Tree, place: Place, package: str) -> Iterator[str]:
+def notes_on_imports(intake: Intake, tree: Tree, place: Place, package: str) -> Iterator[str]:
     """Notes on imports that cannot work, since they name a module of the submission absolutely."""
-    for module in sorted(selection.submitted):
-        path, text = selection.sources[module]
+    for module in sorted(intake.submitted):
+        path, text = intake.sources[module]
         parsed = tree_of(text)
         for name, line in absolute_imports(parsed) if isinstance(parsed, ast.Module) else ():
             first, _, rest = name.partition(".")
@@ -151,14 +169,12 @@ def notes_on_imports(selection: Selection, tree: Tree, place: Place, package: st
                 yield f"{path}, line {line} {what}"
 
 
-def notes_on_others(
-    selection: Selection, tree: Tree, place: Place, release: Sources, assignment: Assignment
-) -> Iterator[str]:
+def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
     places = [one for one in all_places(tree.sizes.keys() - tree.odd) if level_of(one.folder, assignment.package) < FAR]
     files = {file for one in places if one.folder == place.folder for file in one.files}
-    others = {file for file in files if file.endswith(".py") and file not in selection.hashes}
-    others -= {f"{name}.py" for name in release}
+    others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
+    others -= {f"{name}.py" for name in intake.release}
     for file in sorted(others):
         if meant := misnamed(file, files, assignment.contract):
             yield f"{quote(file)} is ignored; did you mean {meant}?"
@@ -167,7 +183,7 @@ def notes_on_others(
         yield f"ignored, since the assignment's modules do not import them: {some(others)}"
     if any(map(is_notebook, files)):
         yield "the .py files were graded; the notebook beside them was ignored"
-    used = {place.folder, *(place.path(file).rpartition("/")[0] for file in selection.hashes)}
+    used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
     elsewhere = [str(one) for one in places if has_modules(one, assignment.contract) and one.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"

@@ -3,10 +3,9 @@
 import hashlib
 import os
 import stat
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.sources import Sources, file_of
+from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
 from foundation.texts import clean, printable
@@ -17,8 +16,8 @@ from .archives import Tar, Zip
 from .modules import (
     FAR,
     SHOWN_FILES,
+    Intake,
     Place,
-    Selection,
     all_places,
     find_beside,
     find_place,
@@ -70,43 +69,6 @@ class IntakeRefusedError(IntakeError):
         self.hashes = hashes or {}
 
 
-@dataclass
-class Intake:
-    """The part of a submission that is graded.
-
-    Attributes:
-        name: for reports.
-        sources: the submission's modules merged with the release's.
-        submitted: names of the modules that the submission brings.
-        translations: the content of translations.txt, or None.
-        checkpoint: the content of the trained model's file, or None.
-        answers: what the student has written for people to read; "" = nothing.
-        translations_problem: why translations.txt cannot be read, or "".
-        hashes: file name -> sha256 of every file that was read.
-        notes: what a person should know.
-        origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
-        release: the modules that were handed out.
-    """
-
-    name: str
-    sources: Sources
-    submitted: frozenset[str] = frozenset()
-    translations: bytes | None = None
-    translations_problem: str = ""
-    checkpoint: bytes | None = field(default=None, repr=False)
-    answers: str = ""
-    hashes: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    origins: dict[str, list[str]] = field(default_factory=dict)
-    release: Sources = field(default_factory=dict)
-
-    def locate(self, module: str, line: int) -> str:
-        """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
-        origins = self.origins.get(module, [])
-        origin = origins[line - 1] if 0 < line <= len(origins) else ""
-        return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
-
-
 def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> Intake:
     """Takes in one submission.
 
@@ -126,7 +88,9 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     try:
         with time_limit(MAX_SECONDS) as struck:
             intake = _take_in(path, skeleton, assignment, hashes)
-            return replace(intake, answers=written(intake.answers, release / ANSWERS), release=skeleton)
+            intake.answers = written(intake.answers, release / ANSWERS)
+            intake.notes = list(dict.fromkeys(intake.notes))
+            return intake
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, hashes) from None
@@ -191,8 +155,8 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
             return take_tree(name, inner, release, assignment, hashes)
         raise RefusedError(nothing_here(tree, assignment))
     if place is None or has_modules(place, assignment.contract):
-        selection = select_modules(tree, place or Place("", frozenset()), release, assignment)
-        intake = finish(name, selection, hashes)
+        intake = Intake.begin(name, release, hashes)
+        select_modules(intake, tree, place or Place("", frozenset()), assignment)
     else:
         files = sorted(filter(is_notebook, place.files))
         if len(files) > MAX_NOTEBOOKS:
@@ -237,30 +201,15 @@ def take_notebooks(
     """Takes in the modules that cells define, completed by the release's."""
     texts = [cell for cell in cells if cell.is_text]
     distribution = Distribution([cell for cell in cells if not cell.is_text], release, assignment)
-    selection = Selection.begin(release)
-    selection.notes = distribution.notes
-    origins = distribution.fill(selection, path)
-    if not selection.submitted:
+    intake = Intake.begin(name, release, hashes)
+    intake.notes += distribution.notes
+    distribution.fill(intake, path)
+    if not intake.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
-    selection.complete(release, assignment.contract)
-    intake = finish(name, selection, hashes, origins)
+    intake.complete(assignment.contract)
     answers = "\n\n".join(cell.text.strip() for cell in texts if cell.text.strip() != EMPTY_CELL)
     intake.answers = clean(answers, MAX_ANSWERS_BYTES) if assignment.written else ""
     return intake
-
-
-def finish(
-    name: str, selection: Selection, hashes: dict[str, str], origins: dict[str, list[str]] | None = None
-) -> Intake:
-    """The intake, still without translations."""
-    return Intake(
-        name,
-        selection.sources,
-        frozenset(selection.submitted),
-        hashes={**hashes, **selection.hashes},
-        notes=list(dict.fromkeys(selection.notes)),
-        origins=origins or {},
-    )
 
 
 def hash_of(content: bytes) -> str:

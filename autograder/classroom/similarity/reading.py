@@ -68,7 +68,7 @@ class Written:
 def handed_out(release: Path, contract: Contract) -> frozenset[int]:
     """The fingerprints of what was handed out; what a student has renamed there is still given."""
     sources = read_release(release, contract)
-    everything = written_in(Intake("release", sources, frozenset(sources)), contract, frozenset())
+    everything = written_in(Intake("release", dict(sources), set(sources)), contract, frozenset())
     return frozenset(one.hash for prints in everything.prints.values() for one in prints)
 
 

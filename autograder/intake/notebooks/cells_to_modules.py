@@ -15,7 +15,7 @@ from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 
 from ...sources import parse
-from ..modules import Selection, some
+from ..modules import Intake, some
 from .cells import Cell
 from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code
 
@@ -123,27 +123,22 @@ class Distribution:
             self.notes.append(f"{name} is defined in {chosen.cell}, which is not an answer cell; it was graded")
         return chosen
 
-    def fill(self, selection: Selection, path: str) -> dict[str, list[str]]:
+    def fill(self, intake: Intake, path: str) -> None:
         """Replaces the release's modules by those that the cells define.
 
         Args:
-            selection: takes the modules.
+            intake: takes the modules.
             path: of the notebook, for messages.
-
-        Returns:
-            For each module the cell and line that each of its lines comes from; "" for the release's own.
         """
-        origins = {}
         for module in self.contract:
             roots = [name for name, home in self.home.items() if home == module]
             changes = [s for s in self.statements if s.changes.intersection(roots) and s.node is not None]
             chosen = [statement for name in roots if (statement := self.chosen[name]) is not None]
             if chosen or changes:
                 text = self._module(module, chosen + changes)
-                selection.sources[module] = (f"{module}.py from {path}", "\n".join(text.lines) + "\n")
-                selection.submitted.add(module)
-                origins[module] = text.origins
-        return origins
+                intake.sources[module] = (f"{module}.py from {path}", "\n".join(text.lines) + "\n")
+                intake.submitted.add(module)
+                intake.origins[module] = text.origins
 
     def _module(self, module: str, roots: list[Statement]) -> Text:
         """A module's text: the release's, followed by the definitions and what they need."""

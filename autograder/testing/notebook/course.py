@@ -19,7 +19,7 @@ from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import as_threshold
 
-from ...intake.modules import Selection, read_release
+from ...intake.modules import Intake, read_release
 from ...intake.notebooks.cells import Cell, read_notebook
 from ...intake.notebooks.cells_to_modules import Distribution, describe_unreadable
 from ...intake.notebooks.statements import DEFINITIONS, read_code
@@ -192,14 +192,14 @@ def assemble(
     live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
     saved = [cell for cell in saved_cells(folder) if defined.isdisjoint(_definitions(cell))]
-    selection = Selection({})
+    intake = Intake("", {})
     distribution = Distribution([*saved, *live], skeleton, assignment)
-    origins = distribution.fill(selection, "your notebooks")
+    distribution.fill(intake, "your notebooks")
     # A cell that was run and defines nothing, such as a misspelled experiment, stays in the history for good.
     counting = {
         cell: why for cell, why in distribution.unreadable.items() if cell.notebook != HERE or _definitions(cell)
     }
-    return {**skeleton, **selection.sources}, origins, describe_unreadable(counting)
+    return {**skeleton, **intake.sources}, intake.origins, describe_unreadable(counting)
 
 
 def saved_cells(folder: Path) -> list[Cell]:

@@ -6,7 +6,8 @@ import pytest
 
 from autograder.assignment import training_check
 from autograder.diagnosis.catalogue import apply, read_catalogue
-from autograder.grading.whole_model import Trainability, missing_for, try_training
+from autograder.grading.record import Training
+from autograder.grading.whole_model import missing_for, try_training
 from autograder.sandbox.submission import Sandbox
 from autograder.sources import read_sources
 from autograder.testing.results import TaskResult
@@ -30,10 +31,10 @@ FATAL = (
 VARIANTS = ("fused", "head_modules_with_bias", "raw_left", "all_inline", "feed_forward_left", "tied", "clones")
 
 
-def train(sources: dict, seed: int = 0, norm_first: bool = False) -> Trainability:
+def train(sources: dict, seed: int = 0) -> Training:
     submission = InProcessSubmission(dict(sources), read_assignment())
     try:
-        return try_training(submission, read_assignment(), seed, norm_first=norm_first)
+        return try_training(submission, read_assignment(), seed=seed)
     finally:
         submission.close()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
-from autograder.grading.translations import bleu_of
+from autograder.grading.whole_model import bleu_of
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
