@@ -10,7 +10,6 @@ A submission passes through the packages in this order:
     understanding/  questions for students about their own code
     commands/    what each command does                  __main__.py  the command line
     sources.py           the Python text of a submission, read and parsed
-    cells.py             correct implementations, as files of an assignment hold them
     adapters.py          submissions with files and names of their own
     assignment_code.py, assignment_parts.py  the engine's one way to the assignment, and what its parts offer
 

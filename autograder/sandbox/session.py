@@ -15,7 +15,7 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Limits
 from foundation.texts import with_comment
 
-from ..sources import Locate, Sources, file_of, in_module
+from ..sources import Locate, Sources, file_of
 from .connection import Connection, DeadlineError, Output, WorkerGoneError
 from .errors import (
     SandboxUnavailableError,
@@ -57,8 +57,8 @@ class Session:
         assignment: Assignment,
         output: Output,
         cpu_left: float,
-        tape: Tape | None = None,
-        locate: Locate = in_module,
+        tape: Tape | None,
+        locate: Locate,
     ) -> None:
         self.sources, self._tape, self._locate, self._output = sources, tape, locate, output
         self._cpu_left = cpu_left

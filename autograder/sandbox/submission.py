@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from foundation.assignment_file import Assignment
-
-from ..sources import Locate, Sources, in_module
-from .errors import SandboxUnavailableError, SubmissionError
+from .errors import SubmissionError
 from .mirror import (
     Handle,
     RemoteCall,
@@ -27,51 +25,20 @@ from .mirror import (
     spoil,
 )
 from .replies import BreachError, read_call, read_gradients, read_object, shaped
-from .session import Session, Tape
+from .session import Session
 from .supervisor import Supervisor
 from .worker.messages import DTYPE_NAMES, Decoder, Encoder
-from .zygote import Zygote
 
 Content = dict[str, Any]
 """JSON of a request."""
 
 
-class Sandbox:
+class Sandbox(Supervisor):
     """A submission in another process, with the methods that tests use.
 
     A worker is started when it is first needed, and again after one has died; objects of a dead worker raise
-    SubmissionDiedError. A component that has cost `limits.failures_a_component` workers is not called again.
-
-    Args:
-        sources: module name -> path, source text; the submission's merged with the release's.
-        assignment: its contract and its limits.
-        level: of containment, where no zygote is given; see `layers.LEVELS`.
-        zygote: to fork from; without it one is started, and ended with this object.
-        tape: records what is asked and answered.
-        locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
-        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
-
-    Raises:
-        SandboxUnavailableError: where the machine lacks what the level requires (also later, when a worker starts).
+    SubmissionDiedError. `Supervisor` says what it is made from, and which budgets it keeps.
     """
-
-    def __init__(
-        self,
-        sources: Sources,
-        assignment: Assignment,
-        *,
-        level: str = "auto",
-        zygote: Zygote | None = None,
-        tape: Tape | None = None,
-        locate: Locate = in_module,
-        killed_before: Container[str] = (),
-    ) -> None:
-        self.tape, self.sources = tape, sources
-        self._own_zygote: Zygote | None = None
-        if zygote is None:
-            zygote = self._own_zygote = Zygote(assignment, level)
-        self.contract = assignment.contract
-        self._supervisor = Supervisor(sources, assignment, zygote, tape, locate, killed_before)
 
     def build(
         self,
@@ -108,7 +75,7 @@ class Sandbox:
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the submission's function "module.name"."""
         target = {"function": component, "isolated": isolated}
-        return self._call(self._supervisor.session(component), component, target, [], args, kwargs)
+        return self._call(self.session(component), component, target, [], args, kwargs)
 
     def apply(
         self, name: str, subject: RemoteModule | RemoteObject | str, *args: object, isolated: bool = True
@@ -119,7 +86,7 @@ class Sandbox:
         """
         if isinstance(subject, str):
             named = {"stand_in": name, "function": subject, "isolated": isolated}
-            return self._call(self._supervisor.session(subject), subject, named, [], args, {})
+            return self._call(self.session(subject), subject, named, [], args, {})
         handle = subject._handle
         target = {"stand_in": name, "subject": handle.number}
         return self._call(handle.session, handle.component, target, [], (subject, *args), {})
@@ -129,69 +96,21 @@ class Sandbox:
         handle = module._handle
         content = {"object": handle.number}
         _, result, decoder = self._ask(handle.session, handle.component, "get_parameters", content, Encoder(), [module])
-        try:
+        with self._ended_by_breaches(handle.session, handle.component):
             module.adopt(read_object(result, decoder), decoder)
-        except BreachError as error:
-            raise self._breach(handle.session, handle.component, error) from None
         return list(module.parameters())
-
-    @property
-    def failure(self) -> SandboxUnavailableError | None:
-        """Why the sandbox itself has failed; None = it has not. Tests that were under way tell nothing then."""
-        return self._supervisor.failure
-
-    def check(self) -> None:
-        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
-        if self.failure is not None:
-            raise self.failure
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """The layers of containment that were reached, for the record."""
-        return self._supervisor.layers
-
-    @property
-    def output(self) -> str:
-        """The submission's output so far, cleaned and cut."""
-        return self._supervisor.output.text()
-
-    @property
-    def cpu_seconds(self) -> float:
-        """CPU time of the submission's workers so far."""
-        return self._supervisor.cpu_seconds
-
-    @property
-    def seconds(self) -> float:
-        """Wall time spent waiting for the submission so far."""
-        return self._supervisor.seconds
-
-    def grant_the_rest(self) -> None:
-        """From now on any component may use all the time that is left: they are judged, and what follows is one run."""
-        self._supervisor.is_fair = False
-
-    def restart(self) -> None:
-        """Ends the worker; the next call gets a fresh one. All objects are gone."""
-        self._supervisor.end("it was restarted")
-
-    def close(self) -> None:
-        """Ends the worker, and the zygote if this object has started it."""
-        self._supervisor.end("it was closed")
-        if self._own_zygote is not None:
-            self._own_zygote.close()
 
     def _make(
         self, verb: str, component: str, content: Content, args: tuple[object, ...], kwargs: dict[str, object]
     ) -> RemoteModule | RemoteObject:
         """Makes an object, as `verb` and `content` say; `component` is blamed if the worker dies."""
-        session = self._supervisor.session(component)
+        session = self.session(component)
         parts: list[Handle] = []
         encoder = Encoder(lambda value: number_of(value, session, parts))
         content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
         number, result, decoder = self._ask(session, component, verb, content, encoder, modules_of(parts))
-        try:
+        with self._ended_by_breaches(session, component):
             reply = read_object(result, decoder)
-        except BreachError as error:
-            raise self._breach(session, component, error) from None
         handle = Handle(self._call, session, number, component, parts)
         return RemoteModule(handle, reply, decoder, self.contract.methods) if reply.module else RemoteObject(handle)
 
@@ -219,7 +138,7 @@ class Sandbox:
         content |= {"grad": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
         content |= {"parameters": parameters, "seed": draw_seed()}
         number, result, decoder = self._ask(session, component, "call", content, encoder, modules)
-        try:
+        with self._ended_by_breaches(session, component):
             reply = read_call(result, len(arguments))
             if reply.graph:
                 self._connect(session, component, number, decoder, inputs)
@@ -229,8 +148,6 @@ class Sandbox:
             for tensor in changed:
                 spoil(tensor, session.quote(*reply.place) if reply.place else "")
             return shaped(decoder.decode, reply.value)
-        except BreachError as error:
-            raise self._breach(session, component, error) from None
 
     def _connect(self, session: Session, component: str, number: int, decoder: Decoder, inputs: list[Tensor]) -> None:
         """Replaces the outputs that depend on the inputs by nodes of this process's graph."""
@@ -256,11 +173,9 @@ class Sandbox:
         """Gradients of what went into a call, of these kinds, for gradients of its outputs, by index."""
         encoder = Encoder()
         content = {"graph": number, "seeds": [[index, encoder.add(seed)] for index, seed in seeds.items()]}
-        _, result, gradients = self._supervisor.request(session, component, "backward", content, encoder)
-        try:
+        _, result, gradients = self.request(session, component, "backward", content, encoder)
+        with self._ended_by_breaches(session, component):
             return read_gradients(result, gradients, kinds)
-        except BreachError as error:
-            raise self._breach(session, component, error) from None
 
     def _ask(
         self,
@@ -275,21 +190,20 @@ class Sandbox:
         changed = [(module, index, p) for module in modules for index, p in module.changed_parameters()]
         places = [[module.number, index, encoder.add(parameter)] for module, index, parameter in changed]
         try:
-            return self._supervisor.request(session, component, verb, {**content, "changed": places}, encoder)
+            return self.request(session, component, verb, {**content, "changed": places}, encoder)
         finally:  # the worker has them even if the submission raised an exception
             for module, index, _ in changed:
                 module.note_sent(index)
 
-    def _breach(self, session: Session, component: str, error: Exception) -> Exception:
-        raised = session.breach(str(error))
-        self._supervisor.note_failure(component, session)
-        return raised
-
-    def __enter__(self) -> Sandbox:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self.close()
+    @contextmanager
+    def _ended_by_breaches(self, session: Session, component: str) -> Iterator[None]:
+        """A block in which a breach of the protocol ends the worker, for which `component` is blamed."""
+        try:
+            yield
+        except BreachError as error:
+            raised = session.breach(str(error))
+            self.note_failure(component, session)
+            raise raised from None
 
 
 def draw_seed() -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Container
-from typing import Any
+from typing import Any, Self
 
 from autograder.sources import Locate, Sources, in_module
 from foundation.assignment_file import Assignment
@@ -40,35 +40,42 @@ class Supervisor:
 
     The values of the limits are in `[limits]` of `assignment.toml`.
 
+    Args:
+        sources: module name -> path, source text; the submission's merged with the release's.
+        assignment: its contract and its limits.
+        zygote: to fork from.
+        tape: records what is asked and answered.
+        locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
+        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
+
     Attributes:
-        seconds: wall time spent waiting for submitted code.
         failure: why the sandbox itself has failed, after which it does nothing more; None = it has not.
-        is_fair: whether each component has to leave time for the others.
     """
 
     def __init__(
         self,
         sources: Sources,
         assignment: Assignment,
+        *,
         zygote: Zygote,
         tape: Tape | None = None,
         locate: Locate = in_module,
         killed_before: Container[str] = (),
     ) -> None:
+        self.tape, self.sources, self.contract = tape, sources, assignment.contract
         self.failure: SandboxUnavailableError | None = None
-        self.is_fair = True
+        self._is_fair = True
         self._is_defused = False
         self._killed_before = killed_before
         self._sources, self._assignment, self._limits = sources, assignment, assignment.limits
-        self._zygote, self._tape, self._locate = zygote, tape, locate
+        self._zygote, self._locate = zygote, locate
         self._session: Session | None = None
         self._failures: Counter[str] = Counter()
         self._seconds_of: defaultdict[str, float] = defaultdict(float)
         self._timeouts: set[str] = set()
         self._cpu_of_ended = 0.0
         self._layers: tuple[str, ...] | None = None
-        self.output = Output(self._limits.output_kb << 10)
-        self.seconds = 0.0
+        self._output = Output(self._limits.output_kb << 10)
 
     def session(self, component: str) -> Session:
         """A living session, started if necessary, for a call on behalf of `component`."""
@@ -98,10 +105,10 @@ class Supervisor:
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
-            self.end("")
+            self._end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
             self._session = Session(
-                self._zygote, sources, self._assignment, self.output, cpu_left, self._tape, self._locate
+                self._zygote, sources, self._assignment, self._output, cpu_left, self.tape, self._locate
             )
             layers = self._session.layers
             if self._layers not in (None, layers):
@@ -143,9 +150,7 @@ class Supervisor:
             self.failure = error
             raise
         finally:
-            took = time.monotonic() - started
-            self.seconds += took
-            self._seconds_of[component] += took
+            self._seconds_of[component] += time.monotonic() - started
             if was_alive and not session.is_alive:
                 self.note_failure(component, session)
 
@@ -157,8 +162,7 @@ class Supervisor:
 
     def _check(self, component: str) -> None:
         """Refuses a call that the budgets do not cover."""
-        if self.failure is not None:
-            raise self.failure
+        self.check()
         if self.seconds >= self._limits.total_seconds:
             raise SubmissionTimeoutError(f"the submission's total of {self._limits.total_seconds:.3g} s is used up")
         if self._cpu_of_ended > self._limits.cpu_seconds - CPU_GRAIN:
@@ -173,9 +177,18 @@ class Supervisor:
         """Seconds that calls of a component may have taken when the next one begins."""
         used = self._seconds_of[component]
         left = self._limits.total_seconds - self.seconds
-        if not self.is_fair:
+        if not self._is_fair:
             return left
         return min(left, self._limits.call_seconds * self._limits.failures_a_component - used, left - used)
+
+    def grant_the_rest(self) -> None:
+        """From now on any component may use all the time that is left: they are judged, and what follows is one run."""
+        self._is_fair = False
+
+    def check(self) -> None:
+        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
+        if self.failure is not None:
+            raise self.failure
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -183,11 +196,35 @@ class Supervisor:
         return self.session("").layers if self._layers is None else self._layers
 
     @property
+    def output(self) -> str:
+        """The submission's output so far, cleaned and cut."""
+        return self._output.text()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time spent waiting for submitted code."""
+        return sum(self._seconds_of.values())
+
+    @property
     def cpu_seconds(self) -> float:
         """CPU time of all workers so far."""
         return self._cpu_of_ended + (self._session.cpu_seconds() if self._session else 0.0)
 
-    def end(self, reason: str) -> None:
+    def restart(self) -> None:
+        """Ends the worker; the next call gets a fresh one. All objects are gone."""
+        self._end("it was restarted")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the worker."""
+        self._end("it was closed")
+
+    def _end(self, reason: str) -> None:
         """Ends the current worker, if there is one, and adds up its CPU time."""
         if self._session is not None:
             self._session.end(reason)

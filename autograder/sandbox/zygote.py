@@ -29,12 +29,11 @@ WORKER_PACKAGE = Path(__file__).resolve().parent / "worker"
 
 @dataclass(frozen=True)
 class Ending:
-    """How a worker ended: wait status, CPU seconds, peak resident size in KiB, and whether it ended by itself."""
+    """How a worker ended: wait status, CPU seconds, and whether it ended by itself."""
 
     status: int
     cpu: float
-    peak_kb: int
-    had_ended: bool = False
+    had_ended: bool
 
 
 class Worker:
@@ -45,13 +44,14 @@ class Worker:
     """
 
     def __init__(self, requests: int, replies: int, output: int, warden: socket.socket) -> None:
+        """Waits until the zygote has forked; without a pid it has not, or is gone."""
         self.requests, self.replies, self.output = requests, replies, output
         self._warden = warden
-        self.pid = 0
+        self.pid = int(receive(warden, "pid", START_SECONDS).get("pid", 0))
 
     def cpu_seconds(self) -> float:
         """CPU time so far."""
-        return float(self._ask("cpu", "cpu", KILL_SECONDS).get("cpu", 0.0))
+        return float(self._ask("cpu", "cpu").get("cpu", 0.0))
 
     def kill(self) -> Ending | None:
         """Ends the worker, whatever its state, and closes our ends of the pipes.
@@ -59,25 +59,17 @@ class Worker:
         Returns:
             How it ended; None where the zygote does not tell, because it has ended itself or hangs.
         """
-        answer = self._ask("kill", "status", KILL_SECONDS)
+        answer = self._ask("kill", "status")
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
         self._warden.close()
         return Ending(**answer) if answer else None
 
-    def wait_for_fork(self, seconds: float) -> bool:
-        """Waits until the zygote has forked; returns False if it has not, or is gone."""
-        self.pid = int(self._receive("pid", seconds).get("pid", 0))
-        return self.pid != 0
-
-    def _ask(self, word: str, key: str, seconds: float) -> dict[str, Any]:
+    def _ask(self, word: str, key: str) -> dict[str, Any]:
         with contextlib.suppress(OSError):
             self._warden.send(word.encode())
-            return self._receive(key, seconds)
+            return receive(self._warden, key, KILL_SECONDS)
         return {}
-
-    def _receive(self, key: str, seconds: float) -> dict[str, Any]:
-        return receive(self._warden, key, seconds)
 
 
 class Zygote:
@@ -137,7 +129,7 @@ class Zygote:
         for descriptor in (requests, replies, output):
             os.set_blocking(descriptor, False)
         worker = Worker(requests, replies, output, warden)
-        if not worker.wait_for_fork(START_SECONDS):
+        if not worker.pid:
             worker.kill()
             raise SandboxUnavailableError(f"the zygote did not start a worker{self._last_words()}")
         return worker

@@ -68,7 +68,6 @@ class Distribution:
             self.notes.append(f"IPython commands were left out: {some(commands)}")
         self.unreadable = {cell: found.problem for cell, found in code.items() if found.problem}
         self.notes += describe_unreadable(self.unreadable)
-        self._note_copies(cells)
         self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
         self.chosen = {name: self._choose(name) for name in self.home}
         missing = [name for name in self.todo if self.chosen[name] is None]
@@ -84,18 +83,6 @@ class Distribution:
                     self.todo.append(node.name)
         for name in self.contract[module]:
             self.home[name] = module
-
-    def _note_copies(self, cells: list[Cell]) -> None:
-        by_id: dict[str, list[Cell]] = {}
-        for cell in cells:
-            if cell.grade_id:
-                by_id.setdefault(cell.grade_id, []).append(cell)
-        for grade_id, copies in by_id.items():
-            if len(copies) > 1:
-                numbers = " and ".join(str(cell.number) for cell in copies)
-                self.notes.append(
-                    f"cells {numbers} of {copies[0].notebook} are copies: they have the same id, {grade_id}"
-                )
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""

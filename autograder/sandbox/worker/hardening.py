@@ -101,7 +101,7 @@ def harden(plan: Plan, parent: int) -> list[str]:
             continue
         try:
             step()
-        except (LayerMissingError, LandlockMissingError, OSError, ValueError) as error:
+        except (LayerMissingError, OSError, ValueError) as error:
             if plan["layers"][name] == "required":
                 raise LayerMissingError(f"{name}: {error}") from error
         else:
@@ -178,17 +178,13 @@ def _filter_calls(program: bytes) -> None:
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header)
 
 
-class LandlockMissingError(Exception):
-    """This kernel lacks Landlock."""
-
-
 def enter_landlock() -> None:
     """Shuts this thread, and all that it will start, off from files, TCP, and signals beyond its own domain.
 
     Needs Linux 5.13 and no_new_privs. Behind seccomp this is a second lock on the same doors, built differently.
     """
     if sys.platform != "linux":
-        raise LandlockMissingError("not Linux")
+        raise LayerMissingError("not Linux")
     version = call_landlock(CREATE_RULESET, None, 0, CREATE_VERSION)
     rights = [(1 << FILE_RIGHTS[min(version, 5)]) - 1]
     if version >= 4:
@@ -204,10 +200,10 @@ def enter_landlock() -> None:
 
 
 def call_landlock(number: int, pointer: bytes | None, size: int, flags: int, first: int | None = None) -> int:
-    """A raw system call `(pointer or first, size, flags)`; errors become LandlockMissingError."""
+    """A raw system call `(pointer or first, size, flags)`; errors become LayerMissingError."""
     libc = ctypes.CDLL(None, use_errno=True)
     start = ctypes.c_char_p(pointer) if first is None else ctypes.c_long(first)
     result: int = libc.syscall(ctypes.c_long(number), start, ctypes.c_size_t(size), ctypes.c_ulong(flags))
     if result < 0:
-        raise LandlockMissingError(os.strerror(ctypes.get_errno()))
+        raise LayerMissingError(os.strerror(ctypes.get_errno()))
     return result

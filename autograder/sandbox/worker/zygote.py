@@ -192,7 +192,7 @@ class Zygote:
         os.kill(pid, signal.SIGKILL)  # not yet waited for, so the number is still this worker's
         _, status, usage = os.wait4(pid, 0)
         cpu = usage.ru_utime + usage.ru_stime
-        tell(warden, {"status": status, "cpu": cpu, "peak_kb": usage.ru_maxrss, "had_ended": had_ended})
+        tell(warden, {"status": status, "cpu": cpu, "had_ended": had_ended})
         warden.close()
 
     def become_worker(self, plan: Plan, requests: int, replies: int, output: int) -> None:

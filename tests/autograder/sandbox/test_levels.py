@@ -173,7 +173,7 @@ def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     if pid == 0:
         submission = Sandbox(example_sources, read_assignment(), zygote=bare_zygote)
         assert submission.layers
-        os.write(writing, str(submission._supervisor.session("")._worker.pid).encode())
+        os.write(writing, str(submission.session("")._worker.pid).encode())
         os._exit(0)
     os.waitpid(pid, 0)
     worker = int(os.read(reading, 100))

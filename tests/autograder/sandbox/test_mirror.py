@@ -257,7 +257,7 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(sandbox
 
 
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
-    session = example._supervisor.session("")
+    session = example.session("")
     module = example.build("layers.LayerNorm", 4)
     y = module(torch.randn(2, 4))
     number = module._handle.number
