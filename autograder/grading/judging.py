@@ -139,7 +139,7 @@ class Grader:
                     seconds_of_diagnosis += time.process_time() - began
                     sandbox.check()
                 known |= {result.task.number: result for result in results}
-                yield from contained(sandbox)
+                yield Contained(sandbox.layers, sandbox.output)
                 if results:
                     yield TasksJudged(tuple(results))
             exhausted = [
@@ -163,13 +163,13 @@ class Grader:
             if tries_training:
                 sandbox.grant_the_rest()
                 yield Found({"training": try_training(sandbox, assignment, [*known.values(), *untested])})
-                yield from contained(sandbox)
+                yield Contained(sandbox.layers, sandbox.output)
             if submission.checkpoint is not None:
                 sandbox.grant_the_rest()
                 learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
                 if learned is not None:
                     yield Found({"learned": learned})
-                    yield from contained(sandbox)
+                    yield Contained(sandbox.layers, sandbox.output)
         yield Finished()
 
     def prepare(self) -> None:
@@ -214,11 +214,6 @@ def find_hints(
             if found := fitting(hints[task.number], pattern_of(outcomes.get(task.marker, ()))):
                 text = "\n".join(f"Hint: {hint}" for hint in found)
                 yield replace(result, finding=Misconception(text, "", explains_all=False))
-
-
-def contained(sandbox: Sandbox) -> Iterator[Contained]:
-    """How submitted code was contained and what it printed, if any has run."""
-    yield Contained(sandbox.layers, sandbox.output)
 
 
 @dataclass

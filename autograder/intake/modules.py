@@ -67,10 +67,15 @@ class Intake:
     release: Sources = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, name: str, release: Sources, hashes: dict[str, str]) -> Intake:
+    def begin(cls, name: str, release: Sources) -> Intake:
         """With the package's `__init__` alone, which is always the release's."""
         sources = {"__init__": release.get("__init__", ("__init__.py", ""))}
-        return cls(name, sources, hashes=hashes, release=release)
+        return cls(name, sources, release=release)
+
+    def hashed(self, name: str, content: bytes) -> bytes:
+        """The content of a file, whose hash is kept."""
+        self.hashes[name] = hashlib.sha256(content).hexdigest()
+        return content
 
     def locate(self, module: str, line: int) -> str:
         """Where the student finds a line: "layers.py, line 12", "work.ipynb, cell 7, line 3"."""
@@ -134,7 +139,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
         if file is None:
             return False
         try:
-            content = tree.read(place.path(file))
+            content = intake.hashed(file, tree.read(place.path(file)))
         except RefusedError as error:
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
         n_bytes += len(content)
@@ -143,7 +148,6 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
             raise RefusedError(f"{what}; hand in only what is asked for")
         if (other := spelling.setdefault(file.casefold(), file)) != file:
             raise RefusedError(f"{quote(file)} and {quote(other)} differ only in case; rename one")
-        intake.hashes[file] = hashlib.sha256(content).hexdigest()
         try:
             intake.sources[module] = (file, decode(content))
             intake.submitted.add(module)

@@ -1,11 +1,9 @@
 """From a path to the sources that are graded."""
 
-import hashlib
 import os
 import stat
 from pathlib import Path
 
-from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
 from foundation.texts import clean, printable
@@ -82,18 +80,17 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
         IntakeError: where the path does not exist or cannot be read: the caller's mistake.
         RuntimeError: outside the main thread of a process, where no time limit can be kept.
     """
-    skeleton = read_release(release, assignment.contract)
-    hashes: dict[str, str] = {}
+    intake = Intake.begin(name_of(path), read_release(release, assignment.contract))
     struck: list[float] = []
     try:
         with time_limit(MAX_SECONDS) as struck:
-            intake = _take_in(path, skeleton, assignment, hashes)
-            intake.answers = written(intake.answers, release / ANSWERS)
-            intake.notes = list(dict.fromkeys(intake.notes))
-            return intake
+            take_path(intake, path, assignment)
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
-        raise IntakeRefusedError(path.name or str(path), reason, hashes) from None
+        raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
+    intake.answers = written(intake.answers, release / ANSWERS)
+    intake.notes = list(dict.fromkeys(intake.notes))
+    return intake
 
 
 def written(answers: str, form: Path) -> str:
@@ -111,20 +108,24 @@ def name_of(path: Path | LooseFiles) -> str:
     return name[: len(name) - len(suffix)]
 
 
-def _take_in(path: Path | LooseFiles, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
+def take_path(intake: Intake, path: Path | LooseFiles, assignment: Assignment) -> None:
+    """Takes in what is there."""
     if isinstance(path, LooseFiles):
-        return take_tree(path.name, path, release, assignment, hashes)
+        take_tree(intake, path, assignment)
+        return
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     if stat.S_ISDIR(mode):
-        return take_tree(name_of(path), Folder(path), release, assignment, hashes)
+        take_tree(intake, Folder(path), assignment)
+        return
     content = read_file(path, MAX_NOTEBOOK_BYTES if is_notebook(path.name) else MAX_ARCHIVE_BYTES)
-    hashes[path.name] = hash_of(content)
+    intake.hashed(path.name, content)
     if is_notebook(path.name):
-        return take_notebooks(name_of(path), read_notebook(content, path.name), path.name, release, assignment, hashes)
-    return take_tree(name_of(path), open_archive(content), release, assignment, hashes)
+        take_notebooks(intake, read_notebook(content, path.name), path.name, assignment)
+    else:
+        take_tree(intake, open_archive(content), assignment)
 
 
 def open_archive(content: bytes) -> Tree:
@@ -137,7 +138,7 @@ def open_archive(content: bytes) -> Tree:
     raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
 
 
-def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, hashes: dict[str, str]) -> Intake:
+def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
     """Takes in the files of a folder or an archive that count."""
     package = assignment.package
     tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT, ANSWERS))
@@ -148,14 +149,12 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
     if place is None and translations is None:
         archives = [path for path in tree.sizes if "/" not in path and path.lower().endswith(ARCHIVES)]
         if len(archives) == 1 and isinstance(tree, (Folder, LooseFiles)):  # learning platforms export submissions so
-            content = tree.read(archives[0], MAX_ARCHIVE_BYTES)
-            hashes[archives[0]] = hash_of(content)
-            inner = open_archive(content)
+            inner = open_archive(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
             inner.superseded += tree.superseded
-            return take_tree(name, inner, release, assignment, hashes)
+            take_tree(intake, inner, assignment)
+            return
         raise RefusedError(nothing_here(tree, assignment))
     if place is None or has_modules(place, assignment.contract):
-        intake = Intake.begin(name, release, hashes)
         select_modules(intake, tree, place or Place("", frozenset()), assignment)
     else:
         files = sorted(filter(is_notebook, place.files))
@@ -164,44 +163,35 @@ def take_tree(name: str, tree: Tree, release: Sources, assignment: Assignment, h
         cells: list[Cell] = []
         for file in files:
             try:
-                content = tree.read(place.path(file))
-                hashes[file] = hash_of(content)
-                cells += read_notebook(content, file)
+                cells += read_notebook(intake.hashed(file, tree.read(place.path(file))), file)
             except RefusedError as error:
                 raise RefusedError(f"{quote(file)}: {error}") from None
-        intake = take_notebooks(name, cells, files[0] if len(files) == 1 else "notebooks", release, assignment, hashes)
+        take_notebooks(intake, cells, files[0] if len(files) == 1 else "notebooks", assignment)
     if translations is not None:
         try:
-            intake.translations = tree.read(translations)
-            intake.hashes[TRANSLATIONS] = hash_of(intake.translations)
+            intake.translations = intake.hashed(TRANSLATIONS, tree.read(translations))
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
     try:
         checkpoint = find_beside(tree.sizes, place, package, CHECKPOINT)
         if checkpoint is not None:
-            intake.checkpoint = tree.read(checkpoint)  # bytes, of which nothing is read here
-            intake.hashes[CHECKPOINT] = hash_of(intake.checkpoint)
+            intake.checkpoint = intake.hashed(CHECKPOINT, tree.read(checkpoint))  # of which nothing is read here
     except RefusedError as error:  # no points depend on it
         intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
     try:
         answers = find_beside(tree.sizes, place, package, ANSWERS) if assignment.written else None
         if answers is not None:
-            content = tree.read(answers)
-            intake.hashes[ANSWERS] = hash_of(content)
-            intake.answers = clean(content.decode("utf-8", "replace"), MAX_ANSWERS_BYTES)
+            text = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
+            intake.answers = clean(text, MAX_ANSWERS_BYTES)
     except RefusedError as error:
         intake.notes.append(f"{ANSWERS} is not shown: {error}")
     intake.notes += notes_on_names(tree, package)
-    return intake
 
 
-def take_notebooks(
-    name: str, cells: list[Cell], path: str, release: Sources, assignment: Assignment, hashes: dict[str, str]
-) -> Intake:
+def take_notebooks(intake: Intake, cells: list[Cell], path: str, assignment: Assignment) -> None:
     """Takes in the modules that cells define, completed by the release's."""
     texts = [cell for cell in cells if cell.is_text]
-    distribution = Distribution([cell for cell in cells if not cell.is_text], release, assignment)
-    intake = Intake.begin(name, release, hashes)
+    distribution = Distribution([cell for cell in cells if not cell.is_text], intake.release, assignment)
     intake.notes += distribution.notes
     distribution.fill(intake, path)
     if not intake.submitted:
@@ -209,12 +199,6 @@ def take_notebooks(
     intake.complete(assignment.contract)
     answers = "\n\n".join(cell.text.strip() for cell in texts if cell.text.strip() != EMPTY_CELL)
     intake.answers = clean(answers, MAX_ANSWERS_BYTES) if assignment.written else ""
-    return intake
-
-
-def hash_of(content: bytes) -> str:
-    """The SHA-256 of a file's content."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def refuse_odd_package(tree: Tree, package: str) -> None:

@@ -32,12 +32,6 @@ def test_helpers_that_are_imported_relatively(write_folder, take):
     assert intake.notes == ["ignored, since the assignment's modules do not import them: unused.py"]
 
 
-def test_helpers_that_are_imported_by_a_constant_name(write_folder, take):
-    by_name = "from importlib import import_module\nhelper = import_module('.helper', __package__)\n"
-    intake = take(write_folder({"layers.py": by_name + LAYERS, "helper.py": "x = 1\n", "unused.py": "1/0"}))
-    assert intake.submitted == {"layers", "helper"}
-
-
 def test_an_own_version_of_a_module_of_the_release(write_folder, take):
     intake = take(write_folder({"layers.py": LAYERS, "config.py": "x = 1\n"}))
     assert intake.sources["config"][1] == "x = 1\n"
@@ -204,7 +198,3 @@ def test_too_much_source(write_folder, reason):
 def test_a_syntax_error_is_left_to_the_worker(write_folder, take):
     intake = take(write_folder({"layers.py": "class LayerNorm(:\n"}))
     assert intake.sources["layers"][1] == "class LayerNorm(:\n" and intake.notes == []
-
-
-def test_where_a_line_is(write_folder, take):
-    assert take(write_folder({"layers.py": LAYERS})).locate("layers", 2) == "layers.py, line 2"
