@@ -93,7 +93,7 @@ def make_parser() -> Parser:
     add_number(sub, "--steps", 200, "training steps")
     sub.add_argument("--folder", type=Path, help="for the made-up text, some GB (default: the system's)")
 
-    text = "CPU time of grading one submission alone and in a class, and of the tests without a sandbox"
+    text = "CPU time of grading a submission in a class: the reference, correct variants, faulty submissions"
     sub = add("grading", grading.measure, text, "--count 30")
     add_number(sub, "--count", 30, "submissions of each kind in the class")
 

@@ -1,4 +1,4 @@
-"""What grading costs in CPU seconds: one submission alone, some in a class, and the same tests without a sandbox.
+"""What grading a submission costs in CPU seconds.
 
 `class` grades 300 real submissions, good, faulty, broken and hostile ones, with the command.
 """
@@ -20,22 +20,16 @@ from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
-from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON
-from validity.run_tests import Version, run_versions
 
 from .processes import cpu_of, print_table, run
 from .submissions import good_or_faulty, kind_of, write, write_mixed_class
 
 REFERENCE_ALONE = "the reference, in a class"
 RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
-BARE = "the same tests, bare, in a fork that has all loaded"
-COLD = "from benchmarks.grading import cold; print(cold())"
-TESTS = ("-m", "pytest", "-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "-q")
 MOST_SECONDS = 600
-N_BARE, N_COLD = 5, 3
 
 
 def points_of(grader: Grader, submission: Path) -> float:
@@ -43,13 +37,6 @@ def points_of(grader: Grader, submission: Path) -> float:
     intake = take_in(submission, SKELETON, grader.assignment)
     recorder = Recorder(intake.name, grader.assignment, "0" * 16)
     return recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.score or 0.0
-
-
-def cold() -> float:
-    """CPU seconds of this process, which has just begun, after grading one submission."""
-    with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
-        points_of(grader, REFERENCE)
-        return time.process_time() + cpu_of(grader.zygote._process.pid)
 
 
 def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, float]]:
@@ -82,29 +69,12 @@ def submissions_of(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
             yield what, folder / f"{number}-{name}"
 
 
-def warm(count: int) -> dict[str, list[float]]:
-    """CPU seconds of so many submissions of each kind in a class, and of the tests alone; by what they are."""
+def measure(count: int) -> int:
+    """Prints the CPU seconds of so many submissions of each kind."""
     rows: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         for what, seconds in in_a_class([*submissions_of(count, Path(folder))]):
             rows.setdefault(what, []).append(seconds)
-    sources, bare = read_sources(REFERENCE, SKELETON), rows.setdefault(BARE, [])
-    versions = [Version("", sources, [seed]) for seed in range(N_BARE)]
-    run_versions(versions, sources, read_assignment(), lambda done: bare.append(done.cpu_seconds))
-    return rows
-
-
-def measure(count: int) -> int:
-    """Prints the figures."""
-    rows = {
-        "one submission alone, both imports of torch included": [
-            float(run("-c", COLD).output.split()[-1]) for _ in range(N_COLD)
-        ],
-        "the same tests, bare pytest, one import of torch": [
-            run(*TESTS, "--submission", REFERENCE).cpu for _ in range(N_COLD)
-        ],
-        **warm(count),
-    }
     figures = ([name, *(f"{choose(seconds):.2f}" for choose in (median, min, max))] for name, seconds in rows.items())
     print_table(["CPU seconds", "median", "least", "most"], figures)
     return 0

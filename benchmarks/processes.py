@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
@@ -21,6 +21,7 @@ import psutil
 
 from foundation.command_line import INTERRUPTED, UserError
 from foundation.places import ROOT
+from validity.report import table_lines
 
 T = TypeVar("T")
 MIB = 2**20
@@ -118,17 +119,9 @@ def asked(what: Callable[[], T], otherwise: T) -> T:
         return otherwise
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """The lines of a table."""
-    for cells in (head, ["---"] * len(head)):
-        yield f"| {' | '.join(cells)} |"
-    for row in rows:
-        yield f"| {' | '.join(map(str, row))} |"
-
-
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Prints a table; rows that are measured one by one show at once."""
-    for line in table(head, rows):
+    for line in table_lines(head, rows):
         print(line, flush=True)
 
 

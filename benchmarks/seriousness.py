@@ -26,7 +26,7 @@ from autograder.testing.results import judge_task
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, SKELETON
 from foundation.whole_files import write_whole
-from validity.run_tests import Run, Version, run_versions
+from validity.run_tests import Version, run_versions
 
 if TYPE_CHECKING:
     from given.experiment import Experiment
@@ -157,15 +157,12 @@ def missing_items(faults: Sequence[Fault]) -> dict[str, list[str]]:
 def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[str]]:
     """Returns the items of a task's rubric that each package does not earn, by its name."""
     assignment, missing = read_assignment(), {}
-
-    def note(done: Run) -> None:
+    versions = [Version(name, sources, (SEED,), (task.marker,)) for name, (task, sources) in packages.items()]
+    for done in run_versions(versions, read_sources(REFERENCE, SKELETON), assignment):
         task, _ = packages[done.version]
         judged = judge_task(task, done.outcomes[task.marker], assignment.credit)
         lost = [mark.name for mark in judged.items if mark.n_missed or mark.missing]
         missing[done.version] = lost if judged.state.has_mark else [item.name for item in task.items]
-
-    versions = [Version(name, sources, (SEED,), (task.marker,)) for name, (task, sources) in packages.items()]
-    run_versions(versions, read_sources(REFERENCE, SKELETON), assignment, note)
     return missing
 
 

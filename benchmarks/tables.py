@@ -12,10 +12,9 @@ see the same batches, so the effect of the diagonal mask is the mean of the diff
 import json
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -26,11 +25,12 @@ from foundation.whole_files import make_folder, write_whole
 from given.building import build_model
 from given.config import ConfigError
 from given.decoding import bleu, translate
-from given.run_folder import Checkpoint, CheckpointError
-from reference.data import Pair, read_pairs, take_census
+from given.run_folder import Checkpoint
+from reference.data import read_pairs, take_census
 from reference.vocab import join_subwords
+from validity.report import table
 
-from .processes import CommandError, table
+from .processes import CommandError
 from .training import run_reference
 
 MASK, NO_MASK = "diagonal mask", "no mask"
@@ -111,36 +111,29 @@ T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Files of pairs by split, `source|||target` lines: to train on, and to measure on."""
-
-    files: dict[str, Path]
-
-    @cached_property
-    def measured(self) -> dict[str, list[Pair]]:
-        """The pairs to measure on, by split: of those to train on, a sample.
-
-        Raises:
-            DataError: if a file cannot be used.
-        """
-        splits = {split: read_pairs(path) for split, path in self.files.items()}
-        generator = random.Random(0)  # noqa: S311  # draws a sample
-        return splits | {"train": generator.sample(splits["train"], min(TRAIN_SAMPLE, len(splits["train"])))}
-
-    @cached_property
-    def marks(self) -> dict[str, str]:
-        """A fingerprint of each split."""
-        return {split: take_census(read_pairs(path)).fingerprint for split, path in self.files.items()}
-
-
-@dataclass
 class Result:
-    """What is known of one model."""
+    """What is known of one model: its size, the minutes of training, and BLEU after the last epoch, by split."""
 
     n_parameters: int
-    minutes: float  # of training
-    corpus: dict[str, str]  # fingerprints, as in `Corpus.marks`
-    bleu: dict[str, float]  # between 0 and 1, after the last epoch, by split
+    minutes: float
+    bleu: dict[str, float]
+
+
+class Corpus:
+    """Files of pairs by split, `source|||target` lines: to train on, and to measure on.
+
+    Attributes:
+        files: by split.
+        pairs: to measure on, by split; of those to train on, a sample.
+        marks: a fingerprint of each split.
+    """
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        """Raises: DataError where a file cannot be used."""
+        self.files, self.pairs = files, {split: read_pairs(path) for split, path in files.items()}
+        self.marks = {split: take_census(pairs).fingerprint for split, pairs in self.pairs.items()}
+        generator = random.Random(0)  # noqa: S311  # draws a sample
+        self.pairs["train"] = generator.sample(self.pairs["train"], min(TRAIN_SAMPLE, len(self.pairs["train"])))
 
 
 def place(column: Column, seed: int, output: Path) -> Path:
@@ -150,47 +143,35 @@ def place(column: Column, seed: int, output: Path) -> Path:
 
 
 def find_result(folder: Path, corpus: Corpus) -> Result | None:
-    """Returns the result of a run if it is there and has BLEU of all splits of this corpus.
-
-    Raises:
-        CheckpointError: if the file is no result, or one on other data.
-    """
+    """Returns the result of a run if it is there and has BLEU of all splits of this corpus."""
     path = folder / "result.json"
-    if not path.is_file():
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"bleu": {}}
+    if not known["bleu"].keys() >= {*corpus.marks.values()}:
         return None
-    try:
-        result = Result(**json.loads(path.read_text(encoding="utf-8")))
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: not a result of these tables, remove it: {error}") from None
-    for split in sorted(result.corpus.keys() & corpus.marks.keys()):
-        if result.corpus[split] != corpus.marks[split]:
-            raise CheckpointError(f"{path}: is of another {split} file; give that one or another --output")
-    return result if corpus.marks.keys() <= result.corpus.keys() else None
+    bleu_of = {split: known["bleu"][mark] for split, mark in corpus.marks.items()}
+    return Result(known["n_parameters"], known["minutes"], bleu_of)
 
 
 def make_result(column: Column, seed: int, folder: Path, corpus: Corpus) -> None:
     """Trains a model, or goes on where an earlier run was interrupted, and measures it.
 
     Raises:
-        CheckpointError: if the folder has a run on other data.
-        CommandError: if the run fails.
+        CommandError: if the run fails, such as for one that began with other data.
     """
     last = folder / "last.pt"
-    run_reference(folder, *(corpus.files[split] for split in SPLITS[:2]), *flags_of(column, seed, last.is_file()))
+    run_reference(folder, corpus.files["train"], corpus.files["dev"], *flags_of(column, seed, last.is_file()))
     saved = Checkpoint.load(last)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
     saved.load_weights(model, last, last=True)
     scores = {}
-    for split, pairs in corpus.measured.items():
+    for split, pairs in corpus.pairs.items():
         sources, references = [src for src, _ in pairs], [join_subwords(tgt) for _, tgt in pairs]
         with torch.no_grad():
             lines = translate(model, sources, saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal)
-        scores[split] = round(bleu(lines, references), 4)
+        scores[corpus.marks[split]] = round(bleu(lines, references), 4)
     size = sum(parameter.numel() for parameter in model.parameters())
     minutes = round(sum(line["seconds"] for line in saved.history) / 60, 2)
-    write_whole(
-        folder / "result.json", json.dumps(asdict(Result(size, minutes, corpus.marks, scores)), indent=1) + "\n"
-    )
+    write_whole(folder / "result.json", json.dumps({"n_parameters": size, "minutes": minutes, "bleu": scores}) + "\n")
 
 
 def flags_of(column: Column, seed: int, is_resumed: bool) -> Sequence[object]:
@@ -242,7 +223,7 @@ def measure(
     parts = []
     for number, several in columns.items():
         rows = {one: [find_result(place(one, seed, output), corpus) for seed in range(seeds)] for one in several}
-        parts += [f"### {TITLES[number]}", "\n".join(models(rows)), "\n".join(masks(rows))] if rows else []
+        parts += [f"### {TITLES[number]}", models(rows), masks(rows)] if rows else []
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)
@@ -256,9 +237,6 @@ def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output:
 
     Returns:
         A line for each run that failed.
-
-    Raises:
-        CheckpointError: if the folder has results on other data.
     """
     places = {place(column, seed, output): (column, seed) for seed in range(seeds) for column in columns}
     missing = [folder for folder in places if find_result(folder, corpus) is None]
@@ -277,31 +255,24 @@ def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output:
     return failures
 
 
-def models(rows: Rows) -> Iterator[str]:
+def models(rows: Rows) -> str:
     """A table of all models of one of the report's tables."""
     every = [result for results in rows.values() for result in results if result]
     splits = [split for split in SPLITS if any(split in result.bleu for result in every)] or ["dev"]
-    head = [
-        "model",
-        "parameters",
-        "seeds",
-        *(f"{split} BLEU" for split in splits),
-        "minutes of CPU a run",
-        "the report",
-    ]
+    bleu_heads = [f"{split} BLEU" for split in splits]
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
         size = f"{done[0].n_parameters:,}" if done else "–"
-        bleu = [mean_and_spread([result.bleu[split] for result in done]) for split in splits]
+        scores = [mean_and_spread([result.bleu[split] for result in done]) for split in splits]
         minutes = mean_and_spread([result.minutes for result in done])
         reported = ", ".join(f"{value:.2f}" for value in column.reported)
-        cells.append([column.name, size, len(done) or "not run", *bleu, minutes, reported])
-    return table(head, cells)
+        cells.append([column.name, size, len(done) or "not run", *scores, minutes, reported])
+    return table(["model", "parameters", "seeds", *bleu_heads, "minutes of CPU a run", "the report"], cells)
 
 
-def masks(rows: Rows) -> Iterator[str]:
-    """A table of the diagonal mask's effect, where there are runs with it and without."""
+def masks(rows: Rows) -> str:
+    """A table of the diagonal mask's effect; "" where there are no runs with it and without."""
     by_name = {column.name: results for column, results in rows.items()}
     cells = []
     for name, masked in by_name.items():
@@ -311,7 +282,7 @@ def masks(rows: Rows) -> Iterator[str]:
             differences = [b[split] - a[split] for a, b in pairs]
             cells.append([name.split(",")[0], split, len(pairs), f"{mean(differences):+.3f}", *verdict(differences)])
     head = ["size", "split", "seeds", "with the mask minus without", "95% over seeds", ""]
-    return table(head, cells) if cells else iter(())
+    return table(head, cells) if cells else ""
 
 
 def verdict(differences: Sequence[float]) -> tuple[str, str]:

@@ -1,45 +1,133 @@
-"""Proves that component tests, diagnosis and thresholds judge correctly."""
+"""Proves that component tests, diagnosis, questions and thresholds are correct."""
 
-import argparse
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import CollectionError
-from foundation.command_line import Parser, print_anywhere, run_command
-from foundation.whole_files import check_file, check_folder
+from foundation.command_line import Parser, at_least, positive, print_anywhere, run_command
+from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
+from foundation.whole_files import check_folder
 
-from .calibration import add_calibrate
-from .commands import add_hints, add_hunts, add_mutate, add_pairs, add_prove, add_prove_diagnosis, add_questions
+from . import calibration, diagnosis, hints, hunts, mutants, pairs, prove, questions
+
+
+def make_parser() -> Parser:
+    """The commands with their options, which are named as the parameters of the function that does the work."""
+    example = "example: python -m validity prove --seeds 2"
+    parser = Parser(prog="python -m validity", description=__doc__, epilog=example)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, proof: Callable[..., int], text: str, description: str, example: str = "") -> Parser:
+        epilog = f"example: python -m validity {name} {example}"
+        sub: Parser = commands.add_parser(name, help=text, description=description, epilog=epilog)
+        sub.set_defaults(proof=proof)
+        return sub
+
+    def add_sample(sub: Parser, what: str) -> None:
+        sub.add_argument("--every", type=positive, default=1, help=f"only every N-th {what} (default: 1)")
+        sub.add_argument("--start", type=int, default=0, help="with --every: which of the N samples (default: 0)")
+
+    def add_jobs(sub: Parser) -> None:
+        sub.add_argument("--jobs", type=positive, default=1, help="processes at a time (default: 1)")
+
+    def add_places(sub: Parser) -> None:
+        sub.add_argument("--reference", type=Path, default=REFERENCE, help="default: reference/")
+        sub.add_argument("--assignment", type=Path, default=ASSIGNMENT_FILE, help="default: this repository's")
+
+    text = "Run the component tests on known faults (each must fail, and only the tasks of its component may lose "
+    text += "points) and on correct variants (each must pass)."
+    sub = add("prove", prove.prove, "prove the component tests", text, "--component layers.LayerNorm")
+    sub.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")
+    sub.add_argument("--fault", default="", help="only faults (and variants) whose id contains this text")
+    sub.add_argument("--only", choices=("faults", "variants"), help="default: both")
+    add_sample(sub, "fault and variant, but all faults that show only under a condition")
+    sub.add_argument("--seeds", type=positive, default=1, help="seeds per fault and variant (default: 1)")
+    sub.add_argument("--variant-seeds", type=positive, help="seeds per variant (default: as --seeds)")
+    text = "run the tests of a version's own components, or with the first seed all (default: own)"
+    sub.add_argument("--tests", choices=("own", "all"), default="own", help=text)
+    add_jobs(sub)
+    sub.add_argument("--output", type=Path, help="folder for the report's pages (default: no pages)")
+    sub.add_argument("--catalogue", type=Path, help="folder of faults (default: the assignment's)")
+    sub.add_argument("--variants", type=Path, help="default: the assignment's")
+    add_places(sub)
+
+    text = "Put two known faults of a component into the reference together, and compare the points with those of each "
+    text += "alone. Status 1 if a pair earns more than either."
+    sub = add("pairs", pairs.measure, "prove that a second mistake never raises a mark", text, "--count 300 --jobs 2")
+    sub.add_argument("--count", type=positive, default=300, help="pairs, drawn at random (default: 300)")
+    sub.add_argument("--seed", type=int, default=0, help="seed for drawing the pairs (default: 0)")
+    add_jobs(sub)
+
+    text = "Run the component tests on small changes of the reference's solutions: each must fail a test of its task, "
+    text += "or be listed as equivalent."
+    sub = add("mutate", mutants.mutate, "prove the component tests with mutants of the solutions", text, "--task 1.2")
+    sub.add_argument("--task", help="only mutants of this task's solutions, such as 1.3")
+    sub.add_argument("--text", default="", help="only mutants whose name contains this text")
+    add_sample(sub, "mutant")
+    add_jobs(sub)
+    sub.add_argument("--output", type=Path, help="folder for the report's page (default: no page)")
+    sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
+    add_places(sub)
+
+    text = "Put every known fault into other layouts of the reference, grade each in the sandbox, and count how often "
+    text += "the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%."
+    example = "--task 1.3 --layout fused"
+    sub = add("prove-diagnosis", diagnosis.prove_diagnosis, "prove the diagnosis", text, example)
+    sub.add_argument("--task", help="only this task, by its number")
+    sub.add_argument("--fault", default="", help="only faults whose id contains this text")
+    add_sample(sub, "fault")
+    sub.add_argument("--layout", action="append", help="only this layout; may be repeated (default: all)")
+    add_places(sub)
+
+    text = "Draw a sitting's questions about correct variants and submissions with a known fault, run each option "
+    text += (
+        "again with other inputs, and choose answers by their texts alone. Status 1 if a question does not have one "
+    )
+    text += "correct choice, if a text feature finds it in more than 35%, or if there are fewer than nine kinds."
+    sub = add("questions", questions.prove, "prove the questions about students' own code", text, "--every 40")
+    add_sample(sub, "variant and fault")
+
+    text = "Write, to hunts.json, the share of the task's tests that fail for each fault of hunts.toml, and the mean "
+    text += "size of the change in calls at random. Students draw one hunt of each third."
+    add("hunts", hunts.measure, "measure how hard the faults of bug hunts are to see", text)
+
+    text = "Put every known fault into the reference, run the tests of its task with the seed of hints, and write what "
+    text += (
+        "they see to misconceptions/patterns.json. Count how often the correct hint is found. Status 1 if more than 3% "
+    )
+    text += "get a wrong hint."
+    sub = add("hints", hints.measure, "compute the patterns by which students get hints", text, "--jobs 2")
+    sub.add_argument("--fault", default="", help="compute only patterns of faults whose id contains this text")
+    add_jobs(sub)
+
+    text = "Train the reference with several seeds, score its translations of the test sentences, and say what share "
+    text += "of correct students would miss the present thresholds, and which thresholds few would miss. Writes "
+    text += "calibration.json. Started again after an interruption, it resumes where it stopped."
+    example = "--seeds 5 --preset fast --epochs 3"
+    sub = add("calibrate", calibration.calibrate, "propose BLEU thresholds", text, example)
+    sub.add_argument("--seeds", type=at_least(2), default=5, help="number of seeds (default: 5)")
+    sub.add_argument("--preset", default="course", help="the reference's settings (default: course)")
+    sub.add_argument("--epochs", type=positive, help="default: the preset's")
+    folder = ROOT / "runs" / "calibration"
+    sub.add_argument("--output", type=Path, default=folder, help="default: runs/calibration/")
+    return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status: 0 = proven, 1 = a proof failed, 2 = bad input, 130 = interrupted."""
     print_anywhere()
-    options = make_parser().parse_args(arguments)
+    options = vars(make_parser().parse_args(arguments))
+    proof: Callable[..., int] = options.pop("proof")
 
     def command() -> int:
-        check_output(options)
-        return int(options.run(options))
+        if options.get("output") is not None:
+            check_folder(options["output"])  # before the work begins
+        return proof(**options)
 
-    return run_command("validity", command, {CollectionError: 1, SandboxUnavailableError: 1})
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The commands with their flags."""
-    example = "example: python -m validity prove --seeds 2"
-    parser = Parser(prog="python -m validity", description=__doc__, epilog=example)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    adds = (add_prove, add_pairs, add_mutate, add_prove_diagnosis, add_questions, add_hints, add_hunts, add_calibrate)
-    for add in adds:
-        add(commands)
-    return parser
-
-
-def check_output(options: argparse.Namespace) -> None:
-    """Finds a wrong output path before the work begins. Raises: UserError."""
-    output = getattr(options, "output", None)
-    if output is not None:
-        (check_file if "output" in getattr(options, "files", ()) else check_folder)(output)
+    failures = {CollectionError: 1, SandboxUnavailableError: 1, calibration.CalibrationError: 1}
+    return run_command("validity", command, failures)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ test sentences (the bootstrap's standard error). Trained seeds stay in the outpu
 calibration can be resumed.
 """
 
-import argparse
 import hashlib
 import json
 import math
@@ -23,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from autograder.scoring import ScoringError, read_references, read_translations, score
+from autograder.scoring import read_references, read_translations, score
 from foundation.assignment_file import read_assignment
-from foundation.command_line import Parser
-from foundation.places import ASSIGNMENT_FILE, ROOT, TEST_REFERENCES
+from foundation.command_line import UserError
+from foundation.places import ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole
 
 SHARES = (0.01, 0.05)
@@ -35,52 +34,15 @@ SEED = 12_345
 INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
 
 
-def add_calibrate(commands: "argparse._SubParsersAction[Parser]") -> None:
-    """Adds `calibrate` to the commands."""
-    calibrate = commands.add_parser(
-        "calibrate",
-        help="propose BLEU thresholds",
-        description="Train the reference with several seeds, score its translations of the test sentences, and say "
-        "what share of correct students would miss the present thresholds, and which thresholds few would miss. "
-        "Writes calibration.json. Started again after an interruption, it resumes "
-        "where it stopped.",
-        epilog="example: python -m validity calibrate --seeds 5 --preset fast --epochs 3",
-    )
-    calibrate.set_defaults(run=run)
-    calibrate.add_argument("--seeds", type=int, default=5, help="number of seeds (default: 5)")
-    calibrate.add_argument("--preset", default="course", help="the reference's settings (default: course)")
-    calibrate.add_argument("--epochs", type=int, help="default: the preset's")
-    folder = ROOT / "runs" / "calibration"
-    calibrate.add_argument("--output", type=Path, default=folder, help="default: runs/calibration/")
-    where = TEST_REFERENCES.relative_to(ROOT)
-    calibrate.add_argument("--references", type=Path, default=TEST_REFERENCES, help=f"default: {where}")
-    calibrate.add_argument("--assignment", type=Path, default=ASSIGNMENT_FILE, help="default: this repository's")
-    calibrate.add_argument("--json", action="store_true", help="print the results as JSON instead of a table")
-
-
-def run(options: argparse.Namespace) -> int:
-    """Returns 0 on success, 1 where a run failed, 2 for bad input."""
-    if options.seeds < 2 or (options.epochs is not None and options.epochs < 1):
-        print("calibrate: expected --seeds of 2 or more and --epochs of 1 or more", file=sys.stderr)
-        return 2
-    thresholds = read_assignment(options.assignment).thresholds
-    arguments = ["--preset", options.preset, *(["--epochs", str(options.epochs)] if options.epochs else [])]
-    output = options.output.resolve()
-    output /= "-".join([options.preset, *([f"{options.epochs}-epochs"] if options.epochs else [])])
-    try:
-        scores = run_seeds(range(options.seeds), arguments, options.references.resolve(), output)
-    except ScoringError as error:
-        print(f"calibrate: {error}", file=sys.stderr)
-        return 2
-    except CalibrationError as error:
-        print(f"calibrate: {error}", file=sys.stderr)
-        return 2 if error.status == 2 else 1
-    spread = spread_of(scores)
+def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
+    """Prints the report, and writes calibration.json."""
+    arguments = ["--preset", preset, *(["--epochs", str(epochs)] if epochs else [])]
+    output = output.resolve() / "-".join([preset, *([f"{epochs}-epochs"] if epochs else [])])
+    scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output)
     content = {"arguments": arguments, "scores": [vars(score) for score in scores]}
-    content |= propose(spread, thresholds, SHARES)
-    as_json = json.dumps(content, indent=1)
-    write_whole(output / "calibration.json", as_json + "\n")
-    print(as_json if options.json else as_text(content, output))
+    content |= propose(spread_of(scores), read_assignment().thresholds, SHARES)
+    write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
+    print(as_text(content, output))
     return 0
 
 
@@ -95,16 +57,7 @@ class SeedScore:
 
 
 class CalibrationError(RuntimeError):
-    """A run failed; the message has its last line.
-
-    Attributes:
-        status: of the command that failed; 2 where it was given something wrong.
-    """
-
-    def __init__(self, message: str, status: int) -> None:
-        """Takes what the command said and its exit status."""
-        super().__init__(message)
-        self.status = status
+    """A run failed; the message has its last line."""
 
 
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
@@ -119,7 +72,7 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
 
     Raises:
         CalibrationError: where training or translating fails.
-        ScoringError: where the references cannot be read.
+        UserError: where it cannot be done so, or the references cannot be read.
     """
     targets = read_references(references)
     version = version_of(arguments, references)
@@ -155,7 +108,8 @@ def _reference(arguments: Sequence[str]) -> None:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)  # noqa: S603  our own
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise CalibrationError(f"`python -m reference {' '.join(arguments)}` failed: {last}", done.returncode)
+        kind = UserError if done.returncode == 2 else CalibrationError
+        raise kind(f"`python -m reference {' '.join(arguments)}` failed: {last}")
 
 
 @dataclass(frozen=True)
@@ -184,13 +138,7 @@ class Spread:
 
 
 def spread_of(scores: Sequence[SeedScore]) -> Spread:
-    """The spread.
-
-    Raises:
-        ValueError: with fewer than two seeds, or with one of them twice.
-    """
-    if len({score.seed for score in scores}) < max(2, len(scores)):
-        raise ValueError(f"{len(scores)} scores: expected two different seeds or more")
+    """The spread of two scores or more."""
     values = np.array([score.bleu for score in scores])
     over_seeds = float(values.std(ddof=1))
     over_sentences = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))

@@ -16,24 +16,21 @@ from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.whole_files import write_whole
 
-from .run_tests import Run, Version, run_versions
+from .run_tests import Version, run_versions
 
 SEED, N_CALLS = 1, 100
 
 
-def measure_hunts() -> int:
+def measure() -> int:
     """Writes, for each fault, the share of the task's tests that fail, and how large the change in random calls is."""
     assignment = read_assignment()
     sources = read_modules(assignment.reference)
     known, tests = list(hunted_faults(assignment)), dict[str, float]()
-
-    def note(run: Run) -> None:
-        outcomes = [one for of_task in run.outcomes.values() for one in of_task]
-        tests[run.version] = sum(one.state is not State.PASSED for one in outcomes) / len(outcomes)
-
     markers = {fault.id: task.marker for fault in known for task in assignment.tasks if task.number == fault.task}
     versions = [Version(one.id, apply(one, sources), [SEED], (markers[one.id],)) for one in known if one.id in markers]
-    run_versions(versions, sources, assignment, note)
+    for run in run_versions(versions, sources, assignment):
+        outcomes = [one for of_task in run.outcomes.values() for one in of_task]
+        tests[run.version] = sum(one.state is not State.PASSED for one in outcomes) / len(outcomes)
     measured = {}
     for fault, hunt in zip(known, boxes(assignment), strict=True):
         sizes = differences(hunt, assignment)

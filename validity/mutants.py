@@ -1,4 +1,4 @@
-"""Mutants: the reference with one small change in one of its solutions, and the list of those that are right."""
+"""Mutants: the reference with one small change in one of its solutions. Which of them pass the tests, and may they?"""
 
 import ast
 import itertools
@@ -8,10 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.sources import Sources
+from autograder.sources import Sources, read_sources
+from autograder.testing.results import State
 from autograder.understanding.operators import OPERATORS, Names, own_attribute
-from foundation.assignment_file import Assignment
-from release.regions import Region, ReleaseError, Source, find_regions, parse_source
+from autograder.understanding.student_lines import with_code
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
+from foundation.whole_files import write_whole
+from release.regions import Region, Source, find_regions, parse_source
+
+from .report import table
+from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 COMPOUND = (ast.For, ast.If, ast.While)
 
@@ -19,7 +26,11 @@ Node = ast.expr | ast.stmt
 """A part of a syntax tree that has a place in the text."""
 
 
-class MutationError(ValueError):
+Key = tuple[str, str, str]
+"""A mutant's name in `equivalents.toml`: where it is, and the line before and after; equal changes share it."""
+
+
+class MutationError(UserError):
     """Mutants cannot be made or judged; the message says where and why."""
 
 
@@ -56,8 +67,8 @@ class Mutant:
         return f"{self.module}.{self.function.split('.')[0]}"
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Its name in `equivalents.toml`; equal changes of equal lines share it."""
+    def key(self) -> Key:
+        """Its name in `equivalents.toml`."""
         return f"{self.module}.{self.function}", self.before, self.after
 
 
@@ -67,7 +78,7 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
     Tasks of understanding have none: what students hand in there are tests and answers, not code that is judged.
 
     Raises:
-        MutationError: where the markers of the solutions are not sound.
+        ReleaseError: where the markers of the solutions are not sound.
     """
     numbers = [task.number for task in assignment.tasks]
     wanted = {one.number for one in assignment.tasks if not one.understanding and task in (None, one.number)}
@@ -76,12 +87,8 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
         if module not in sources:
             continue
         path, text = sources[module]
-        try:
-            source = parse_source(path, text)
-            regions = find_regions(source, numbers)
-        except ReleaseError as error:
-            raise MutationError(str(error)) from None
-        for region in regions:
+        source = parse_source(path, text)
+        for region in find_regions(source, numbers):
             if region.hint.number not in wanted:
                 continue
             for mutant, dump in _of_region(module, source, region):
@@ -91,35 +98,18 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
 
 def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mutant, str]]:
     """The mutants of one solution, each with a dump of the changed definition, by which equal ones are known."""
-    [definition] = [node for node in source.tree.body if node.lineno <= region.begin <= end_line(node)]
-    lines = source.text.splitlines(keepends=True)[definition.lineno - 1 : definition.end_lineno]
-    before_it, after_it = source.text.split("".join(lines))
-    starts = list(itertools.accumulate((len(line.encode()) for line in lines), initial=0))
-    content = "".join(lines).encode()
+    [place] = [n for n, one in enumerate(source.tree.body) if one.lineno <= region.begin <= end_line(one)]
+    definition = source.tree.body[place]
     unchanged = ast.dump(definition)
     for node in _nodes(definition, region):
-        start, end, before_body = (
-            starts[line - definition.lineno] + column
-            for line, column in (
-                (node.lineno, node.col_offset),
-                (end_line(node), node.end_col_offset or 0),
-                (_line_of_body(node), -1),  # of a compound statement: the newline before its body
-            )
-        )
         names = _names(definition, region, node.lineno)
         for operator in OPERATORS:
             for other in operator(node, names):
-                is_head = isinstance(node, COMPOUND) and type(other) is type(node)
-                code = _as_text(other, node)
-                code = code.partition("\n")[0] if is_head else code
-                text = (content[:start] + code.encode() + content[before_body if is_head else end :]).decode()
-                try:
-                    dump = ast.dump(ast.parse(text).body[0])
-                except SyntaxError:
-                    continue  # such as a statement where only a name may stand
-                if dump != unchanged:
-                    place = module, region.function, region.hint.number, operator.__name__, node.lineno
-                    yield Mutant(*place, *_changed_lines("".join(lines), text), before_it + text + after_it), dump
+                text = _replaced(source.text, node, other)
+                dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
+                if text and dump != unchanged:
+                    where = module, region.function, region.hint.number, operator.__name__, node.lineno
+                    yield Mutant(*where, *_changed_lines(source.text, text), text), dump
 
 
 def end_line(node: Node) -> int:
@@ -127,15 +117,15 @@ def end_line(node: Node) -> int:
     return node.end_lineno or node.lineno
 
 
-def _line_of_body(node: Node) -> int:
-    return node.body[0].lineno if isinstance(node, COMPOUND) else node.lineno
-
-
-def _as_text(node: ast.AST, replaced: Node) -> str:
-    """Code that may stand where another node stood."""
-    code = ast.unparse(ast.fix_missing_locations(node)).replace("\n", "\n" + " " * replaced.col_offset)
-    is_whole = isinstance(node, (ast.stmt, ast.Slice, ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript))
-    return code if is_whole else f"({code})"
+def _replaced(text: str, node: Node, other: ast.AST) -> str | None:
+    """The text with other code in the place of a node; None where that is not Python."""
+    code = ast.unparse(ast.fix_missing_locations(other)).replace("\n", "\n" + " " * node.col_offset)
+    if isinstance(node, COMPOUND) and type(other) is type(node):  # only what stands before its body has changed
+        last = node.body[0].lineno - 1
+        end = {"end_lineno": last, "end_col_offset": len(text.split("\n")[last - 1].encode())}
+        return with_code(text, ast.Pass(lineno=node.lineno, col_offset=node.col_offset, **end), code.partition("\n")[0])
+    is_whole = isinstance(other, (ast.stmt, ast.Slice, ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript))
+    return with_code(text, node, code if is_whole else f"({code})")
 
 
 def _nodes(definition: ast.stmt, region: Region) -> Iterator[Node]:
@@ -180,23 +170,8 @@ def _changed_lines(old: str, new: str) -> tuple[str, str]:
     return " ".join(" ".join(one).split()), " ".join(" ".join(other).split())
 
 
-@dataclass(frozen=True)
-class Equivalent:
-    """Mutants that are right or cannot be told from correct code, and why."""
-
-    within: str
-    before: str
-    after: str
-    reason: str
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """The key of the mutants that it explains."""
-        return self.within, self.before, self.after
-
-
-def read_equivalents(path: Path) -> list[Equivalent]:
-    """Reads the list.
+def read_equivalents(path: Path) -> dict[Key, str]:
+    """Why mutants are right, or cannot be told from correct code, by their keys.
 
     Raises:
         MutationError: naming the entry, and what would be right.
@@ -205,7 +180,7 @@ def read_equivalents(path: Path) -> list[Equivalent]:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
     except (OSError, ValueError) as error:
         raise MutationError(f"{path}: {error}") from None
-    found = []
+    reasons: dict[Key, str] = {}
     for number, entry in enumerate(entries, start=1):
         texts = [entry.get(key) for key in ("within", "before", "reason")]
         changes = entry.get("after")
@@ -213,11 +188,142 @@ def read_equivalents(path: Path) -> list[Equivalent]:
         if len(entry) != 4 or not all(isinstance(text, str) and text.strip() for text in texts):
             right = "the texts within, before and reason, and after, a list of texts"
             raise MutationError(f"{path}: equivalent {number}: expected {right}")
-        found += [Equivalent(texts[0], texts[1], after, texts[2]) for after in changes]
-    return found
+        reasons |= {(entry["within"], entry["before"], after): entry["reason"] for after in changes}
+    return reasons
 
 
-def without_mutant(equivalents: Sequence[Equivalent], mutants: Sequence[Mutant]) -> list[Equivalent]:
-    """Entries that name no mutant: the reference has moved on."""
+@dataclass
+class Mutation:
+    """The mutants that passed, and the reasons why some of them are right.
+
+    Attributes:
+        mutants: the mutants that were tried.
+        reasons: why a mutant is right, by key, as listed.
+        stale: keys in the list that are no mutant's: the reference has moved on.
+        passed: names of those that pass all tests.
+        broken: messages of tests that broke instead of failing.
+    """
+
+    mutants: list[Mutant]
+    reasons: dict[Key, str]
+    stale: list[Key]
+    passed: set[str] = field(default_factory=set)
+    broken: list[str] = field(default_factory=list)
+
+    @property
+    def killed(self) -> list[Mutant]:
+        """Mutants that fail a test."""
+        return [mutant for mutant in self.mutants if mutant.name not in self.passed]
+
+    @property
+    def equivalent(self) -> list[Mutant]:
+        """Mutants that pass all tests, and that the list explains."""
+        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key in self.reasons]
+
+    @property
+    def survivors(self) -> list[Mutant]:
+        """Mutants that pass all tests, and that nothing explains."""
+        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key not in self.reasons]
+
+    @property
+    def wrongly_listed(self) -> list[Mutant]:
+        """Mutants that are listed as equivalent, but killed."""
+        return [mutant for mutant in self.killed if mutant.key in self.reasons]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no mutant survives, and the list of equivalents is exact."""
+        return not (self.survivors or self.wrongly_listed or self.stale or self.broken)
+
+    def counts(self, task: str | None = None, operator: str | None = None) -> tuple[int, ...]:
+        """How many mutants there are, are killed, equivalent, and survive; of one task or operator, or of all."""
+        groups = self.mutants, self.killed, self.equivalent, self.survivors
+        return tuple(sum(task in (None, m.task) and operator in (None, m.operator) for m in group) for group in groups)
+
+
+def mutate(
+    task: str | None,
+    text: str,
+    every: int,
+    start: int,
+    jobs: int,
+    output: Path | None,
+    equivalents: Path | None,
+    reference: Path,
+    assignment: Path,
+) -> int:
+    """Runs the tests on the mutants that the options ask for; 0 where none survives, 1 where one does.
+
+    Raises:
+        MutationError: where mutants cannot be made, or the list of equivalents cannot be used.
+        CollectionError: where the tests cannot be collected.
+    """
+    whole, sources = read_assignment(assignment), read_sources(reference, reference)
+    mutants = make_mutants(sources, whole, task)
+    chosen = [mutant for mutant in mutants if text in mutant.name][start % every :: every]
+    if not chosen:
+        raise MutationError("no mutant matches --task and --text")
+    reasons = read_equivalents(equivalents or whole.folder / "proof" / "equivalents.toml")
     known = {mutant.key for mutant in mutants}
-    return [entry for entry in equivalents if entry.key not in known]
+    stale = [key for key in reasons if key not in known] if task is None else []
+    mutation = Mutation(chosen, reasons, stale)
+    run_mutants(mutation, sources, whole, jobs)
+    if output is not None:
+        write_whole(output / "mutation.md", mutation_page(mutation))
+    print("\n".join(report_lines(mutation)))
+    return 0 if mutation.holds else 1
+
+
+def run_mutants(mutation: Mutation, reference: Sources, assignment: Assignment, jobs: int) -> None:
+    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails."""
+    versions = [
+        Version(
+            mutant.name,
+            {**reference, mutant.module: (reference[mutant.module][0], mutant.text)},
+            [0],
+            markers_of_tasks(assignment, [mutant.component]),
+            until_failure=True,
+        )
+        for mutant in mutation.mutants
+    ]
+    for run in run_versions(versions, reference, assignment, jobs, "mutate"):
+        outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
+        if not finds_fault(outcomes):
+            mutation.passed.add(run.version)
+        broken = [one for one in outcomes if one.state is State.GRADER_ERROR]
+        mutation.broken += [f"{run.version}: {one.test}: {one.message}" for one in broken]
+
+
+def report_lines(mutation: Mutation) -> list[str]:
+    """The report for the terminal."""
+    lines = [f"SURVIVED {mutant.name}" for mutant in mutation.survivors]
+    lines += [f"TEST BROKE {message}" for message in mutation.broken]
+    lines += [f"KILLED, but listed as equivalent: {mutant.name}" for mutant in mutation.wrongly_listed]
+    lines += [f"LISTED, but not a mutant: {place}: {before} -> {after}" for place, before, after in mutation.stale]
+    return [*lines, "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*mutation.counts())]
+
+
+def mutation_page(mutation: Mutation) -> str:
+    """The report as a page for docs/proof."""
+    head: Sequence[str] = "mutants", "killed", "equivalent", "survivors"
+    tasks = [(task, *mutation.counts(task)) for task in dict.fromkeys(m.task for m in mutation.mutants)]
+    operators = [(one, *mutation.counts(operator=one)) for one in sorted({m.operator for m in mutation.mutants})]
+    reasons: dict[str, list[str]] = {}
+    for mutant in mutation.equivalent:
+        reasons.setdefault(mutation.reasons[mutant.key], []).append(mutant.name)
+    parts = [
+        "# Mutation testing of the solutions",
+        "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
+        "operators in `autograder/understanding/operators.py`, which know nothing of Transformers. It must fail a test "
+        "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
+        "passes must be listed in `autograder/assignment/proof/equivalents.toml`, with the reason why it is right or "
+        "cannot be told from correct code.",
+        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*mutation.counts()),
+        table(("task", *head), tasks),
+        table(("operator", *head), operators),
+        "## Equivalent mutants",
+    ]
+    for reason, names in reasons.items():
+        parts.append(f"{reason[0].upper()}{reason[1:]}:")
+        parts.append("\n".join(f"- `{name}`" for name in names))
+    return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""Runs the component tests on all faults and variants.
+"""Proves the component tests: every known fault costs points in its own task alone, every correct variant passes.
 
 Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
 first seed, so that wrong blame shows anywhere.
@@ -8,24 +8,65 @@ A verdict says whether a fault is found, who is blamed for it, and how near code
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import inf
+from pathlib import Path
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
 from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 
-from .run_tests import Run, Version, finds_fault, markers_of_tasks, progress_bar, run_versions
+from .report import APART, as_text, write_pages
+from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, read_variants
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
-APART = 10
-"""Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
+
+
+def prove(
+    component: str | None,
+    fault: str,
+    only: str | None,
+    every: int,
+    start: int,
+    seeds: int,
+    variant_seeds: int | None,
+    tests: str,
+    jobs: int,
+    output: Path | None,
+    catalogue: Path | None,
+    variants: Path | None,
+    reference: Path,
+    assignment: Path,
+) -> int:
+    """Runs whatever the options ask for, prints the report, and writes the pages; 0 where the proof holds, 1 otherwise.
+
+    Raises:
+        CatalogueError: naming the fault that cannot be used.
+        VariantError: naming the variant that cannot be used.
+        CollectionError: where the tests cannot be collected.
+    """
+    whole = read_assignment(assignment)
+    # Answers to questions about the reference's own code are wrong for any other.
+    judged = replace(whole, tasks=tuple(task for task in whole.tasks if not task.is_answered))
+    sources = read_sources(reference, reference)
+    faults: list[Fault] = []
+    correct: list[Variant] = []
+    if only != "variants":
+        faults = choose_faults(judged, catalogue, component, fault, every, start)
+    if only != "faults":
+        known = read_variants(variants or judged.folder / "proof" / "variants", sources, judged.contract)
+        correct = choose_variants(known, component, fault, every, start)
+    if not faults and not correct:
+        raise CatalogueError("nothing matches --component and --fault")
+    proof = run_proof(judged, sources, faults, correct, seeds, variant_seeds or seeds, tests, jobs)
+    if output is not None:
+        write_pages(proof, output)
+    print(as_text(proof, show_all=bool(component or fault)))
+    return 0 if proof.holds else 1
 
 
 @dataclass
@@ -36,25 +77,22 @@ class Proof:
         assignment: its tasks and points.
         verdicts: one per fault.
         variants: the variants that were tried.
+        seeds, variant_seeds: with how many seeds each fault and each variant was tried.
+        tests: that each was given with the first seed: of the tasks of its components ("own") or "all".
         wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
         margins: how near correct code comes to the tolerance, by numeric test.
         close: faults that were found only narrowly.
-        seeds, variant_seeds: with how many seeds each fault and each variant was tried.
-        cpu_seconds, wall_seconds: the time that all runs took.
-        tests: that each was given with the first seed: of the tasks of its components ("own") or "all".
     """
 
     assignment: Assignment
     verdicts: list[Verdict]
     variants: list[Variant]
-    wrong: dict[str, list[str]]
-    margins: dict[str, Margin]
-    close: list[str]
-    seeds: int
-    variant_seeds: int
-    cpu_seconds: float
-    wall_seconds: float
+    seeds: int = 1
+    variant_seeds: int = 1
     tests: str = "own"
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+    margins: dict[str, Margin] = field(default_factory=dict)
+    close: list[str] = field(default_factory=list)
 
     @property
     def bad(self) -> list[Verdict]:
@@ -78,67 +116,40 @@ class Proof:
         return self.conditional_share >= ENOUGH and not (self.bad or self.wrong or self.narrow or self.close)
 
 
-def run_proof(options: argparse.Namespace) -> Proof:
-    """Runs whatever the options ask for.
-
-    Raises:
-        CatalogueError: naming the fault that cannot be used.
-        VariantError: naming the variant that cannot be used.
-        CollectionError: where the tests cannot be collected.
-    """
-    assignment = read_assignment(options.assignment)
-    # Answers to questions about the reference's own code are wrong for any other.
-    assignment = replace(assignment, tasks=tuple(task for task in assignment.tasks if not task.is_answered))
-    reference = read_sources(options.reference, options.reference)
-    faults = [] if options.only == "variants" else choose_faults(options, assignment)
-    variants = [] if options.only == "faults" else choose_variants(options, reference, assignment)
-    if not faults and not variants:
-        raise CatalogueError("nothing matches --component and --fault")
-    variant_seeds = options.variant_seeds or options.seeds
-    seeds, further = range(options.seeds), range(variant_seeds)
-    versions = [Version("reference", reference, further)]
-    every = tuple(task.marker for task in assignment.tasks) if options.tests == "all" else ()
+def run_proof(
+    assignment: Assignment,
+    reference: Sources,
+    faults: list[Fault],
+    variants: list[Variant],
+    seeds: int,
+    variant_seeds: int,
+    tests: str,
+    jobs: int,
+) -> Proof:
+    """Runs the tests on these faults and variants."""
+    every = tuple(task.marker for task in assignment.tasks) if tests == "all" else ()
+    versions = [Version("reference", reference, range(variant_seeds))]
     for fault in faults:
         own = markers_of_tasks(assignment, [fault.component])
-        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), seeds, own, every)
+        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), range(seeds), own, every)
     for variant in variants:
-        only = seeds[:1] if variant.is_same_code else further
         own = markers_of_tasks(assignment, variant.components)
+        only = range(1 if variant.is_same_code else variant_seeds)
         versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, every)
-    runs: dict[str, list[Run]] = {version.name: [] for version in versions}
-    margins: dict[str, Margin] = {}
-    wrong: dict[str, list[str]] = {}
-    close: list[str] = []
     conditional = {f"fault {fault.id}" for fault in faults if fault.severity == "conditional"}
-    start = time.perf_counter()
-    with progress_bar(sum(len(version.seeds) for version in versions), "prove") as bar:
-
-        def keep(run: Run) -> None:
-            runs[run.version].append(run)
-            if run.version.startswith("fault "):
-                may_escape = run.version in conditional
-                close.extend([] if may_escape or is_clear(run) else [f"{run.version}, seed {run.seed}"])
-            else:
-                if messages := rejections(run):
-                    wrong.setdefault(run.version.removeprefix("variant "), []).extend(messages)
-                add_to_margins(margins, run)
-            run.observations.clear()  # those of many seeds fill the memory
-            bar.update()
-
-        run_versions(versions, reference, assignment, keep, options.jobs)
-    return Proof(
-        assignment,
-        verdicts=[verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults],
-        variants=variants,
-        wrong=wrong,
-        margins=margins,
-        close=close,
-        seeds=len(seeds),
-        variant_seeds=len(further),
-        cpu_seconds=sum(run.cpu_seconds for done in runs.values() for run in done),
-        wall_seconds=time.perf_counter() - start,
-        tests=options.tests,
-    )
+    runs: dict[str, list[Run]] = {}
+    proof = Proof(assignment, [], variants, seeds, variant_seeds, tests)
+    for run in run_versions(versions, reference, assignment, jobs, "prove"):
+        runs.setdefault(run.version, []).append(run)
+        if not run.version.startswith("fault "):
+            add_to_margins(proof.margins, run)
+            if rejected := rejections(run):
+                proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
+        elif run.version not in conditional and not is_clear(run):
+            proof.close.append(f"{run.version}, seed {run.seed}")
+        run.observations.clear()  # those of many seeds fill the memory
+    proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
+    return proof
 
 
 def with_seeds(
@@ -151,33 +162,32 @@ def with_seeds(
     return [Version(name, sources, seeds[:1], every), *further]
 
 
-def choose_faults(options: argparse.Namespace, assignment: Assignment) -> list[Fault]:
-    """The faults that the options ask for.
+def choose_faults(
+    assignment: Assignment,
+    catalogue: Path | None = None,
+    component: str | None = None,
+    text: str = "",
+    every: int = 1,
+    start: int = 0,
+) -> list[Fault]:
+    """The faults of a component, or of a task's number, whose id has this text; of these a sample.
 
     A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
     """
-    faults = read_catalogue(options.catalogue, assignment)
-    faults += read_catalogue(options.catalogue, assignment, kind="conditional")
-    wanted = options.component
-    if wanted:
-        faults = [f for f in faults if wanted in (f.component, f.component.split(".")[1], f.task)]
-    faults = [fault for fault in faults if not options.fault or options.fault in fault.id]
-    sampled = [fault for fault in faults if fault.severity != "conditional"][
-        options.start % options.every :: options.every
-    ]
+    faults = read_catalogue(catalogue, assignment)
+    faults += read_catalogue(catalogue, assignment, kind="conditional")
+    names = [(f, (f.component, f.component.split(".")[1], f.task)) for f in faults]
+    faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
+    sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]
     return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
 
 
-def choose_variants(options: argparse.Namespace, reference: Sources, assignment: Assignment) -> list[Variant]:
-    """The variants that the options ask for."""
-    variants = read_variants(
-        options.variants or assignment.folder / "proof" / "variants", reference, assignment.contract
-    )
-    if options.component:
-        name = options.component.split(".")[-1]
-        variants = [v for v in variants if any(component.split(".")[1] == name for component in v.components)]
-    variants = [variant for variant in variants if not options.fault or options.fault in variant.name]
-    return variants[options.start % options.every :: options.every]
+def choose_variants(variants: list[Variant], component: str | None, text: str, every: int, start: int) -> list[Variant]:
+    """The variants of a component whose name has this text; of these a sample."""
+    if component:
+        name = component.split(".")[-1]
+        variants = [v for v in variants if any(one.split(".")[1] == name for one in v.components)]
+    return [variant for variant in variants if text in variant.name][start % every :: every]
 
 
 def rejections(run: Run) -> list[str]:
@@ -201,7 +211,6 @@ class Verdict:
         missed_seeds: seeds with which the fault's own task lost nothing.
         scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
         grader_errors: messages of tests that broke instead of failing.
-        cpu_seconds: CPU time of all runs.
     """
 
     fault: Fault
@@ -210,7 +219,6 @@ class Verdict:
     missed_seeds: list[int] = field(default_factory=list)
     scores: set[float] = field(default_factory=set)
     grader_errors: list[str] = field(default_factory=list)
-    cpu_seconds: float = 0.0
 
     @property
     def is_killed(self) -> bool:
@@ -246,7 +254,6 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
     verdict = Verdict(fault)
     counts: dict[str, int] = {}
     for run in runs:
-        verdict.cpu_seconds += run.cpu_seconds
         ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
         results = {number: result for number, result in ran.items() if result.outcomes}
         verdict.scores.add(round(results[fault.task].score, 2))

@@ -1,9 +1,14 @@
-"""Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them."""
+"""Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them.
+
+Each option is run again, and answers are chosen without reading code: by the texts of the options, or by what was right
+before.
+"""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,17 +20,18 @@ from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
 from autograder.sources import Sources, read_sources
-from autograder.understanding.examiner import open_examiner
-from autograder.understanding.question import N_OPTIONS, Question
+from autograder.understanding.choosing import FEATURES, NUMBER, WORDS, features
+from autograder.understanding.examiner import Examiner
+from autograder.understanding.question import LETTERS, N_OPTIONS, Option, Question
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
-from .markdown import table
 from .question_runs import Reader
-from .question_texts import by_experience, by_features
+from .report import table
 from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
+NAMES = (*FEATURES, "words of the question", "first number")
 SECRET, SITTING = b"questions are proven", "a proof"
 
 
@@ -63,19 +69,82 @@ def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
     found: list[Asked] = []
     chosen = list(submissions(every, start, assignment))
     with TemporaryDirectory() as folder, open_grader(assignment, Path(folder) / "none") as grader:
-        seeds = Seeds(SECRET)
-        with open_examiner(grader, seeds, SITTING) as examiner:
-            for name, sources, modules in tqdm(chosen, "questions", disable=None):
-                place = Path(folder) / name
-                place.mkdir()
-                for module in modules:
-                    (place / f"{module}.py").write_text(sources[module][1], encoding="utf-8")
-                intake = take_in(place, SKELETON, assignment)
-                reader = Reader(intake, grader, assignment)
-                for question in examiner.sheet(name, name, intake).questions:
-                    right = reader.right(question, examiner.seed_of(name, intake))
-                    found.append(Asked(name, question, right))
+        examiner = Examiner(grader, Seeds(SECRET), SITTING)
+        for name, sources, modules in tqdm(chosen, "questions", disable=None):
+            place = Path(folder) / name
+            place.mkdir()
+            for module in modules:
+                (place / f"{module}.py").write_text(sources[module][1], encoding="utf-8")
+            intake = take_in(place, SKELETON, assignment)
+            reader = Reader(intake, grader, assignment)
+            for question in examiner.sheet(name, name, intake).questions:
+                right = reader.right(question, examiner.seed_of(name, intake))
+                found.append(Asked(name, question, right))
     return found
+
+
+def features_of(question: Question) -> list[tuple[float, ...]]:
+    """NAMES of each option: those by which wrong ones are chosen, and others."""
+    asked, rows = {*WORDS.findall(" ".join(question.text))}, []
+    for option in question.options:
+        words, number = WORDS.findall(option.shown), NUMBER.search(option.shown)
+        told = sum(one in asked for one in words) / max(1, len(words))
+        rows.append((*features(option, question.options), told, float(number[0]) if number else 0.0))
+    return rows
+
+
+def by_features(questions: Sequence[Question]) -> dict[str, float]:
+    """The expected share of right answers of each way to choose; equal options are chosen by chance."""
+    shares = {
+        f"position {letter}": share_of(float(question.right == index) for question in questions)
+        for index, letter in enumerate(LETTERS)
+    }
+    rows = [(question, features_of(question)) for question in questions]
+    for column, name in enumerate(NAMES):
+        for sign, word in ((1, "most"), (-1, "least")):
+            hits = [hit([sign * values[column] for values in options], question) for question, options in rows]
+            shares[f"{name}: {word}"] = share_of(hits)
+    return shares
+
+
+def by_experience(questions: Sequence[Question]) -> float:
+    """The share of whoever knows which texts were right in all other questions of the kind, by pattern.
+
+    The pattern of a change is the words that it takes away and adds, of another option its words without numbers.
+    """
+    seen: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+    keys = [[(q.kind, q.component, pattern(option)) for option in q.options] for q in questions]
+    for question, of_options in zip(questions, keys, strict=True):
+        for index, key in enumerate(of_options):
+            seen[key][index == question.right] += 1
+    hits = []
+    for question, of_options in zip(questions, keys, strict=True):
+        values = []
+        for index, key in enumerate(of_options):
+            others = seen[key] - Counter([index == question.right])
+            values.append((others[True] + 1) / (others.total() + 4))
+        hits.append(hit(values, question))
+    return share_of(hits)
+
+
+def pattern(option: Option) -> str:
+    """What is alike in similar options."""
+    if not option.after:
+        return re.sub(r"\d+", "0", option.text)
+    before, after = Counter(WORDS.findall(option.before)), Counter(WORDS.findall(option.after))
+    return f"-{sorted((before - after).elements())} +{sorted((after - before).elements())}"
+
+
+def hit(values: Sequence[float], question: Question) -> float:
+    """How probable the right answer is for whoever chooses an option with the greatest value."""
+    best = [index for index, value in enumerate(values) if value == max(values)]
+    return (question.right in best) / len(best)
+
+
+def share_of(hits: Iterable[float]) -> float:
+    """The mean; 0 of none."""
+    found = list(hits)
+    return sum(found) / len(found) if found else 0.0
 
 
 def report(asked: Sequence[Asked]) -> tuple[str, bool]:
@@ -87,7 +156,7 @@ def report(asked: Sequence[Asked]) -> tuple[str, bool]:
         some = [one for one in questions if kind in (one.kind, "all")]
         name, share = max(by_features(some).items(), key=lambda pair: pair[1])
         bad = sum(bool(one.problem) for one in asked if kind in (one.question.kind, "all"))
-        rows.append([kind, str(len(some)), str(bad), f"{share:.0%} ({name})", f"{by_experience(some):.0%}"])
+        rows.append([kind, len(some), bad, f"{share:.0%} ({name})", f"{by_experience(some):.0%}"])
     shown = table(["kind", "questions", "not one right choice", "best text feature", "by what was right before"], rows)
     problems = [
         f"{one.submission}, {one.question.kind}, {one.question.component}: {one.problem}"
@@ -97,14 +166,12 @@ def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     best = max(by_features(questions).values(), default=0.0)
     holds = not problems and len(kinds) >= LEAST_KINDS and best <= MOST_BY_TEXT
     students = len({one.submission for one in asked})
-    return "\n".join(
-        [shown, "", f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds", *problems]
-    ), holds
+    counts = f"{len(asked)} questions about {students} submissions, {len(kinds)} kinds"
+    return "\n".join([shown, "", counts, *problems]), holds
 
 
-def prove_questions(options: argparse.Namespace) -> int:
+def prove(every: int, start: int) -> int:
     """Prints the result; 0 where it holds."""
-    asked = ask_all(options.every, options.start, read_assignment(options.assignment))
-    text, holds = report(asked)
+    text, holds = report(ask_all(every, start, read_assignment()))
     print(text)
     return int(not holds)

@@ -1,32 +1,48 @@
-"""What the proof found: for the terminal, as JSON, and as pages for docs/proof.
+"""What the proof found: for the terminal, and as pages for docs/proof.
 
 The pages hold no times or dates: they change only when a result does.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from foundation.assignment_file import Assignment
 from foundation.whole_files import write_whole
 
-from .markdown import columns, in_cell, table
-from .prove import APART, Proof, Verdict
+if TYPE_CHECKING:
+    from .prove import Proof, Verdict
 
-Table = tuple[Sequence[str], list[Sequence[object]]]
+APART = 10
+"""Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 
-def blame_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
+def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a Markdown table, each as soon as its row is there."""
+    for cells in (head, ["---"] * len(head)):
+        yield f"| {' | '.join(cells)} |"
+    for row in rows:
+        texts = (str(cell).replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(texts)} |"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    return "\n".join(table_lines(head, rows))
+
+
+def blame_table(proof: Proof) -> str:
     """How many faults of each component are found, and what share of them costs each task points.
 
     A component's extension has a row of its own.
     """
-    numbers = [task.number for task in assignment.tasks if task.components]
-    order = [component for task in assignment.tasks for component in task.components]
+    numbers = [task.number for task in proof.assignment.tasks if task.components]
+    order = [component for task in proof.assignment.tasks for component in task.components]
     rows: dict[str, list[Verdict]] = {}
-    for verdict in sorted(verdicts, key=lambda one: (order.index(one.fault.component), one.fault.task)):
+    for verdict in sorted(proof.verdicts, key=lambda one: (order.index(one.fault.component), one.fault.task)):
         name, task = verdict.fault.component.split(".")[1], verdict.fault.task
         if task.startswith("E") and name in rows and rows[name][0].fault.task != task:
             name = f"{name}, {task}"
@@ -36,47 +52,50 @@ def blame_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
         found = sum(number in verdict.lost for verdict in own)
         return f"{found / len(own):.0%}" if found else ""
 
-    return ("fault in", "faults", "found", *numbers), [
+    cells = (
         (name, len(own), sum(one.is_killed for one in own), *(share(number, own) for number in numbers))
         for name, own in rows.items()
-    ]
+    )
+    return table(("fault in", "faults", "found", *numbers), cells)
 
 
-def faults_table(verdicts: Sequence[Verdict], assignment: Assignment) -> Table:
+def faults_table(verdicts: Sequence[Verdict], proof: Proof) -> str:
     """Each fault with what finds it, what it costs, and what is wrong with that."""
-    head = "fault", "code that …", "severity", "found by", "and others", "costs", ""
-    return head, [
+    rows = (
         (
             f"`{verdict.fault.id}`",
-            in_cell(verdict.fault.when),
+            verdict.fault.when,
             verdict.fault.severity,
-            in_cell(verdict.killers[0]) if verdict.killers else "nothing",
+            verdict.killers[0] if verdict.killers else "nothing",
             max(0, len(verdict.killers) - 1) or "",
-            ", ".join(f"{number} (-{points:g})" for number, points in verdict.lost.items()),
-            "; ".join(flaws(verdict, assignment)),
+            ", ".join([*(f"{task} (-{points:g})" for task, points in verdict.lost.items()), *flaws(verdict, proof)]),
         )
         for verdict in verdicts
-    ]
+    )
+    return table(("fault", "code that …", "severity", "found by", "and others", "costs"), rows)
 
 
-def flaws(verdict: Verdict, assignment: Assignment) -> list[str]:
+def flaws(verdict: Verdict, proof: Proof) -> list[str]:
     """Why a fault's verdict is not good."""
     found = [f"SURVIVED with seeds {verdict.missed_seeds[:5]}"] if verdict.missed_seeds else []
     scores = sorted(verdict.scores)
     found += [f"MARKS DIFFER WITH THE SEED: {', '.join(f'{one:g}' for one in scores)}"] if len(scores) > 1 else []
-    wrong = verdict.wrongly_blamed(assignment)
+    wrong = verdict.wrongly_blamed(proof.assignment)
     found += [f"WRONG BLAME {', '.join(wrong)}"] if wrong else []
     return found + [f"TEST BROKE {message}" for message in verdict.grader_errors[:1]]
 
 
+def n_killed(proof: Proof) -> int:
+    """How many faults are found with every seed."""
+    return sum(verdict.is_killed for verdict in proof.verdicts)
+
+
 def as_text(proof: Proof, show_all: bool) -> str:
     """The report for the terminal; `show_all` also lists the faults that were found."""
-    parts = []
     shown = proof.verdicts if show_all else proof.bad
-    if shown:
-        parts.append(columns(*faults_table(shown, proof.assignment)))
+    parts = [faults_table(shown, proof)] if shown else []
     if proof.verdicts:
-        parts.append(columns(*blame_table(proof.verdicts, proof.assignment)))
+        parts.append(blame_table(proof))
         parts.append(
             f"{len(proof.verdicts)} faults, {n_killed(proof)} found; of those under a condition "
             f"{proof.conditional_share:.1%}; seeds: {proof.seeds}; {TESTS[proof.tests]}"
@@ -87,55 +106,15 @@ def as_text(proof: Proof, show_all: bool) -> str:
         lines.append(f"variants: {len(proof.variants)}, wrongly rejected: {n_rejected}, seeds: {proof.variant_seeds}")
     for test, margin in proof.narrow.items():
         lines.append(f"NARROW {test}: correct code {margin.error:.1e}, tolerance {margin.tolerance:.0e}")
-    lines += [f"CLOSE {name}: found by less than a factor {APART}" for name in proof.close]
-    lines.append(f"CPU {proof.cpu_seconds:.0f} s, wall {proof.wall_seconds:.0f} s")
+    lines += [f"CLOSE {name}: found narrowly" for name in proof.close]
     return "\n\n".join([*parts, "\n".join(lines)])
-
-
-def n_killed(proof: Proof) -> int:
-    """How many faults are found with every seed."""
-    return sum(verdict.is_killed for verdict in proof.verdicts)
-
-
-def as_data(proof: Proof) -> dict[str, Any]:
-    """The report as JSON."""
-    return {
-        "holds": proof.holds,
-        "seeds": proof.seeds,
-        "variant_seeds": proof.variant_seeds,
-        "tests": proof.tests,
-        "faults": [
-            {
-                "id": verdict.fault.id,
-                "component": verdict.fault.component,
-                "task": verdict.fault.task,
-                "severity": verdict.fault.severity,
-                "killed": verdict.is_killed,
-                "killed_by": verdict.killers,
-                "lost_points": verdict.lost,
-                "wrongly_blamed": verdict.wrongly_blamed(proof.assignment),
-                "grader_errors": verdict.grader_errors,
-                "cpu_seconds": round(verdict.cpu_seconds, 3),
-            }
-            for verdict in proof.verdicts
-        ],
-        "killed": n_killed(proof),
-        "good": len(proof.verdicts) - len(proof.bad),
-        "total": len(proof.verdicts),
-        "variants": [variant.name for variant in proof.variants],
-        "rejected": proof.wrong,
-        "margins": {test: vars(margin) for test, margin in proof.margins.items()},
-        "close": proof.close,
-        "cpu_seconds": round(proof.cpu_seconds, 1),
-        "wall_seconds": round(proof.wall_seconds, 1),
-    }
 
 
 def write_pages(proof: Proof, folder: Path) -> None:
     """Writes README.md, and where faults were tried their list."""
     folder.mkdir(parents=True, exist_ok=True)
     if proof.verdicts:
-        faults = table(*faults_table(proof.verdicts, proof.assignment))
+        faults = faults_table(proof.verdicts, proof)
         title = f"# The {len(proof.verdicts)} known faults\n\nWritten by `make proof`; see [the proof](README.md)."
         write_whole(folder / "faults.md", f"{title}\n\n{faults}\n")
     write_whole(folder / "README.md", proof_page(proof))
@@ -158,7 +137,7 @@ def proof_page(proof: Proof) -> str:
             f"tasks of the faulty component. Versions get {TESTS[proof.tests]}. The table shows what share of a "
             "component's faults costs each task points. A fault in a part that post-norm and pre-norm (E.2) share "
             "costs points in both; a fault of pre-norm alone only in E.2.",
-            table(*blame_table(proof.verdicts, proof.assignment)),
+            blame_table(proof),
         ]
     if proof.variants:
         parts += [

@@ -10,12 +10,11 @@ import time
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Never
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -45,14 +44,6 @@ CALLS = (
 """Files that call a submission: arguments that it does not take are refused there."""
 SECONDS_A_SEED = 600.0
 """Wall time after which a version's process is ended, for each of its seeds; the tests take seconds."""
-
-
-def unhurried(assignment: Assignment) -> Assignment:
-    """The assignment with limits for trusted code in the sandbox: time enough, but no more memory than anywhere."""
-    memory = min(assignment.limits.memory_mb, assignment.limits.gradescope_memory_mb)
-    return replace(
-        assignment, limits=replace(assignment.limits, total_seconds=600.0, cpu_seconds=600, memory_mb=memory)
-    )
 
 
 @dataclass(frozen=True)
@@ -127,8 +118,7 @@ class Recorder(Collection):
         importlib.import_module("torch._dynamo")
         is_partial = all(version.markers for version in versions)
         markers = {marker for version in versions for marker in version.markers} if is_partial else set()
-        for _ in _run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))):
-            pass
+        deque(_run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))), maxlen=0)
 
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
@@ -202,20 +192,16 @@ def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, s
 
 
 def run_versions(
-    versions: Sequence[Version],
-    warm_up: Sources,
-    assignment: Assignment,
-    on_run: Callable[[Run], None],
-    jobs: int = 1,
-) -> None:
-    """Runs the tests on every version, once for each of its seeds.
+    versions: Sequence[Version], warm_up: Sources, assignment: Assignment, jobs: int = 1, what: str = ""
+) -> Iterator[Run]:
+    """Runs the tests on every version, once for each of its seeds; yields results in the order in which they come.
 
     Args:
         versions: what to run.
         warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
         assignment: whose tests they are.
-        on_run: called with each result, in the order in which they come.
         jobs: children at a time.
+        what: the name of a bar on the terminal; "" = none is shown.
 
     Raises:
         CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
@@ -227,12 +213,16 @@ def run_versions(
     recorder.warm_up(warm_up, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(_run_here, recorder)
-    for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):
-        if isinstance(message, Run):
-            on_run(message)
-        elif message.reason:
-            markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
-            on_run(broken_off(version, markers, message))
+    tqdm.monitor_interval = 0  # no thread: this process forks
+    with tqdm(total=len(versions), desc=what, unit="version", disable=None if what else True, leave=False) as bar:
+        for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):
+            if isinstance(message, Run):
+                yield message
+                continue
+            bar.update()
+            if message.reason:
+                markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
+                yield broken_off(version, markers, message)
 
 
 def _run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
@@ -252,9 +242,3 @@ def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
     state = State.GRADER_ERROR if end.raised else State.ERROR
     outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
     return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
-
-
-def progress_bar(total: int, what: str) -> "tqdm[Never]":
-    """A bar on a terminal, nothing elsewhere."""
-    tqdm.monitor_interval = 0  # no thread: this process forks
-    return tqdm(total=total, desc=what, unit="run", disable=None, leave=False)

@@ -49,10 +49,10 @@ def add_commands(commands: Commands) -> None:
         "draw questions for students about their own code",
         "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
         "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
-        "would see of a known misconception. Every answer is computed by running the code in the sandbox. Writes "
+        "would see of a slip. Every answer is computed by running the code in the sandbox. Writes "
         "questions.html and answers.html, to be printed; with --class also one of each per student. The same "
         "student gets the same questions all term. With --sitting each student gets six other "
-        "questions with four options each, for a sitting in class; --scan then turns the answers into marks. The exit "
+        "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
         (*RUNNING, *CLASS, "json", "jobs", "store"),
@@ -117,10 +117,9 @@ def run(options: argparse.Namespace) -> int:
 def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Iterator[tuple[Grader, Examiner]]:
     """A grader, and what draws questions with it; PyTorch is imported after the grader's first process has begun."""
     with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.examiner import open_examiner
+        from ..understanding.examiner import Examiner
 
-        with open_examiner(grader, seeds, options.sitting or "", options.hunt) as examiner:
-            yield grader, examiner
+        yield grader, Examiner(grader, seeds, options.sitting or "", options.hunt)
 
 
 def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Sheet:

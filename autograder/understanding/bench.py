@@ -7,20 +7,17 @@ the answer is one.
 from __future__ import annotations
 
 import random
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from autograder.sources import Sources
-from foundation.assignment_file import Task
 from foundation.watchdog import CPU, time_limit
 
 from ..intake import Intake
 from ..sandbox.errors import SandboxUnavailableError
-from ..sandbox.session import Tape
 from ..sandbox.submission import Sandbox
 from ..testing.results import Outcome, State
 from .question import Option, changed_line
@@ -35,8 +32,6 @@ MOST_TRIED = 8
 """Changes of a component."""
 CHANGED_CPU_SECONDS = 4
 """CPU time of the workers of a changed version: one that runs longer, in a loop without end, is no question."""
-MOST_SECONDS = 240.0
-"""Wall time of a submission, after which no further version is tried: a safety net, since their number is limited."""
 LOOKING_SECONDS = 5.0
 """CPU time of this process for one look at a version."""
 BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED, State.NEEDS_READER)
@@ -44,24 +39,14 @@ BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED,
 
 @dataclass(frozen=True)
 class Trial:
-    """What the tests of a component's task said about one version.
-
-    Attributes:
-        outcomes: of the tests.
-        tape: what was asked and answered; None where nobody wanted it.
-    """
+    """What the tests of a component's task said about one version."""
 
     outcomes: tuple[Outcome, ...]
-    tape: Tape | None = None
 
     @property
-    def missed(self) -> dict[str, str]:
-        """Names of the tests that do not pass, without their parameters, with the first message."""
-        found: dict[str, str] = {}
-        for outcome in self.outcomes:
-            if outcome.state is not State.PASSED:
-                found.setdefault(outcome.test.partition("[")[0], outcome.message)
-        return found
+    def missed(self) -> list[str]:
+        """Names of the tests that do not pass, without their parameters."""
+        return list(dict.fromkeys(function_of(test) for test in self.rows))
 
     @property
     def rows(self) -> dict[str, bool]:
@@ -74,13 +59,19 @@ class Trial:
         return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)
 
 
+def function_of(test: str) -> str:
+    """A test's name without its parameters."""
+    return test.partition("[")[0]
+
+
 class Bench:
     """Tries versions of one submission.
 
     Attributes:
         intake: the submission.
         seed: of all random inputs.
-        tried: changes of components, by component; see `try_changes`.
+        tried: changes of components with what tests say, by component; see `try_changes`.
+        works: whether a component, as handed in, passes all tests of its task, as far as that was asked.
         cpu: CPU seconds of the workers so far.
     """
 
@@ -89,45 +80,29 @@ class Bench:
         self.intake, self.seed, self._grader = intake, seed, grader
         limits = replace(grader.assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
         self._of_changed = replace(grader.assignment, limits=limits)
-        self.tried: dict[str, list[Tried]] = {}
+        self.tried: dict[str, list[tuple[Change, Trial]]] = {}
+        self.works: dict[str, bool] = {}
         self.cpu = 0.0
-        self._works: dict[str, bool] = {}
-        self._ends = time.monotonic() + MOST_SECONDS
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the time for this submission is used up."""
-        return time.monotonic() > self._ends
-
-    @property
-    def known_faulty(self) -> set[str]:
-        """Components that were tried and do not work."""
-        return {component for component, works in self._works.items() if not works}
-
-    def works(self, component: str) -> bool:
+    def passes(self, component: str) -> bool:
         """Whether the component, as handed in, passes all tests of its task."""
-        if component not in self._works:
+        if component not in self.works:
             trial = self.judge(component)
-            self._works[component] = trial.is_clear and not trial.missed
-        return self._works[component]
+            self.works[component] = trial.is_clear and not trial.missed
+        return self.works[component]
 
-    def task_of(self, component: str) -> Task:
-        """The first task that judges a component."""
-        return next(task for task in self._grader.assignment.tasks if component in task.components)
-
-    def judge(self, component: str, sources: Sources | None = None, is_taped: bool = False, others: int = 0) -> Trial:
+    def judge(self, component: str, sources: Sources | None = None, others: int = 0) -> Trial:
         """Runs the tests of a component's task on the submission, or on a changed version of it.
 
         With `others` they get other inputs.
         """
-        task = self.task_of(component)
-        tape = Tape() if is_taped else None
+        task = next(task for task in self._grader.assignment.tasks if component in task.components)
         outcomes: list[Outcome] = []
-        with self.open(sources, tape) as sandbox:
+        with self.open(sources) as sandbox:
             for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
                 outcomes = found.get(task.marker, outcomes)
             sandbox.check()
-        return Trial(tuple(outcomes), tape)
+        return Trial(tuple(outcomes))
 
     def look(self, see: Callable[[Sandbox], Seen], sources: Sources | None = None) -> Seen | None:
         """What a function sees of a version; None where it raises an exception, of ours or of submitted code."""
@@ -144,13 +119,12 @@ class Bench:
         return found
 
     @contextmanager
-    def open(self, sources: Sources | None = None, tape: Tape | None = None) -> Iterator[Sandbox]:
+    def open(self, sources: Sources | None = None) -> Iterator[Sandbox]:
         """The submission, or a changed version of it, in the sandbox."""
         with Sandbox(
             self.intake.sources if sources is None else sources,
             self._grader.assignment if sources is None else self._of_changed,
             zygote=self._grader.zygote,
-            tape=tape,
             locate=self.intake.locate,
         ) as sandbox:
             try:
@@ -163,51 +137,28 @@ class Bench:
         """The sources with another text of one module."""
         return {**self.intake.sources, module: (self.intake.sources[module][0], text)}
 
-
-@dataclass(frozen=True)
-class Tried:
-    """A change, and what the tests say about it."""
-
-    change: Change
-    trial: Trial
-
-    def option(self, bench: Bench) -> Option:
-        """The change as one of several answers."""
-        return changed_line(bench.intake, self.change.module, self.change.line, self.change.text)
+    def option(self, change: Change) -> Option:
+        """A change as one of several answers."""
+        return changed_line(self.intake, change.module, change.line, change.text)
 
 
-def try_changes(bench: Bench, component: str, draw: random.Random) -> list[Tried]:
+def try_changes(bench: Bench, component: str, draw: random.Random) -> list[tuple[Change, Trial]]:
     """Some changes of a component, of many lines and kinds; those without a clear result are left out."""
     if component not in bench.tried:
         module = component.partition(".")[0]
         changes = changes_of(bench.intake.sources[module][1], own_statements(bench.intake, component))
-        found = []
-        for change in _mixed(changes, draw)[:MOST_TRIED]:
-            if bench.is_over:
-                break
-            trial = bench.judge(component, bench.changed(module, change.text), is_taped=True)
-            if trial.is_clear:
-                found.append(Tried(change, trial))
-        bench.tried[component] = found
+        several = mixed(changes, draw)[:MOST_TRIED]
+        trials = [bench.judge(component, bench.changed(module, change.text)) for change in several]
+        bench.tried[component] = [pair for pair in zip(several, trials, strict=True) if pair[1].is_clear]
     return bench.tried[component]
 
 
-def _mixed(changes: list[Change], draw: random.Random) -> list[Change]:
+def mixed(changes: list[Change], draw: random.Random) -> list[Change]:
     """All changes, in an order in which lines and kinds take turns."""
-    groups: defaultdict[tuple[int, str], list[Change]] = defaultdict(list)
-    for change in changes:
-        groups[change.line, change.kind].append(change)
-    waiting = list(groups.values())
-    for group in waiting:
-        draw.shuffle(group)
-    draw.shuffle(waiting)
-    mixed: list[Change] = []
     times: Counter[int | str] = Counter()
-    while waiting:
-        waiting.sort(key=lambda group: times[group[-1].line] + times[group[-1].kind])  # stable: keeps the drawn order
-        change = waiting[0].pop()
-        mixed.append(change)
-        times[change.line] += 1
-        times[change.kind] += 1
-        waiting = [group for group in waiting if group]
-    return mixed
+
+    def turn(change: Change) -> int:
+        times.update((change.line, change.kind))
+        return times[change.line] + times[change.kind]
+
+    return sorted(draw.sample(changes, len(changes)), key=turn)

@@ -16,28 +16,30 @@ from difflib import SequenceMatcher
 
 from .question import N_OPTIONS, Option
 
-Split = tuple[Sequence[str], Sequence[str]]
-"""Texts that are right, and texts that are wrong."""
+Split = tuple[Sequence[Option], Sequence[Option]]
+"""Options that are right, and options that are wrong."""
 NUMBER, WORDS = re.compile(r"-?\d+\.?\d*"), re.compile(r"\w+|[^\w\s]")
-N_FEATURES, MOST_IN_POOL = 7, 12
+FEATURES = ("length", "digits", "stops", "line", "growth", "what stays", "words in common")
+"""By which the right option must not be known."""
+MOST_IN_POOL = 12
 
 
 def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, Option, list[Option]]]:
-    """What may be asked about: the index of a split, a right text of it, and four options.
+    """What may be asked about: the index of a split, a right option of it, and four options.
 
-    Each text that is right in some split is once, with wrong ones that are right in another, as far as there are
+    Each option that is right in some split is once, with wrong ones that are right in another, as far as there are
     enough: whoever knows what is often right, or never, must not know the answer.
     """
     clear = [(index, *split) for index, split in enumerate(splits) if split[0] and len(split[1]) >= N_OPTIONS - 1]
-    somewhere = sorted({text for _, right, _ in clear for text in right})
+    somewhere = list(dict.fromkeys(option for _, right, _ in clear for option in right))
     wanted, found = drawn_ranks(draw), []
-    for text in draw.sample(somewhere, len(somewhere)):
-        index, _, wrong = draw.choice([one for one in clear if text in one[1]])
+    for option in draw.sample(somewhere, len(somewhere)):
+        index, _, wrong = draw.choice([one for one in clear if option in one[1]])
         pool = [one for one in wrong if one in somewhere]
         never = draw.sample(wrong, len(wrong)) if len(pool) < N_OPTIONS - 1 else []
         pool = list(dict.fromkeys([*pool, *never]))[: max(len(pool), N_OPTIONS - 1)]
-        options = with_wrong(Option(text), map(Option, pool), draw, wanted)
-        found.append((distance(Option(text), options, wanted), index, Option(text), options))
+        options = with_wrong(option, pool, draw, wanted)
+        found.append((distance(option, options, wanted), index, option, options))
     yield from (one[1:] for one in sorted(found, key=lambda one: one[0]))
 
 
@@ -51,22 +53,22 @@ def with_wrong(right: Option, pool: Iterable[Option], draw: random.Random, wante
 
 def drawn_ranks(draw: random.Random) -> list[int]:
     """How many wrong options shall be below the right one, by each feature."""
-    return [draw.randrange(N_OPTIONS) for _ in range(N_FEATURES)]
+    return [draw.randrange(N_OPTIONS) for _ in FEATURES]
 
 
 def distance(right: Option, options: Iterable[Option], wanted: Sequence[float]) -> float:
     """How far the ranks of the right option among others are from those that are wanted."""
     wrong = [one for one in options if one != right]
-    own, *others = (_features(one, [right, *wrong]) for one in (right, *wrong))
+    own, *others = (features(one, [right, *wrong]) for one in (right, *wrong))
     ranks: Iterable[float] = (sum((a > b) + (a == b) / 2 for b in some) for a, *some in zip(own, *others, strict=True))
     return sum(abs(rank - other) for rank, other in zip(ranks, wanted, strict=True))
 
 
-def _features(option: Option, options: Sequence[Option]) -> tuple[float, ...]:
-    """Its own, and how much it has in common with the other options."""
+def features(option: Option, options: Sequence[Option]) -> tuple[float, ...]:
+    """FEATURES of an option: its own, and how much it has in common with the other options."""
     own, words = _alone(option)
     others = [_alone(one)[1] for one in options if one is not option]
-    return (*own, sum(len(words & other) / len(words | other) for other in others))
+    return (*own, sum(len(words & other) / max(1, len(words | other)) for other in others))
 
 
 @functools.lru_cache(256)

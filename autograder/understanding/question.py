@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ast
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +14,12 @@ from foundation.whole_files import write_whole
 
 from ..intake import Intake
 from ..reports.html import CodeLine, Excerpt, code_line, make_environment
+from .student_lines import Statement
 
-AROUND = 4
+AROUND = 12
 """Lines that are shown before and after the one that is asked about."""
-LETTERS = "ABCDEFGH"
-N_OPTIONS = 4
-"""Where nobody explains an answer."""
+LETTERS = "ABCD"
+N_OPTIONS = len(LETTERS)
 TEMPLATES = Path(__file__).parent / "templates"
 QUESTIONS, ANSWERS = "questions", "answers"
 
@@ -101,33 +102,21 @@ def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:
     return printable(file), printable(number)
 
 
-def excerpt(intake: Intake, module: str, first: int, last: int, meant: Sequence[int], head: int = 0) -> Excerpt:
-    """Lines of a module around those that are meant, within a definition.
-
-    Args:
-        intake: the submission.
-        module: of it.
-        first: the least line that may be shown.
-        last: the greatest.
-        meant: the lines that the question is about, in order.
-        head: a line that is shown in any case, such as a `def`; 0 = none.
-    """
-    lines = intake.sources[module][1].split("\n")
-    low, high = max(first, meant[0] - AROUND), min(last, meant[-1] + AROUND)
-    numbers = list(range(low, high + 1))
-    while numbers and not lines[numbers[0] - 1].strip():
-        del numbers[0]
-    while numbers and not lines[numbers[-1] - 1].strip():
-        del numbers[-1]
-    shown = [_line(intake, module, lines, number, number in meant) for number in numbers]
-    if 0 < head < low:
-        gap = [CodeLine("", "…")] if head + 1 < low else []
-        shown = [_line(intake, module, lines, head, is_marked=False), *gap, *shown]
-    return Excerpt(place_of(intake, module, meant[0])[0], tuple(shown))
+def excerpt_of(intake: Intake, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
+    """A statement, or the lines that are meant, marked in the function around them; its docstring is left out."""
+    function, meant = statement.function, meant or statement.lines
+    texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+    hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+    near = {*range(meant[0] - AROUND, meant[-1] + AROUND + 1)} - hidden | {function.lineno}
+    lines = intake.sources[statement.module][1].split("\n")
+    numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+    return excerpt(intake, statement.module, {n: lines[n - 1] for n in numbers if n in near}, meant)
 
 
-def _line(intake: Intake, module: str, lines: Sequence[str], number: int, is_marked: bool) -> CodeLine:
-    return CodeLine(place_of(intake, module, number)[1], code_line(lines[number - 1]), is_marked)
+def excerpt(intake: Intake, module: str, lines: Mapping[int, str], meant: Sequence[int] = ()) -> Excerpt:
+    """Lines of a module, by their numbers there, with those that are meant marked."""
+    shown = [CodeLine(place_of(intake, module, n)[1], code_line(text), n in meant) for n, text in lines.items()]
+    return Excerpt(place_of(intake, module, next(iter(lines)))[0], tuple(shown))
 
 
 @dataclass(frozen=True)

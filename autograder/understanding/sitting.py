@@ -112,7 +112,7 @@ def read_answers(path: Path, seats: Mapping[int, Seat]) -> dict[int, str]:
         if not number.isdecimal() or int(number) not in seats:
             raise UserError(f"{where}: seat = {printable(number, 20)!r}: expected a number from 1 to {len(seats)}")
         wanted = seats[int(number)]
-        allowed = LETTERS[:4] + NONE
+        allowed = LETTERS + NONE
         if said and (len(said) != len(wanted.right) or set(said) - set(allowed)):
             expected = f"expected {len(wanted.right)} of {', '.join(allowed[:-1])} or {NONE}"
             raise UserError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..intake import Intake
@@ -36,8 +36,6 @@ SLIPS = (arithmetic, operands, unary, constants, comparisons, functions, argumen
 LEAVING_OUT = {one.__name__ for one in (arguments, operands, unary)}
 LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 """Names that are no tensors: what is called on them is no step that could be left out."""
-Arguments = Mapping[str, str]
-"""A function's arguments, with their annotations: only those of one kind are taken for one another."""
 
 
 @dataclass(frozen=True)
@@ -123,12 +121,12 @@ def with_expression(text: str, statement: ast.stmt, node: ast.expr, other: ast.e
     return with_code(text, statement, ast.unparse(copy.deepcopy(statement, {id(node): other})))
 
 
-def with_code(text: str, statement: ast.stmt, code: str) -> str | None:
-    """A module's text with other code in the place of a statement; None where that is not Python."""
+def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
+    """A module's text with other code in the place of a statement or an expression; None where that is not Python."""
     lines = text.split("\n")
-    first, last = statement.lineno - 1, (statement.end_lineno or statement.lineno) - 1
-    before = lines[first].encode()[: statement.col_offset].decode()
-    after = lines[last].encode()[statement.end_col_offset :].decode()
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first].encode()[: node.col_offset].decode()
+    after = lines[last].encode()[node.end_col_offset :].decode()
     changed = "\n".join([*lines[:first], before + code + after, *lines[last + 1 :]])
     try:
         ast.parse(changed)
@@ -158,17 +156,17 @@ class Change:
     kind: str
 
 
-def changes_of(
-    text: str,
-    own: Sequence[Statement],
-    versions: Callable[[str, Statement], Iterator[tuple[str, str | None]]] | None = None,
-) -> list[Change]:
+Versioned = Callable[[str, Statement], Iterator[tuple[str, str | None]]]
+"""From a module's text and a statement in it to kinds of changes, and the texts with them."""
+
+
+def changes_of(text: str, own: Sequence[Statement], changing: Versioned | None = None) -> list[Change]:
     """All changes of statements that stand on one line of a module's text, each line once.
 
     Args:
         text: the module's.
         own: statements of it.
-        versions: the kinds of changes of a statement, and the texts with them; None = those of a slip.
+        changing: the changes of a statement; None = slips.
     """
     found: dict[tuple[int, str], Change] = {}
     lines = text.split("\n")
@@ -177,7 +175,7 @@ def changes_of(
             continue
         line = statement.node.lineno
         before = lines[line - 1].strip()
-        for kind, changed in (versions or slips)(text, statement):
+        for kind, changed in (changing or slips)(text, statement):
             after = changed.split("\n")[line - 1].strip() if changed else ""
             if changed and after != before:
                 found.setdefault((line, after), Change(statement.module, line, before, after, changed, kind))
@@ -227,8 +225,11 @@ def is_plausible(node: ast.expr, other: ast.expr) -> bool:
     return is_tensor(other) if isinstance(node, ast.Call) else not isinstance(other, ast.Constant)
 
 
-def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Arguments:
-    """The arguments but `self`; where there is no annotation, the default tells whether None may be passed."""
+def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+    """The arguments but `self`, with their annotations: only those of one kind are taken for one another.
+
+    Where there is no annotation, the default tells whether None may be passed.
+    """
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults)) + [*arguments.defaults]

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.__main__ import main, make_parser
 from benchmarks.tables import TABLES, verdict
 from given.config import COURSE, Config
+from validity import __main__ as validity
 
 
 @pytest.mark.parametrize(
@@ -24,11 +25,12 @@ def test_what_cannot_be_measured_is_told_in_one_line(arguments, message, tmp_pat
     assert printed.startswith(f"benchmarks: {message}") and printed.count("\n") == 1
 
 
-def test_options_are_named_as_the_parameters_of_what_measures():
-    commands = next(action.choices for action in make_parser()._actions if action.choices)
+@pytest.mark.parametrize("make, does", [(make_parser, "measure"), (validity.make_parser, "proof")])
+def test_options_are_named_as_the_parameters_of_what_measures(make, does):
+    commands = next(action.choices for action in make()._actions if action.choices)
     for name, parser in commands.items():
         options = vars(parser.parse_args([]))
-        parameters = inspect.signature(options.pop("measure")).parameters
+        parameters = inspect.signature(options.pop(does)).parameters
         assert options.keys() == parameters.keys(), name
 
 

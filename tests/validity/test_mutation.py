@@ -81,10 +81,10 @@ def test_a_list_that_cannot_be_used_is_an_error(tmp_path, text, message):
 @pytest.mark.slow
 def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
     path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
-    arguments = ["mutate", "--task", "1.2", "--text", "transpose(", "--equivalents", str(path)]
+    arguments = ["mutate", "--task", "1.2", "--equivalents", str(path)]
     path.write_text("")
-    assert main([*arguments, "--operator", "orders"]) == 2  # nothing to do
-    assert main([*arguments, "--operator", "arguments", "--output", str(output)]) == 1
+    assert main([*arguments, "--text", "no such text"]) == 2  # nothing to do
+    assert main([*arguments, "--text", "transpose(-1, -2)", "--output", str(output)]) == 1
     said = capsys.readouterr().out
     assert "SURVIVED attention.py" in said and "query @ key.transpose(-1, -2)" in said
     assert "1 survivors" in (output / "mutation.md").read_text()

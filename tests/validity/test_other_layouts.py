@@ -42,7 +42,6 @@ def test_a_fault_costs_points_in_any_layout(reference, assignment):
             spliced, _ = splice(reference[cell.module][1], cell.text.replace(old, new), cell.path)
             sources = {**reference, cell.module: (f"{cell.module}.py", spliced)}
             versions.append(Version(f"{name}, {what}", sources, [0], (markers[task],), until_failure=True))
-    runs = []
-    run_versions(versions, reference, assignment, runs.append)
+    runs = [*run_versions(versions, reference, assignment)]
     missed = [run.version for run in runs if not finds_fault(one for some in run.outcomes.values() for one in some)]
     assert len(runs) == len(versions) and not missed

@@ -6,8 +6,7 @@ import pytest
 
 from autograder.understanding.question import Option, Question
 from foundation.assignment_file import read_assignment
-from validity.question_texts import by_experience, by_features
-from validity.questions import LEAST_KINDS, Asked, ask_all, report
+from validity.questions import LEAST_KINDS, Asked, ask_all, by_experience, by_features, report
 
 TEXTS = [("a", "bb", "ccc", "dddd"), ("bb", "a", "dddd", "ccc"), ("ccc", "dddd", "a", "bb"), ("dddd", "ccc", "bb", "a")]
 

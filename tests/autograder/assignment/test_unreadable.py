@@ -124,19 +124,21 @@ def states(reference, assignment):
                 module: (reference[module][0], splice(reference[module][1], text, Path(__file__))[0]),
             }
             versions[kind, component] = Version(f"{kind} {component}", sources, [0], (marker,))
-    found = {}
+    return states_of(list(versions.values()), reference, assignment)
 
-    def look(run):
+
+def states_of(versions, reference, assignment):
+    """The state of the task whose tests ran, by version."""
+    found = {}
+    for run in run_versions(versions, reference, assignment):
         [result] = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
         found[run.version] = result.state
-
-    run_versions(list(versions.values()), reference, assignment, look)
     return found
 
 
 @pytest.mark.slow
 def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment):
-    versions, found = [], {}
+    versions = []
     for name, (number, module, changes, _) in UNUSUAL.items():
         path, text = reference[module]
         for old, new in changes.items():
@@ -144,14 +146,8 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
             text = text.replace(old, new)
         marker = next(task.marker for task in assignment.tasks if task.number == number)
         versions.append(Version(name, {**reference, module: (path, text)}, [0], (marker,)))
-
-    def look(run):
-        [result] = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
-        found[run.version] = result.state.value
-
-    run_versions(versions, reference, assignment, look)
     ends = {name: {"reader": "needs a reader"}.get(end, end) for name, (*_, end) in UNUSUAL.items()}
-    assert found == ends
+    assert {name: state.value for name, state in states_of(versions, reference, assignment).items()} == ends
 
 
 @pytest.mark.slow

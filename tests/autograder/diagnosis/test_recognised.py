@@ -18,8 +18,7 @@ SAMPLE = {  # each names itself alone
 @pytest.mark.parametrize("fault_id", SAMPLE)
 def test_sample(zygote, fault_id):
     [fault] = (fault for fault in read_catalogue() if fault.id == fault_id)
-    rows = []
-    recognise([fault], [SAMPLE[fault_id]], read_assignment(), REFERENCE, rows.append, zygote, seed=11)
+    rows = recognise([fault], [SAMPLE[fault_id]], read_assignment(), REFERENCE, zygote, seed=11)
     assert [(row.named, row.group) for row in rows] == [(fault_id, 1)]
 
 
@@ -28,7 +27,7 @@ def test_every_sixteenth_fault_in_one_of_the_layouts(zygote):
     rows = []
     for number, layout in enumerate(("fused", "per-head", "renamed")):
         faults = read_catalogue()[::16][number::3]
-        recognise(faults, [layout], read_assignment(), REFERENCE, rows.append, zygote, seed=5)
+        rows += recognise(faults, [layout], read_assignment(), REFERENCE, zygote, seed=5)
     assert len(rows) > 30
     missed = [(row.fault, row.layout, row.named) for row in rows if not row.is_right]
     assert share(rows) >= 0.95, missed

@@ -25,13 +25,10 @@ def judge(reference, assignment):
             for name, changed in changes.items()
         ]
         judged = {}
-
-        def look(run):
+        for run in run_versions(versions, reference, assignment):
             of_parts = (one for one in results_of(assignment, run.outcomes) if not one.task.asks_about)
             results = {result.task.number: result for result in of_parts}
             judged[run.version] = {number: result for number, result in results.items() if result.state != "passed"}
-
-        run_versions(versions, reference, assignment, look)
         return judged
 
     return run

@@ -97,14 +97,11 @@ def new_class(name, parameters, result):
 def run(versions, reference):
     """The grader errors, and what passed a core test."""
     broken, passed = [], []
-
-    def look(result):
+    for result in run_versions(versions, reference, read_assignment()):
         for outcomes in result.outcomes.values():
             broken.extend(f"{result.version}: {o.test}: {o.message}" for o in outcomes if o.state == "grader error")
             if outcomes and all(outcome.state == "passed" for outcome in outcomes):
                 passed.append(result.version)
-
-    run_versions(versions, reference, read_assignment(), look)
     return broken, passed
 
 

@@ -34,11 +34,10 @@ def grader(tmp_path_factory) -> Iterator[Grader]:
 
 
 @pytest.fixture(scope="session")
-def examiner(grader) -> Iterator[Examiner]:
-    from autograder.understanding.examiner import open_examiner
+def examiner(grader) -> Examiner:
+    from autograder.understanding.examiner import Examiner
 
-    with open_examiner(grader, Seeds(b"a secret")) as examiner:
-        yield examiner
+    return Examiner(grader, Seeds(b"a secret"))
 
 
 @pytest.fixture(scope="session")
