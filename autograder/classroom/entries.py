@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, ValidationError
 
@@ -209,7 +209,6 @@ class LeftOut(Model):
 class Roll(Model):
     """A class."""
 
-    version: Literal[1] = 1
     layout: str  # of the download, one of `downloads.LAYOUTS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing

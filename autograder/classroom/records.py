@@ -88,16 +88,9 @@ def hold(output: Path, *inner: str) -> Iterator[None]:
 
 def export(path: Path, record: Record) -> None:
     """Writes a record unless the file has it already. Raises: NotWrittenError where that fails."""
-    check_still_there(path.parent)
     try:
         is_there = path.read_text(encoding="utf-8") == as_text(record)
     except (OSError, UnicodeDecodeError):
         is_there = False
     if not is_there:
         write_record(path, record)
-
-
-def check_still_there(folder: Path) -> None:
-    """Raises NotWrittenError where a folder of results is gone: it may have been on a disk that is not there now."""
-    if not folder.is_dir():
-        raise NotWrittenError(folder, FileNotFoundError("it was there at the beginning, and is gone"))

@@ -18,9 +18,6 @@ from ..grading.seeds import Seeds
 from .database import Database, Kept, Result
 from .entries import Entry
 
-BATCH = 100
-"""Records in memory at a time."""
-
 
 @dataclass(frozen=True)
 class Stored:
@@ -128,5 +125,5 @@ class Results:
 def kept_texts(session: Session, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The keys of entries, and the results that count for them as they are stored."""
     wanted = set(keys)
-    query = select(Kept.submission, Result.record).join(Result).execution_options(yield_per=BATCH)
+    query = select(Kept.submission, Result.record).join(Result)
     return ((key, text) for key, text in session.execute(query) if key in wanted)
