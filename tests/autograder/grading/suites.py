@@ -52,7 +52,6 @@ ATTENTION: dict[str, tuple[str, set[str], str]] = {
         "",
     ),
     "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
-    "one comparison of zeros": ("x = [t * 0 for t in draw()]; near(attention(*x)[0], ours(*x))", set(), ""),
     "torch.equal": ("x = draw(); assert torch.equal(attention(*x)[0], ours(*x))", set(), RIGHT),
     "torch.equal in float32": (
         "x = draw(dtype=torch.float32); assert torch.equal(attention(*x)[1], (x[0] @ x[1].mT / 7**0.5).softmax(-1))",
@@ -85,12 +84,6 @@ ATTENTION: dict[str, tuple[str, set[str], str]] = {
         {"gradients", "precision"},
         "",
     ),
-    "a gradient of values": (
-        "q, k, v = draw(); v.requires_grad_(); attention(q, k, v)[0].sum().backward(); assert v.grad.any()",
-        {"gradients"},
-        "",
-    ),
-    "leaves its arguments": ("x = draw(); y = [t.clone() for t in x]; attention(*x); near(y[0], x[0])", set(), ""),
 }
 
 NORM: dict[str, tuple[str, set[str], str]] = {
@@ -103,12 +96,6 @@ NORM: dict[str, tuple[str, set[str], str]] = {
     ),
     "epsilon by name": ("assert LayerNorm(5, 0.5).epsilon == 0.5", set(), "what becomes of it in the object is free"),
     "far from 0": ("x = torch.randn(2, 5) + 3e3; near(LayerNorm(5)(x), normed(x), 1e-2)", set(), "is right, too"),
-    "torch.equal": ("x = torch.randn(2, 5); assert torch.equal(LayerNorm(5)(x), normed(x))", set(), RIGHT),
-    "squares": (
-        "torch.manual_seed(0); y = LayerNorm(5)(torch.randn(2, 5)); near(y.square().mean(-1), torch.ones(2), 1e-3)",
-        VALUES,
-        "",
-    ),
     "a small epsilon": (
         "x = torch.randn(2, 5).double() / 1e3; near(LayerNorm(5).double()(x), normed(x), 1e-4)",
         VALUES | {"epsilon", "precision"},
@@ -140,5 +127,4 @@ NORM: dict[str, tuple[str, set[str], str]] = {
         {"gradients", "precision"},
         "",
     ),
-    "leaves its argument": ("x = torch.randn(2, 5); y = x.clone(); LayerNorm(5)(x); near(x, y)", set(), ""),
 }
