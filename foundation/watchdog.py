@@ -20,6 +20,8 @@ AGAIN_SECONDS = 1.0
 SOON_SECONDS, MOST_POSTPONED = 0.01, 50
 """Finalizers get so much time in all: Python ignores exceptions in them, with a line on stderr."""
 
+FINALIZERS = ("__del__", "gc_callback")  # the second is Hypothesis's, called by the garbage collector
+
 HAS_TIMERS = hasattr(signal, "setitimer")
 WALL, CPU = (
     ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)) if HAS_TIMERS else ((0, 0), (1, 1))
@@ -84,7 +86,7 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
 def is_in_finalizer(frame: FrameType | None) -> bool:
     """Whether a frame, or one of those that called it, tidies up after an object that is gone."""
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code.co_filename in (weakref.__file__, _weakrefset.__file__):
+        if frame.f_code.co_name in FINALIZERS or frame.f_code.co_filename in (weakref.__file__, _weakrefset.__file__):
             return True
         frame = frame.f_back
     return False
