@@ -13,7 +13,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +29,14 @@ Links = set[tuple[int, int]]
 CORPUS = Path("data/corpus")
 
 
-@dataclass
-class Tally:
-    """Counts over all sentences; see the module's docstring for A and S."""
-
-    found: int = 0  # |A|
-    gold: int = 0  # |S|
-    right: int = 0  # |A ∩ S|
-
-    def add(self, links: Links, gold: Links) -> None:
-        """Counts one more sentence."""
-        self.found += len(links)
-        self.gold += len(gold)
-        self.right += len(links & gold)
-
-    def figures(self) -> dict[str, float]:
-        """Returns AER, between 0 and 1 (lower is better), precision and recall."""
-        aer = 1 - 2 * self.right / max(1, self.found + self.gold)
-        precision, recall = self.right / max(1, self.found), self.right / max(1, self.gold)
-        return {"aer": round(aer, 4), "precision": round(precision, 4), "recall": round(recall, 4)}
+def error_rates(found: int, gold: int, right: int) -> dict[str, float]:
+    """Returns AER, between 0 and 1 (lower is better), precision and recall from |A|, |S| and |A ∩ S|."""
+    aer = 1 - 2 * right / max(1, found + gold)
+    return {
+        "aer": round(aer, 4),
+        "precision": round(right / max(1, found), 4),
+        "recall": round(right / max(1, gold), 4),
+    }
 
 
 def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Links]:
@@ -74,19 +63,10 @@ def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Links]:
     return gold
 
 
-def words_of(tokens: list[str]) -> list[int]:
-    """Returns the number of the word that each subword belongs to, the first word being 0."""
-    numbers, word = [], 0
-    for token in tokens:
-        numbers.append(word)
-        word += not token.endswith(package.vocab.CONTINUES)
-    return numbers
-
-
 def join_links(links: Iterable[tuple[int, int]], source: list[str], target: list[str]) -> Links:
     """Turns links between subwords into links between words: two words are linked if any of their pieces are."""
-    source_words, target_words = words_of(source), words_of(target)
-    return {(source_words[i], target_words[j]) for i, j in links}
+    ends = [[not token.endswith(package.vocab.CONTINUES) for token in tokens] for tokens in (source, target)]
+    return {(sum(ends[0][:i]), sum(ends[1][:j])) for i, j in links}  # so many words have ended before the piece
 
 
 @torch.no_grad()
@@ -116,16 +96,17 @@ def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: l
     Returns a row for each layer and head, both from 1; the head after the last is called "mean".
     """
     n_layers, n_heads = attention[0].shape[:2]
-    tallies = {(layer, head): Tally() for layer in range(n_layers) for head in range(n_heads)}
-    for weights, pair, links in zip(attention, pairs, gold, strict=True):
-        true = join_links(links, *pair)
-        for place, tally in tallies.items():
-            strongest = weights[place].argmax(dim=1).tolist()  # a source token for each target token
-            tally.add(join_links(((i, j) for j, i in enumerate(strongest)), *pair), true)
-    return [
-        {"layer": layer + 1, "head": head + 1 if head + 1 < n_heads else "mean", **tally.figures()}
-        for (layer, head), tally in tallies.items()
-    ]
+    true = [join_links(links, *pair) for pair, links in zip(pairs, gold, strict=True)]
+    rows = []
+    for layer, head in product(range(n_layers), range(n_heads)):
+        found = [
+            join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), *pair)
+            for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
+        ]
+        n_right = sum(len(one & other) for one, other in zip(found, true, strict=True))
+        rates = error_rates(sum(map(len, found)), sum(map(len, true)), n_right)
+        rows.append({"layer": layer + 1, "head": head + 1 if head + 1 < n_heads else "mean", **rates})
+    return rows
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

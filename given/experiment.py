@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import signal
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -265,9 +264,6 @@ class Experiment:
     @contextmanager
     def _noting_ctrl_c(self) -> Iterator[None]:
         """Notes the first Ctrl-C within the block, so that the step is finished; a second one is raised at once."""
-        if threading.current_thread() is not threading.main_thread():  # only there can it be noted
-            yield
-            return
 
         def note(number: int, frame: object) -> None:
             if self._stop:

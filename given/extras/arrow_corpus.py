@@ -8,11 +8,11 @@ Only instructors have this module.
 
 from __future__ import annotations
 
-import bisect
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
@@ -41,7 +41,7 @@ def write_arrow(lines: Path, path: Path) -> None:
     schema = pa.schema(list(zip(("source", "target"), kinds, strict=True)), {TABLES: json.dumps(described)})
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
         pairs = read_lines(lines)
-        while rows := [pair for _, pair in zip(range(ROWS), pairs, strict=False)]:
+        while rows := list(islice(pairs, ROWS)):
             columns = [
                 [[number[token] for token in pair[side]] for pair in rows] for side, number in enumerate(numbers)
             ]
@@ -87,24 +87,21 @@ class ArrowPairs(Sequence[package.data.Pair]):
         """
         try:
             import pyarrow as pa
-            from datasets import Dataset
         except ImportError:
-            raise package.data.DataError(f"{path}: needs the library datasets: pip install datasets") from None
+            raise package.data.DataError(f"{path}: needs the library pyarrow: pip install pyarrow") from None
         if not path.is_file():
             raise package.data.DataError(f"{path}: No such file")
         try:
-            with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
-                described: dict[str, Any] = json.loads(reader.schema.metadata[TABLES])
-            table = Dataset.from_file(str(path)).data.table
-            self._tokens: list[list[str]] = described["tokens"]
-            self._columns = [[_Lists(chunk) for chunk in table.column(side).chunks] for side in ("source", "target")]
-        except Exception:  # of three libraries
+            table = pa.ipc.open_stream(pa.memory_map(str(path))).read_all()  # nothing is copied
+            described: dict[str, Any] = json.loads(table.schema.metadata[TABLES])
+        except (pa.ArrowException, OSError, LookupError, TypeError, ValueError):
             raise package.data.DataError(f"{path}: not a file that `data prepare --arrow` wrote") from None
+        self._tokens: list[list[str]] = described["tokens"]
+        self._columns = [table.column(side) for side in ("source", "target")]
         sides = zip(self._tokens, described["counts"], strict=True)
         source, target = (Counter(dict(zip(tokens, counts, strict=True))) for tokens, counts in sides)
         longest = described["longest"]
         self.census = package.data.Census((source, target), (longest[0], longest[1]), described["fingerprint"])
-        self._starts = [0, *np.cumsum([len(part) for part in self._columns[0]]).tolist()]
         allowed = min(most_tokens or package.data.LONGEST["target"], package.data.LONGEST["target"])
         if max(longest) > allowed:
             raise package.data.DataError(
@@ -113,7 +110,7 @@ class ArrowPairs(Sequence[package.data.Pair]):
             )
 
     def __len__(self) -> int:
-        return int(self._starts[-1])
+        return len(self._columns[0])
 
     @overload
     def __getitem__(self, index: int) -> package.data.Pair: ...
@@ -123,26 +120,8 @@ class ArrowPairs(Sequence[package.data.Pair]):
         """Reads a pair, or several."""
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        part = bisect.bisect_right(self._starts, index) - 1
-        row = index - self._starts[part]
         source, target = (
-            [tokens[number] for number in column[part][row]]
+            [tokens[number] for number in column[index].as_py()]
             for tokens, column in zip(self._tokens, self._columns, strict=True)
         )
         return source, target
-
-
-class _Lists:
-    """A chunk of a column of lists, as arrays that lie on the disk."""
-
-    def __init__(self, chunk: Any) -> None:
-        self._ends, self._values = chunk.offsets.to_numpy(), chunk.values.to_numpy()
-
-    def __len__(self) -> int:
-        return len(self._ends) - 1
-
-    def __getitem__(self, row: int) -> list[int]:
-        numbers: list[int] = self._values[self._ends[row] : self._ends[row + 1]].tolist()
-        return numbers
