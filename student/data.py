@@ -180,15 +180,6 @@ def restrict_to_diagonal(src_mask: Tensor, diagonal: Tensor | None) -> Tensor:
     return src_mask & diagonal[:length, :length].to(src_mask.device)
 
 
-def shuffled(count: int, shuffler: random.Random) -> "array[int]":
-    """Returns 0 … count - 1 in random order: `shuffler.sample(range(count), count)` in a tenth of its memory."""
-    order = array("I", range(count))
-    shuffler.shuffle(order)
-    order.reverse()
-    shuffler.randrange(1)  # `sample` draws once more than `shuffle`
-    return order
-
-
 class BatchLoader:
     """Cuts a corpus into batches, in a new order for each epoch.
 
@@ -212,10 +203,7 @@ class BatchLoader:
         """Takes the corpus; with `bucketing`, sentences of similar length share a batch, which saves padding."""
         self.pairs = pairs  # they are encoded when a batch needs them: a corpus need not fit into memory
         self.src_vocab, self.tgt_vocab = src_vocab, tgt_vocab
-        self.batch_size = batch_size
-        self.bucketing = bucketing
-        self.diagonal = diagonal
-        self.seed = seed
+        self.batch_size, self.bucketing, self.diagonal, self.seed = batch_size, bucketing, diagonal, seed
 
     def __len__(self) -> int:
         """Returns the number of batches in an epoch."""
@@ -224,23 +212,18 @@ class BatchLoader:
     def epoch(self, number: int, start: int = 0) -> Iterator[Batch]:
         """Yields the batches of epoch `number` (0 is the first), from batch `start` on."""
         shuffler = random.Random(f"{self.seed}/{number}")  # noqa: S311  # shuffles; nothing depends on its secrecy
-        order = shuffled(len(self.pairs), shuffler)
+        order = array("I", shuffler.sample(range(len(self.pairs)), len(self.pairs)))  # a list would take more memory
         if self.bucketing:
             for first in range(0, len(order), self.POOL * self.batch_size):
                 pool = slice(first, first + self.POOL * self.batch_size)
                 order[pool] = array("I", sorted(order[pool], key=self._length))
-        firsts = array("I", range(0, len(order), self.batch_size))
+        firsts = list(range(0, len(order), self.batch_size))
         if self.bucketing:
             shuffler.shuffle(firsts)
         for first in firsts[start:]:
-            sources, targets = zip(
-                *(self.pairs[index] for index in order[first : first + self.batch_size]), strict=True
-            )
-            yield Batch.from_ids(
-                [self.src_vocab.encode(source) for source in sources],
-                [self.tgt_vocab.encode(target) for target in targets],
-                self.diagonal,
-            )
+            pairs = [self.pairs[index] for index in order[first : first + self.batch_size]]
+            sources = [self.src_vocab.encode(source) for source, _ in pairs]
+            yield Batch.from_ids(sources, [self.tgt_vocab.encode(target) for _, target in pairs], self.diagonal)
 
     def _length(self, index: int) -> tuple[int, int]:
         source, target = self.pairs[index]
