@@ -150,8 +150,6 @@ def make_handout(
         "package": assignment.package,
         "first": first.number,
         "marker": first.marker,
-        "effort_head": "difficulty | minutes |" if efforts else "",
-        "effort_rule": "---|---|" if efforts else "",
         "effort_note": _effort_note(regular, efforts),
         "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
         "credit": CREDITS[assignment.credit],
@@ -165,11 +163,10 @@ def make_handout(
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
     files = (f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number))
     where = ", ".join(files) or "`translations.txt`"
+    effort = efforts.get(task.number)
     cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
-    if efforts:
-        effort = efforts.get(task.number)
-        cells += [effort.stars, str(effort.minutes)] if effort else ["", ""]
-    return f"| {' | '.join([*cells, where])} |"
+    cells += [effort.stars, str(effort.minutes), where] if effort else ["", "", where]
+    return f"| {' | '.join(cells)} |"
 
 
 def _rubric(task: Task) -> str:

@@ -99,8 +99,8 @@ def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> No
 
 def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release, edit) -> None:
     handout = example_release.folder["README.md"].decode()
-    assert "| 1.1 | Scaled table | 4 | `student/table.py` |" in handout
-    assert "0.30" in handout and "E.1 diagonal mask" in handout and "minutes |" not in handout and "$" not in handout
+    assert "| 1.1 | Scaled table | 4 |  |  | `student/table.py` |" in handout
+    assert "0.30" in handout and "E.1 diagonal mask" in handout and "$" not in handout
     edit(project.root / ROOM / "assignment.toml", "= 0.30", "= 0.255")
     edit(project.root / ROOM / "assignment.toml", '"Scaled table"', '"Scaled | table"')
     handout = make_release(project).folder["README.md"].decode()
