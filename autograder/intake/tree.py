@@ -35,7 +35,6 @@ MAX_ANSWERS_BYTES = 20_000
 MAX_CHECKPOINT_BYTES = 30_000_000
 CHECKPOINT_DEPTH = 2  # folders around it
 MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
-MAX_NOTEBOOK_TEXT = 10_000_000  # without them
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together

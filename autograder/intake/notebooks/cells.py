@@ -1,8 +1,4 @@
-"""From a notebook's JSON to the cells that count. No schema is trusted.
-
-What cells have printed and drawn is cut out before the JSON is parsed: it is most of a large notebook, and nothing in
-it is graded. Strings are skipped in one step each, so pictures of many megabytes cost next to nothing.
-"""
+"""From a notebook's JSON to the cells that count. No schema is trusted; what cells have printed is not looked at."""
 
 import ast
 import json
@@ -15,20 +11,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 from foundation.texts import printable
 
 from ...sources import RefusedError
-from ..tree import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_TEXT
+from ..tree import MAX_CELLS, MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
-SKIPPED = (b'"outputs"', b'"attachments"', b'"widgets"')
-"""Keys whose values are cut out, wherever they stand: a cell's output, pasted pictures, the state of widgets."""
-LONGEST = max(map(len, SKIPPED))
-STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-"""How deep a bracket leads."""
-MAX_TOKENS = 3_000_000
-"""Strings and brackets in all; a notebook of 100 MB with ordinary tables and pictures has a tenth of that."""
-TOO_MANY = f"a notebook of more than {MAX_TOKENS:,} values; clear its output and save it again"
-TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
-"""A string, also one that nothing ends: else each of its quotation marks would be tried as a beginning."""
-COLON = re.compile(rb"[ \t\r\n]*:[ \t\r\n]*")
+MAX_VALUES = 10_000_000
+"""In all of a notebook's JSON, as far as commas and brackets tell; each takes memory once it is parsed."""
 CELL_MAGIC = re.compile(r"%%(\w+)(?!\w*\?)")
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
@@ -71,9 +58,8 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     Raises:
         RefusedError: where it is not a notebook, or too large; the reason does not name the file.
     """
-    content = without_outputs(content)
-    if len(content) > MAX_NOTEBOOK_TEXT:
-        raise RefusedError(f"it has {len(content):,} bytes without its outputs; at most {MAX_NOTEBOOK_TEXT:,} are read")
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
     try:
         notebook = json.loads(content)
     except json.JSONDecodeError as error:
@@ -125,51 +111,6 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
         is_test=marks.get("grade") is True and not is_answer,
         is_text=is_text,
     )
-
-
-def without_outputs(content: bytes) -> bytes:
-    """The JSON with `null` in the place of each skipped value, in the same lines; what is no JSON stays so.
-
-    Raises:
-        RefusedError: for too many values.
-    """
-    kept: list[bytes] = []
-    copied, position, n_tokens = 0, 0, 0
-    while token := TOKEN.search(content, position):
-        n_tokens += 1
-        if n_tokens >= MAX_TOKENS:
-            raise RefusedError(TOO_MANY)
-        position = token.end()
-        is_short = position - token.start() <= LONGEST  # what is long is not copied
-        if not is_short or token[0] not in SKIPPED or not (colon := COLON.match(content, position)):
-            continue
-        start = colon.end()
-        position, more = end_of_value(content, start, MAX_TOKENS - n_tokens)
-        n_tokens += more
-        if position > start:
-            lines = b"\n" * content.count(b"\n", start, position)  # so that errors name the right line
-            kept += [content[copied:start], b"null", lines]
-            copied = position
-        if n_tokens >= MAX_TOKENS:
-            raise RefusedError(TOO_MANY)
-    return b"".join([*kept, content[copied:]]) if kept else content
-
-
-def end_of_value(content: bytes, start: int, most: int) -> tuple[int, int]:
-    """Where the list, object or string ends that begins at a position, and how many tokens it has.
-
-    Anything else ends where it begins. Looks at `most` tokens and no more.
-    """
-    depth, position = 0, start
-    for count in range(1, most + 1):
-        token = TOKEN.match(content, start) if count == 1 else TOKEN.search(content, position)
-        if token is None:
-            return (start if count == 1 else len(content)), count
-        position = token.end()
-        depth += STEPS.get(content[token.start()], 0)
-        if depth <= 0:
-            return position, count
-    return position, most
 
 
 def as_python(text: str) -> tuple[str, list[str]]:
