@@ -167,22 +167,6 @@ def tree_of(text: str) -> ast.Module | SyntaxError:
     return parse(text)
 
 
-@lru_cache(maxsize=32)
-def statements_of(text: str) -> frozenset[str]:
-    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
-    tree = parse(text)
-    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
-    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
-
-
-def dump(node: ast.AST) -> str:
-    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
-    try:
-        return ast.dump(node)
-    except RecursionError:
-        return ""
-
-
 def check_syntax(path: str, text: str, version: Version) -> None:
     """Checks a module against the Python that grades.
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 import pytest
@@ -53,7 +52,9 @@ class Collection:
         self._problems: list[str] = []
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
-        with _without_environment("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+        with pytest.MonkeyPatch.context() as environment:
+            for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+                environment.delenv(name, raising=False)
             status = pytest.main(arguments, plugins=[self])
         if self._problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             why = f"; {self._problems[0]}" if self._problems else f" (pytest: {status!r})"
@@ -132,13 +133,3 @@ def run_in_process(tests: Collection, submission: InProcessSubmission, task: Tas
     finally:
         submission.close()
     return printed.getvalue()
-
-
-@contextlib.contextmanager
-def _without_environment(*names: str) -> Iterator[None]:
-    """These variables are not set for the length of a with-block."""
-    before = {name: os.environ.pop(name) for name in names if name in os.environ}
-    try:
-        yield
-    finally:
-        os.environ.update(before)

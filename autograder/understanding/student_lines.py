@@ -10,9 +10,10 @@ import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ..intake import Intake
-from ..sources import dump, parse, statements_of
+from ..sources import parse
 from .operators import (
     Names,
     arguments,
@@ -263,3 +264,19 @@ def is_tensor(node: ast.expr) -> bool:
         not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
         and getattr(node, "id", "") not in LIBRARIES
     )
+
+
+@lru_cache(maxsize=32)
+def statements_of(text: str) -> frozenset[str]:
+    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
+    tree = parse(text)
+    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
+    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
+
+
+def dump(node: ast.AST) -> str:
+    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return ""

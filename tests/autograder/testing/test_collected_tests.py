@@ -1,17 +1,24 @@
-"""A test that fails once has failed, unless another component has damaged the worker; checking has its limits."""
+"""A test that fails once has failed, unless another component has damaged the worker; checking has its limits.
 
+The random inputs of a test depend on the seed, the test's file and its name, and on nothing else.
+"""
+
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import collected_tests
 from autograder.testing.collected_tests import CheckingTime, CheckingTimeoutError, CollectedTests
+from autograder.testing.collection import Collection, run_items
 from autograder.testing.results import Outcome, State
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
 
 DAMAGE = """
 class MultiHeadedAttention(MultiHeadedAttention):
@@ -82,3 +89,50 @@ def test_tests_that_each_stay_within_their_limit_use_up_no_other_files_time(chec
 def test_however_many_files_are_busy_checking_ends(check):
     n_run = sum(check(f"{file}.py", 1.9) for file in range(40) for _ in range(10))
     assert n_run * 1.9 <= collected_tests.SECONDS_IN_ALL + 1.9
+
+
+SAME_TEST = """
+import pytest
+
+@pytest.mark.task_1_1
+@pytest.mark.parametrize("size", [1, 2])
+def test_values(case, request, size):
+    request.config.drawn[request.node.nodeid.rpartition("/")[2]] = case.normal(3).tolist()
+"""
+
+
+class Drawing(Collection):
+    """Runs the tests of an assignment without a submission, and keeps what they draw."""
+
+    def draw(self, seed: int, items: list[pytest.Item]) -> dict[str, list[float]]:
+        self.hand_over(None, seed)
+        items[0].config.drawn = {}
+        run_items(items)
+        assert {outcome.state for outcome in self.outcomes.values()} == {State.PASSED}, self.outcomes
+        return items[0].config.drawn
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
+    """An assignment with the same test in two files."""
+    folder = tmp_path_factory.mktemp("twice") / "assignment"
+    shutil.copytree(ROOT / "tests" / "example" / "autograder" / "assignment", folder)
+    for path in (folder / "tests").glob("test_*.py"):
+        path.write_text("")
+    for name in ("test_one.py", "test_two.py"):
+        (folder / "tests" / name).write_text(SAME_TEST)
+    return Drawing(read_assignment(folder))
+
+
+def test_tests_of_one_name_in_two_files_share_no_inputs(collected: Drawing) -> None:
+    drawn = collected.draw(7, collected.items)
+    assert set(drawn) == {f"test_{file}.py::test_values[{size}]" for file in ("one", "two") for size in (1, 2)}
+    assert len({tuple(values) for values in drawn.values()}) == 4
+
+
+def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None:
+    drawn = collected.draw(7, collected.items)
+    torch.rand(3)
+    assert collected.draw(7, collected.items[::-1]) == drawn
+    other = collected.draw(8, collected.items)
+    assert other.keys() == drawn.keys() and all(other[name] != drawn[name] for name in drawn)

@@ -1,12 +1,13 @@
-"""A part that cannot even be built or imported costs its own tasks, with its own reason, and no others."""
+"""Whatever a component is, is made of or returns: it costs its own tasks, with its own reason, and breaks no test."""
 
 import re
 
 import pytest
 
+from autograder.sources import read_sources
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT
+from foundation.places import ASSIGNMENT, ROOT
 from validity.run_tests import Version, run_versions
 from validity.variants import read_variants
 
@@ -59,34 +60,25 @@ COMPONENTS = (
 )
 
 
-def test_a_missing_part_costs_its_own_tasks(judge, reference, assignment, sampled):
+def unusable(text, name):
+    """A module with a definition that cannot be built or called."""
+    if f"def {name}" in text:
+        return f"{text}\ndef {name}(*args, **kwargs):\n    raise KeyError('oops')\n"
+    return f"{text}\nclass {name}({name}):\n    def __init__(self, *args, **kwargs):\n        raise KeyError('oops')\n"
+
+
+@pytest.mark.parametrize("change", [without, unusable], ids=lambda change: change.__name__)
+def test_a_part_that_is_missing_or_unusable_costs_its_own_tasks(judge, reference, assignment, sampled, change):
     changes = {}
     for component in sampled(COMPONENTS, 5):
         module, name = component.split(".")
-        changes[component] = {module: without(reference[module][1], name)}
+        changes[component] = {module: change(reference[module][1], name)}
     for component, results in judge(changes).items():
         module, name = component.split(".")
-        assert set(results) == tasks_of(assignment, [component]), component
-        for result in results.values():
-            assert result.state == "error" and f"{module}.py has no {name}" in result.message
-
-
-def test_a_part_that_cannot_be_built_or_called_costs_its_own_tasks(judge, reference, assignment, sampled):
-    changes = {}
-    for component in sampled(reversed(COMPONENTS), 5):
-        module, name = component.split(".")
-        text = reference[module][1]
-        if f"def {name}" in text:
-            text += f"\ndef {name}(*args, **kwargs):\n    raise KeyError('oops')\n"
-        else:
-            text += (
-                f"\nclass {name}({name}):\n    def __init__(self, *args, **kwargs):\n        raise KeyError('oops')\n"
-            )
-        changes[component] = {module: text}
-    for component, results in judge(changes).items():
+        told = f"{module}.py has no {name}" if change is without else "KeyError: 'oops'"
         assert set(results) == tasks_of(assignment, [component]), component
         assert {result.state for result in results.values()} == {"error"}
-        assert all("KeyError: 'oops'" in result.message for result in results.values())
+        assert all(told in result.message for result in results.values())
 
 
 def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, assignment, reference):
@@ -112,3 +104,106 @@ def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, shor
     hanging = "\nclass LayerNorm(LayerNorm):\n    def __init__(self, *args, **kwargs):\n        while True: pass\n"
     [results] = judge({"hangs": {"layers": reference["layers"][1] + hanging}}).values()
     assert {number: result.state for number, result in results.items()} == {"1.4": "timeout"}
+
+
+RESULTS = {  # what is returned, given the arguments `a` of the call; `x` is the first of them, as floats
+    "nothing": "None",
+    "text": "'text'",
+    "pair of nothing": "(None, None)",
+    "empty tensor": "torch.zeros(0, 0, 0)",
+    "other shape": "torch.zeros(2, 3)",
+    "argument": "x",
+    "detached": "x.detach()",
+    "triple of arguments": "(x, x, x)",
+    "lists of arguments": "(x, [x, x, x], [x, x, x])",
+    "list of text": "(x, ['a', 'b', 'c'])",
+    "not a number": "(x * float('nan'), x * float('nan'))",
+    "float32": "(x.float(), x.float(), x.float())",
+    "whole numbers": "x.long()",
+    "complex": "(x.to(torch.complex128), x.to(torch.complex128))",
+    "truth": "x > 0",
+    "list of lists of floats": "[[1.5], [2.5], [3.5], [4.5]]",
+}
+
+PARAMETERS = {  # what a class is made of instead of its parts
+    "none": "",
+    "empty": "self.p = nn.Parameter(torch.zeros(0))",
+    "whole numbers": "self.p = nn.Parameter(torch.ones(3, dtype=torch.int64), requires_grad=False)",
+    "two vectors": "self.p = nn.Parameter(torch.ones(7)); self.q = nn.Parameter(torch.ones(5))",
+    "as stand-ins": "self.p = nn.ParameterList(torch.ones(n, 6, 6) for n in (2, 4, 5, 9))",
+}
+
+IMPORTS = "\nimport torch\nfrom torch import Tensor, nn\n"
+FIRST = """
+    x = next((v for v in (*a, *k.values()) if isinstance(v, Tensor)), torch.zeros(2, 3))
+    x = x if x.is_floating_point() else x.double()
+    return {result}
+"""
+
+
+def rubbish_versions(reference):
+    """Every component with every rubbish in the place of its result, and of its parameters."""
+    markers = {}
+    for task in read_assignment().tasks:
+        for component in task.components:
+            markers.setdefault(component, []).append(task.marker)
+    for module, names in CONTRACT.items():
+        for name in names:
+            component = f"{module}.{name}"
+            tasks = tuple(markers.get(component, ["given"]))
+            path, text = reference.get(module, ("", ""))
+            if f"class {name}" in text and component != "data.Batch":
+                for label, result in RESULTS.items():
+                    yield _version(component, label, reference, path, text + subclass(name, result), tasks)
+                for label, parameters in PARAMETERS.items():
+                    for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
+                        code = text + new_class(name, parameters, result)
+                        yield _version(component, f"{label} {result}", reference, path, code, tasks)
+            elif f"def {name}" in text:
+                for label, result in RESULTS.items():
+                    code = f"{text}{IMPORTS}\ndef {name}(*a, **k):{FIRST.format(result=result)}"
+                    yield _version(component, label, reference, path, code, tasks)
+
+
+def _version(component, label, reference, path, text, tasks):
+    module = component.split(".")[0]
+    return Version(f"{component}: {label}", {**reference, module: (path, text)}, [1], tasks)
+
+
+def subclass(name, result):
+    """The reference's class with another result."""
+    return (
+        f"{IMPORTS}\ndef _result(*a, **k):{FIRST.format(result=result)}\n"
+        f"class {name}({name}):\n"
+        "    def forward(self, *a, **k):\n        return _result(*a, **k)\n"
+        "    encode = decode = get_predictions = forward\n"
+    )
+
+
+def new_class(name, parameters, result):
+    """A class of other parameters."""
+    return (
+        f"{IMPORTS}\ndef _result(*a, **k):{FIRST.format(result=result)}\n"
+        f"class {name}(nn.Module):\n"
+        f"    def __init__(self, *a, **k):\n        super().__init__()\n        {parameters or 'pass'}\n"
+        "    def forward(self, *a, **k):\n        return _result(*a, **k)\n"
+        "    encode = decode = get_predictions = forward\n"
+    )
+
+
+def run(versions, reference):
+    """The grader errors, and what passed a core test."""
+    broken, passed = [], []
+    for result in run_versions(versions, reference, read_assignment()):
+        for outcomes in result.outcomes.values():
+            broken.extend(f"{result.version}: {o.test}: {o.message}" for o in outcomes if o.state == "grader error")
+            if outcomes and all(outcome.state == "passed" for outcome in outcomes):
+                passed.append(result.version)
+    return broken, passed
+
+
+def test_rubbish_fails_and_breaks_nothing(sampled):
+    reference = read_sources(ROOT / "reference", ROOT / "reference")
+    broken, passed = run(sampled(rubbish_versions(reference), 14), reference)
+    assert not broken, f"{len(broken)} broken tests:\n" + "\n".join(broken[:10])
+    assert not passed, passed
