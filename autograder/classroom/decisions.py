@@ -64,7 +64,7 @@ def find_student(roll: Roll, text: str) -> Member:
     if found:
         several = ", ".join(member.id for member in found[:5])
         raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-    known = {name: called(member) for member in members for name in names_of(member)}
+    known = {name: member.called for member in members for name in names_of(member)}
     near = [name for name in known if text.casefold() in name.casefold().split()]  # a first name, as people say
     near = near[:3] or difflib.get_close_matches(text, known, n=1, cutoff=0.5)
     hint = f"; did you mean {' or '.join(known[name] for name in near)}?" if near else ""
@@ -75,11 +75,6 @@ def names_of(member: Member) -> list[str]:
     """All that a student is called by."""
     entry = member.entry, name_of(Path(member.entry)), member.key
     return [name for name in (member.id, member.ids.get("email", ""), member.name, *entry) if name]
-
-
-def called(member: Member) -> str:
-    """A student for people: the name, with the id where it is another one."""
-    return member.id if member.name in ("", member.id) else f"{printable(member.name, 60)} ({member.id})"
 
 
 def decide(

@@ -193,6 +193,11 @@ class Member(Model):
     perhaps: tuple[Line, ...] = ()  # where the student handed in nothing: entries that may be the student's
 
     @property
+    def called(self) -> str:
+        """For people: the name, with the id where it is another one."""
+        return self.id if self.name in ("", self.id) else f"{self.name} ({self.id})"
+
+    @property
     def is_missing(self) -> bool:
         """Whether the student handed in nothing."""
         return not self.key and not self.undecided

@@ -15,7 +15,7 @@ from foundation.places import ROOT
 from foundation.texts import counted, printable
 
 from ..classroom.database import Database, StoreError
-from ..classroom.decisions import WHOLE, called, decide, find_student
+from ..classroom.decisions import WHOLE, decide, find_student
 from ..classroom.entries import Member, read_roll
 from ..classroom.results import Results
 from ..grading.seeds import seeds_of_term
@@ -127,7 +127,7 @@ def override(options: argparse.Namespace) -> int:
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    return _told(called(student), f"{which}: {given}")
+    return _told(student.called, f"{which}: {given}")
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -137,7 +137,7 @@ def comment(options: argparse.Namespace) -> int:
     text = options.text.strip()
     with deciding(options, assignment) as (database, student, who):
         decide(database, student.id, "comment", None, text, who, task)
-    return _told(called(student), f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
+    return _told(student.called, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
 def late(options: argparse.Namespace) -> int:
@@ -160,7 +160,7 @@ def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], d
         raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
     with deciding(options, assignment) as (database, student, who):
         decide(database, student.id, kind, days, options.why, who)
-    _told(called(student), said)
+    _told(student.called, said)
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0

@@ -77,5 +77,4 @@ def details(entry: Entry, policy: LatePolicy | None) -> str:
 
 def described(member: Member) -> str:
     """A student without a submission, and which entries may be the student's."""
-    name = member.name if member.id == member.name else f"{member.name} ({member.id})"
-    return f"{name}, but see {', '.join(member.perhaps)}" if member.perhaps else name
+    return f"{member.called}, but see {', '.join(member.perhaps)}" if member.perhaps else member.called

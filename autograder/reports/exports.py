@@ -37,12 +37,6 @@ class Mark:
     row: Mapping[str, str]
 
     @property
-    def name_and_id(self) -> str:
-        """For the person who exports: two students may have one name."""
-        member = self.result.member
-        return member.name if member.id == member.name else f"{member.name} ({member.id})"
-
-    @property
     def comment(self) -> str:
         """What people say, and where points are missing and why, in one line; "" where there is no score."""
         record, mark = self.result.record, self.result.mark
@@ -144,11 +138,11 @@ def canvas_table(marks: Sequence[Mark], about: About) -> Table:
         if mark.result.score is None:
             continue
         if has_roster and not mark.row and "canvas" not in mark.ids:  # a login of elsewhere may be somebody else's here
-            unknown.append(mark.name_and_id)
+            unknown.append(mark.result.member.called)
             continue
         cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in CANVAS_IDS.items()}
         if not any(cells.values()):
-            unknown.append(mark.name_and_id)
+            unknown.append(mark.result.member.called)
         cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
         rows.append({**cells, column: as_score(mark.result.score)})
     return Table((*CANVAS_STUDENT, column), rows, unknown, about.other_points([about.points.get(column, "")]), doubt)
@@ -193,7 +187,7 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
     rows, unknown = [], []
     for mark in marks:
         if not (number := mark.ids.get("moodle", "")):
-            unknown += [mark.name_and_id] if mark.result.score is not None else []
+            unknown += [mark.result.member.called] if mark.result.score is not None else []
             continue
         row = {
             "Identifier": f"Participant {number}",
@@ -210,7 +204,7 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
         rows.append(row)
     maxima = dict.fromkeys(mark.row.get("Maximum Grade", "") for mark in marks)
     note = about.other_points(maxima)
-    above = [mark.name_and_id for mark in marks if (mark.result.score or 0.0) > about.max_score]
+    above = [mark.result.member.called for mark in marks if (mark.result.score or 0.0) > about.max_score]
     if above and not note:
         why = f"above {about.max_score:g} points, a mark is skipped; raise the assignment's maximum, and export again"
         note = f"{why}: {first_of([printable(name, 60) for name in above], 5)}"
@@ -277,7 +271,7 @@ def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[s
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
-            without.append(mark.name_and_id)
+            without.append(mark.result.member.called)
     return pages, without
 
 
