@@ -54,6 +54,11 @@ class Trial:
         return {o.test: o.state is State.FAILED for o in self.outcomes if o.state is not State.PASSED}
 
     @property
+    def share(self) -> float:
+        """The share of the tests that do not pass."""
+        return len(self.rows) / len(self.outcomes)
+
+    @property
     def is_clear(self) -> bool:
         """Whether each test has passed or failed, for a reason that the code alone gives."""
         return bool(self.outcomes) and not any(outcome.state in BROKEN for outcome in self.outcomes)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from foundation.texts import first_of
 
 from ..testing.own_questions import lines_of
-from ..testing.results import State
 from .bench import Bench, Trial, function_of, try_changes
 from .choosing import drawn
 from .question import LETTERS, Question, excerpt, multiple_choice, place_of
@@ -29,7 +28,7 @@ MOST_NAMED = 4
 MOST_CHECKED, MOST_OTHERS = 2, 6
 """Questions that are tried with other inputs; and the inputs with which the right change must break the test, too."""
 MOST_MISSED = 0.8
-"""Of the component's tests: what fails more of them can hardly be overlooked in a hunt."""
+"""Of the component's tests: what fails more of them can hardly be overlooked."""
 
 
 def breaking_question(
@@ -41,10 +40,14 @@ def breaking_question(
     """
     tried = {bench.option(change): (change, trial) for change, trial in try_changes(bench, component, draw)}
     noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
+    specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
     words = understanding.TESTS
     tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
     splits = [
-        ([one for one, rows in noticed.items() if rows.get(test)], [one for one in noticed if test not in noticed[one]])
+        (
+            [one for one, rows in noticed.items() if rows.get(test) and one in specific],
+            [one for one in noticed if test not in noticed[one]],
+        )
         for test in tests
     ]
     for index, right, options in itertools.islice(drawn(splits, draw), MOST_CHECKED):
@@ -81,10 +84,9 @@ def hunt_question(bench: Bench, component: str, understanding: Understanding, dr
     versions = Versions(bench, component, understanding)
     fitting: list[tuple[float, Change, Trial, set[str]]] = []
     for change, trial in try_changes(bench, component, draw):
-        share = sum(one.state is not State.PASSED for one in trial.outcomes) / len(trial.outcomes)
         differing = versions.differing(change.text)
-        if 0 < share <= MOST_MISSED and differing and change.after != "pass" and versions.is_silent(change.text):
-            fitting.append((share + 0.2 * draw.random(), change, trial, differing))
+        if 0 < trial.share <= MOST_MISSED and differing and change.after != "pass" and versions.is_silent(change.text):
+            fitting.append((trial.share + 0.2 * draw.random(), change, trial, differing))
     for _, change, trial, differing in sorted(fitting, key=lambda one: one[0]):
         seen, _ = versions.seen(change.text)
         if seen:

@@ -107,10 +107,11 @@ def excerpt_of(intake: Intake, statement: Statement, meant: Sequence[int] = ()) 
     function, meant = statement.function, meant or statement.lines
     texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
     hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
-    near = {*range(meant[0] - AROUND, meant[-1] + AROUND + 1)} - hidden | {function.lineno}
+    head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
+    shown = {*head, *near} - hidden
     lines = intake.sources[statement.module][1].split("\n")
     numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    return excerpt(intake, statement.module, {n: lines[n - 1] for n in numbers if n in near}, meant)
+    return excerpt(intake, statement.module, {n: lines[n - 1] for n in numbers if n in shown}, meant)
 
 
 def excerpt(intake: Intake, module: str, lines: Mapping[int, str], meant: Sequence[int] = ()) -> Excerpt:
