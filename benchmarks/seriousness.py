@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,8 @@ from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, SKELETON
 from foundation.whole_files import write_whole
 from validity.run_tests import Version, run_versions
+
+from .processes import CommandError, run
 
 if TYPE_CHECKING:
     from given.experiment import Experiment
@@ -96,11 +97,11 @@ def measure(output: Path, count: int, picture: Path, train: Path, dev: Path) -> 
 
 def run_alone(name: str, seed: int, train: Path, dev: Path) -> dict[str, Any]:
     """Trains one model in a process of its own, which a fault may crash."""
-    command = [sys.executable, "-m", "benchmarks.seriousness", name, str(seed), str(train), str(dev)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  our own module
-    if ran.returncode == 0:
-        return dict(json.loads(ran.stdout.splitlines()[-1]))
-    return {"fault": name, "failure": ran.stderr[-200:]}
+    try:
+        done = run("-m", "benchmarks.seriousness", name, seed, train.resolve(), dev.resolve())
+    except CommandError as error:
+        return {"fault": name, "failure": str(error)[-200:]}
+    return dict(json.loads(done.output.splitlines()[-1]))
 
 
 def write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -240,20 +241,22 @@ def train_model(train: Path, dev: Path, is_post_norm: bool, seed: int) -> dict[s
     """Trains the faulty package, and measures how it translates."""
     from given.decoding import translate
 
-    run = prepare(train, dev, seed=seed, **POST if is_post_norm else {})
-    run.run_epoch(progress=False)
-    report = run.history[-1]
+    trained = prepare(train, dev, seed=seed, **POST if is_post_norm else {})
+    trained.run_epoch(progress=False)
+    report = trained.history[-1]
     figures = {
         "bleu": report["dev_bleu"],
         "loss": report["train_loss"] if math.isfinite(report["train_loss"]) else None,
     }
-    model, sources = run.model.eval(), [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
-    vocabularies = run.src_vocab, run.tgt_vocab
-    together = translate(model, sources, *vocabularies, run.config)
-    alone = [translate(model, [source], *vocabularies, run.config)[0] for source in sources]
+    model, sources = trained.model.eval(), [source for source, _ in trained.dev_pairs[:N_TRANSLATED]]
+    vocabularies = trained.src_vocab, trained.tgt_vocab
+    together = translate(model, sources, *vocabularies, trained.config)
+    alone = [translate(model, [source], *vocabularies, trained.config)[0] for source in sources]
     figures["batch"] = share_of_others(together, alone)
     try:
-        figures["float32"] = share_of_others(together, translate(model.double(), sources, *vocabularies, run.config))
+        figures["float32"] = share_of_others(
+            together, translate(model.double(), sources, *vocabularies, trained.config)
+        )
     except RuntimeError:  # a part that `double` does not reach
         figures["float32"] = None
     return figures

@@ -7,7 +7,6 @@ done again.
 
 import json
 import math
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from tqdm import tqdm
 from autograder.grading.made_code import SYMPTOMS, hunted_faults, trained
 from foundation.assignment_file import read_assignment
 
+from .processes import run
 from .seriousness import N_TRANSLATED, PACKAGE, SEED, prepare, read_rows, share_of_others, write_package, write_rows
 
 N_POINTS = 50  # of a curve
@@ -35,9 +35,8 @@ def measure(train: Path, dev: Path) -> int:
     wanted = [{"fault": name, "settings": settings} for name, settings in trained(assignment)]
     rows = [known.get(_key(row), row) for row in wanted]
     for row in tqdm([row for row in rows if "loss" not in row], "training"):
-        command = [sys.executable, "-m", "benchmarks.symptoms", _key(row), str(train), str(dev)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603  our own module
-        row |= json.loads(done.stdout.splitlines()[-1])
+        done = run("-m", "benchmarks.symptoms", _key(row), train.resolve(), dev.resolve())
+        row |= json.loads(done.output.splitlines()[-1])
         write_rows(path, [row for row in rows if "loss" in row])
     write_rows(path, rows)
     return 0
@@ -64,15 +63,15 @@ def measure_one(name: str, settings: dict[str, Any], train: Path, dev: Path) -> 
             Path(scratch) / PACKAGE, next((one for one in hunted_faults(read_assignment()) if one.id == name), None)
         )
         sys.path.insert(0, scratch)
-        run, losses = prepare(train, dev, seed=SEED, **settings), list[float]()
-        note = run.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
-        run.run_epoch(progress=False)
+        experiment, losses = prepare(train, dev, seed=SEED, **settings), list[float]()
+        note = experiment.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
+        experiment.run_epoch(progress=False)
         note.remove()
-        n_batches = run.config.epochs * len(run.loader)  # the losses on dev follow
+        n_batches = experiment.config.epochs * len(experiment.loader)  # the losses on dev follow
         every = math.ceil(n_batches / N_POINTS)
         means = [sum(losses[first : first + every]) / every for first in range(0, n_batches - every + 1, every)]
         curve = [_short(mean, 3) for mean in means]
-        return {"every": every, "loss": curve, "bleu": run.history[-1]["dev_bleu"], **look(run)}
+        return {"every": every, "loss": curve, "bleu": experiment.history[-1]["dev_bleu"], **look(experiment)}
 
 
 def _short(number: float, digits: int) -> float | None:
