@@ -101,8 +101,8 @@ def run_command(program: str, command: Callable[[], int], others: Mapping[type[E
         message, status = str(error), next(others[kind] for kind in others if isinstance(error, kind))
     except OSError as error:
         message, status = f"{error.filename or 'output'}: {error.strerror or error}", 2
-    except KeyboardInterrupt:
-        message, status = "stopped", INTERRUPTED
+    except KeyboardInterrupt as stop:  # it may say how to go on
+        message, status = f"stopped{stop}", INTERRUPTED
     print(f"{program}: {printable(message, LONGEST)}", file=sys.stderr)
     return status
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from foundation.command_line import INTERRUPTED, Parser, UserError, at_least, print_anywhere, with_output
+from foundation.command_line import Parser, at_least, print_anywhere, run_command
 
 from . import alignment, decoding, drawing, package, packing, run_folder, sanity, training
 from .config import ConfigError
@@ -27,30 +27,29 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     package.use(name)
     print_anywhere()
     options = make_parser().parse_args(arguments)
+    return run_command(name, lambda: run(options), {package.data.DataError: 2, NotImplementedError: 1})
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command on the device that the options name; says more where an error alone would not help."""
+    torch.set_num_threads(options.threads)
+    asked, options.device = options.device, choose_device(options.device)
+    if asked == "auto":
+        print(f"device: {describe_device(options.device)}", file=sys.stderr)
     try:
-        torch.set_num_threads(options.threads)
-        asked, options.device = options.device, choose_device(options.device)
-        if asked == "auto":
-            print(f"device: {describe_device(options.device)}", file=sys.stderr)
-        return with_output(lambda: int(options.run(options)))
-    except (UserError, package.data.DataError) as error:
-        message, status = str(error), 2
-    except OSError as error:
-        message, status = f"{error.filename}: " * bool(error.filename) + str(error.strerror or error), 2
+        return int(options.run(options))
     except NotImplementedError as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
         way_out = "; --no-norm-first trains without it" if "E.2" in str(error) else ""
-        message, status = f"this part is not written yet: {error} ({where}){way_out}", 1
+        raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
     except RuntimeError as error:
         if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
             raise
-        message, status = "out of memory; a smaller model or --batch-size takes less", 2
-    except KeyboardInterrupt as stop:
-        print(file=sys.stderr)
-        message, status = f"stopped{stop}", INTERRUPTED
-    print(f"{name}: {message}", file=sys.stderr)
-    return status
+        raise ConfigError("out of memory; a smaller model or --batch-size takes less") from None
+    except KeyboardInterrupt:
+        print(file=sys.stderr)  # ends the line of a progress bar
+        raise
 
 
 def make_parser() -> Parser:
