@@ -32,7 +32,7 @@ def measure(count: int, seed: int, jobs: int) -> int:
     """
     assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
     pairs = dict(islice(draw(assignment, reference, seed), count))
-    marks, failures = run_tests(assignment, reference, pairs, jobs)
+    marks, failures = marks_of(assignment, reference, pairs, jobs)
     n_raised, most = 0, list[Pair]()
     for first, second in pairs:
         names = first.id, second.id
@@ -63,7 +63,7 @@ def draw(assignment: Assignment, reference: Sources, seed: int) -> Iterator[tupl
             continue
 
 
-def run_tests(
+def marks_of(
     assignment: Assignment, reference: Sources, pairs: dict[Pair, Sources], jobs: int
 ) -> tuple[dict[str, float], dict[str, set[str]]]:
     """Points and failed tests of each pair, "a + b", and of each of its faults, "a", by the tests of their task."""

@@ -83,7 +83,7 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
     found = [one for node in (ours[name], *helpers) for one in _statements(module, node)]
     lines = intake.sources[module][1].split("\n")
-    legible = [one for one in found if is_legible(one, lines) and not is_text(one.node)]
+    legible = [one for one in found if is_legible(one, lines)]
     return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in given | {""}]
 
 
@@ -95,14 +95,10 @@ def definitions_of(text: str) -> dict[str, ast.stmt]:
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
-    """Whether a statement can be shown: on lines that fit a page."""
-    shown = [lines[number - 1] for number in statement.lines if number <= len(lines)]
-    return len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
-
-
-def is_text(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring or `...`."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    """Whether a statement can be shown, on lines that fit a page, and is no docstring or `...`."""
+    shown = [lines[number - 1] for number in statement.lines]
+    is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
+    return not is_text and len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
 
 
 def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
