@@ -6,7 +6,6 @@ file and fault, so that no fault silently tests nothing.
 """
 
 import ast
-import difflib
 import json
 import tomllib
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_tables import suggest
 from foundation.command_line import UserError
 
 from ..sources import Source, Sources
@@ -134,7 +134,7 @@ def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> F
     component, task = table.get("component", content["component"]), content["task"]
     known = assignment.contract.components
     if component not in known:
-        raise CatalogueError(f"{where}: unknown component {component!r}{_suggest(component, known)}")
+        raise CatalogueError(f"{where}: unknown component {component!r}{suggest(component, known)}")
     judged = {t.number: t.components for t in assignment.tasks}
     if task not in judged:
         raise CatalogueError(f"{where}: assignment.toml has no task {task!r}; correct the number, or remove the file")
@@ -206,18 +206,13 @@ def _extent(text: str, within: str, where: str) -> tuple[int, int]:
 def _check_keys(table: Table, required: set[str], optional: set[str], where: str) -> None:
     for key in table:
         if key not in required | optional:
-            raise CatalogueError(f"{where}: unknown key {key!r}{_suggest(key, sorted(required | optional))}")
+            raise CatalogueError(f"{where}: unknown key {key!r}{suggest(key, sorted(required | optional))}")
     for key in sorted(required):
         if key not in table:
             raise CatalogueError(f"{where}: {key} is missing")
         expected = list if key == "fault" else str
         if not isinstance(table[key], expected):
             raise CatalogueError(f"{where}: {key}: expected a {'list' if expected is list else 'string'}")
-
-
-def _suggest(name: str, known: list[str] | tuple[str, ...]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 @dataclass(frozen=True)

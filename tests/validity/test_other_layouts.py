@@ -9,24 +9,24 @@ from validity.variants import read_cells, splice
 FAULTS = {
     ("all_inline", "2.1"): {
         "no scale": (" / math.sqrt(q.size(-1))", ""),
-        "no first residual": ("self.norm(x + self.drop(y), self.gain1", "self.norm(self.drop(y), self.gain1"),
-        "one norm twice": ("self.gain2, self.shift2)", "self.gain1, self.shift1)"),
+        "no first residual": ("x = x + self.dropout(out)", "x = self.dropout(out) + (x if number else 0)"),
+        "one norm twice": ("else (self.gain2, self.shift2)", "else (self.gain1, self.shift1)"),
     },
     ("inline_attention", "2.1"): {
         "query as key": ("(q, k, v, mask)", "(q, q, v, mask)"),
-        "heads not joined in order": ("context.transpose(1, 2).flatten(2)", "context.reshape(x.shape)"),
+        "heads not joined in order": ("context.transpose(1, 2).flatten(2)", "context.reshape(y.shape)"),
     },
     ("decoder_all_inline", "2.2"): {
         "masks swapped": ("(self.own, y, y, tgt_mask)", "(self.own, y, y, None)"),
         "no question to the source": ("(self.cross, y, memory, src_mask)", "(self.cross, y, y, None)"),
         "no relu": (".relu()", ""),
     },
-    ("output_by_head", "1.3"): {"one head for all": ("layer(context[:, head])", "layer(context[:, 0])")},
+    ("output_by_head", "1.3"): {"one head for all": ("layer(parts[head])", "layer(parts[0])")},
     ("innermost", "1.3"): {
         "joined unlike split": ("context.transpose(1, 2).flatten(2)", "context.reshape(query.shape)")
     },
     ("fused_heads", "1.3"): {"key as value": ("[role] for head", "[min(role, 1)] for head")},
-    ("raw_by_head_and_role", "1.3"): {"mean of heads": (".sum(dim=1), weights", ".mean(dim=1), weights")},
+    ("raw_by_head_and_role", "1.3"): {"mean of heads": (".sum(dim=1)", ".mean(dim=1)")},
 }
 
 

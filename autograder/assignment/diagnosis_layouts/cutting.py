@@ -10,8 +10,7 @@ from functools import lru_cache
 import torch
 from torch import Size, Tensor
 
-ROLES = 4
-"""Query, key, value and output."""
+from ..expected.usual_layouts import ROLES, pieces_of
 
 Reading = Callable[[Sequence[Tensor]], list[Tensor]]
 
@@ -33,11 +32,7 @@ def readings(component: str, ours: object, places: tuple[Size, ...], shapes: tup
 
 @dataclass(frozen=True)
 class Cut:
-    """A way to cut.
-
-    Attributes:
-        kind: "in a row" or "interleaved", of fused parameters; "heads" or "roles", of one for each head and role.
-    """
+    """A way to cut: fused parameters "in a row"; or one for each head and role, by "heads" or by "roles"."""
 
     kind: str
     d_model: int
@@ -45,19 +40,18 @@ class Cut:
 
     def __call__(self, parameters: Sequence[Tensor]) -> list[Tensor]:
         """The pieces."""
-        if self.kind in ("heads", "roles"):
-            return _join_heads(parameters, self.d_model, self.n_heads, by_head=self.kind == "heads")
-        return _cut_all(parameters, self.d_model, self.n_heads, mixed=self.kind == "interleaved")
+        if self.kind == "in a row":
+            return [piece for parameter in parameters for piece in _in_a_row(parameter.squeeze(), self.d_model)]
+        return _join_heads(parameters, self.d_model, self.n_heads, by_head=self.kind == "heads")
 
 
 @lru_cache(maxsize=256)
 def _cuts(shapes: tuple[Size, ...], d_model: int, n_heads: int) -> tuple[Reading, ...]:
     """Ways to cut the parameters of multi-headed attention into matrices (d, d) and vectors (d,)."""
-    parameters = [torch.empty(shape) for shape in shapes]
-    small = [p for p in parameters if _is_small(p, d_model, n_heads)]
+    small = [shape for shape in shapes if _is_small(torch.empty(shape), d_model, n_heads)]
     ways = ["heads", "roles"] if n_heads > 1 and len(small) >= n_heads else []
     if not ways or n_heads == d_model:  # where a head has one feature, its matrix may be a vector with one more axis
-        ways += ["in a row", "interleaved"] if any(p.numel() > d_model**2 for p in parameters) else ["in a row"]
+        ways.append("in a row")
     return tuple(Cut(kind, d_model, n_heads) for kind in ways)
 
 
@@ -67,40 +61,18 @@ def _is_small(parameter: Tensor, d_model: int, n_heads: int) -> bool:
     return n_axes >= 2 and parameter.numel() * n_heads == d_model**2
 
 
-def _cut_all(parameters: Sequence[Tensor], d_model: int, n_heads: int, mixed: bool) -> list[Tensor]:
-    """Cuts fused parameters: one role after another, or (mixed) all roles of each head together."""
-    pieces: list[Tensor] = []
-    for parameter in parameters:
-        is_vector = parameter.squeeze().dim() <= 1 and parameter.numel() <= ROLES * d_model
-        size = d_model if is_vector or parameter.numel() < d_model**2 else d_model**2
-        if parameter.numel() % size:
-            return []
-        for part in _cut(parameter, parameter.numel() // size, n_heads, mixed):
-            pieces.append(_as_matrix(part, d_model) if size > d_model else part.reshape(-1))
-    return pieces
+def _in_a_row(parameter: Tensor, d_model: int) -> Sequence[Tensor]:
+    """The pieces of a parameter, which has one role or several, one after another."""
+    if parameter.dim() <= 1 and parameter.numel() <= ROLES * d_model:
+        return parameter.split(d_model) if parameter.numel() % d_model == 0 else [parameter]
+    return [_as_matrix(piece, d_model) for piece in pieces_of(parameter, d_model)] or [parameter]
 
 
-def _cut(parameter: Tensor, count: int, n_heads: int, is_interleaved: bool) -> list[Tensor]:
-    """Cuts a fused parameter along its longest axis that can be cut: in a row, or head by head."""
-    parameter = parameter.squeeze()
-    if count == 1:
-        return [parameter]
-    axes = sorted(range(parameter.dim()), key=lambda axis: (parameter.shape[axis] != count, -parameter.shape[axis]))
-    axis = next((axis for axis in axes if parameter.size(axis) % count == 0), None)
-    if axis is None:
-        return []
-    if is_interleaved and parameter.size(axis) % (count * n_heads) == 0:
-        by_head = torch.unflatten(parameter, axis, (n_heads, count, parameter.size(axis) // count // n_heads))
-        return [by_head.select(axis + 1, index).flatten(axis, axis + 1) for index in range(count)]
-    return list(parameter.chunk(count, dim=axis))
-
-
-def _as_matrix(block: Tensor, d_model: int) -> Tensor:
+def _as_matrix(piece: Tensor, d_model: int) -> Tensor:
     """(h, d, d_head) and (h, d_head, d) for projections: features of the result first."""
-    block = block.squeeze()
-    if block.dim() == 3 and block.size(1) == d_model:
-        block = block.transpose(1, 2)
-    return block.reshape(d_model, d_model)
+    if piece.dim() == 3 and piece.size(1) == d_model:
+        piece = piece.transpose(1, 2)
+    return piece.reshape(d_model, d_model)
 
 
 def _join_heads(parameters: Sequence[Tensor], d_model: int, n_heads: int, by_head: bool) -> list[Tensor]:

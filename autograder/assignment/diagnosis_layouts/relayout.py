@@ -1,190 +1,138 @@
 """Other layouts of the parameters behind the same computation. Becomes a module of the submissions it is applied to.
 
-A class is changed so that each new object lays its parameters out in another way: fused into one, one small matrix
-for each head, or bare matrices on the other side of x. What the class computes stays the same, its faults included.
+    fused      one matrix for query, key and value; matrices on the other side of x; parts in reversed order
+    per-head   a small matrix for each head and projection; matrices with one more axis; norms before all other parts
+    reversed   as they are, in reversed order
+
+A class is changed so that each new object has other parameters in place of those of its layers. For each call they are
+put together again, so what the class computes stays the same, its faults included.
 """
 
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 PROJECTIONS = ("project_query", "project_key", "project_value")
 
 
-Reader = Callable[[Any], Tensor | None]
-"""Reads a weight or a bias of a module from wherever it is now."""
+@dataclass(frozen=True)
+class Moved:
+    """A parameter that an object no longer has.
 
-
-class View:
-    """Replaces a layer of a module: reads its weight and bias from wherever they are now, when it is called.
-
-    A deep copy of the module has views of its own parameters.
+    Attributes:
+        owner: the layer that had it, by its name in the object; "" = the object itself.
+        name: of the parameter.
+        places: of the new parameters, from which `read` makes it.
+        read: does so.
     """
 
-    num_embeddings: int
-    embedding_dim: int
-
-    def __init__(self, module: nn.Module, function: Callable[..., Tensor], *readers: Reader) -> None:
-        self.module, self.function, self.readers = module, function, readers
-
-    @property
-    def weight(self) -> Tensor | None:
-        """As of a layer."""
-        return self.readers[0](self.module)
-
-    @property
-    def bias(self) -> Tensor | None:
-        """As of a layer."""
-        return self.readers[1](self.module)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """What the layer would compute."""
-        return self.function(x, *(read(self.module) for read in self.readers))
+    owner: str
+    name: str
+    places: tuple[int, ...]
+    read: Callable[[Sequence[Tensor]], Tensor]
 
 
 def lay_out(cls: Any, layout: str) -> None:
-    """Changes a class of modules: `layout` is "fused" or "per_head"."""
+    """Changes a class of modules."""
     make, forward = cls.__init__, cls.forward
+    step = -1 if layout == "reversed" else 1
 
     @wraps(make)
     def make_otherwise(self: Any, *args: Any, **kwargs: Any) -> None:
         make(self, *args, **kwargs)
-        object.__setattr__(self, "tensor_views", {})
-        (fuse_heads if layout == "fused" else split_heads)(self)
-        for name in list(self._modules):
-            replace_layer(self, name, layout)
-        for name in list(self._parameters):
-            if self._parameters[name] is not None and not name.startswith("laid_out"):
-                reshape(self, name)
-        self._modules = dict(sorted(self._modules.items(), key=lambda item: type(item[1]).__name__ != "LayerNorm"))
-        if layout == "fused":
-            self._modules = dict(reversed(self._modules.items()))
+        self.moved, values = move_parameters(self, layout)
+        parts = sorted(self._modules.items(), key=lambda item: type(item[1]).__name__ != "LayerNorm")
+        self._modules = dict(parts if layout == "per-head" else parts[::-1])
+        self.laid_out = nn.ParameterList(values[::step])
 
     @wraps(forward)
-    def look_first(self: Any, *args: Any, **kwargs: Any) -> Any:
-        for name, key in self.tensor_views.items():
-            object.__setattr__(self, name, getattr(self, key)[0])
+    def put_together_first(self: Any, *args: Any, **kwargs: Any) -> Any:
+        values = [*self.laid_out][::step]
+        pairs = [(self._modules[one.owner] if one.owner else self, one) for one in self.moved]
+        for owner, one in pairs:
+            vars(owner)[one.name] = one.read([values[place] for place in one.places])
         try:
             return forward(self, *args, **kwargs)
         finally:  # a tensor with a graph would keep the module from being copied
-            for name in self.tensor_views:
-                object.__delattr__(self, name)
+            for owner, one in pairs:
+                del vars(owner)[one.name]
 
-    cls.__init__, cls.forward = make_otherwise, look_first
-
-
-def distinct(module: nn.Module, names: Iterable[str]) -> list[tuple[nn.Linear, list[str]]]:
-    """The layers of these names, each once with all its names; [] unless all are linear maps of one shape."""
-    layers: dict[int, tuple[nn.Module, list[str]]] = {}
-    for name in names:
-        layer = module._modules.get(name)
-        if layer is not None:
-            layers.setdefault(id(layer), (layer, []))[1].append(name)
-    found = [(layer, own) for layer, own in layers.values() if isinstance(layer, nn.Linear)]
-    alike = {(layer.weight.shape, layer.bias is None) for layer, _ in found}
-    return found if len(alike) == 1 and len(found) == len(layers) else []
+    cls.__init__, cls.forward = make_otherwise, put_together_first
 
 
-def replace(module: nn.Module, names: Iterable[str], view: View) -> None:
-    """Replaces a layer by a view."""
-    for name in names:
-        del module._modules[name]
-        object.__setattr__(module, name, view)
+def move_parameters(module: Any, layout: str) -> tuple[list[Moved], list[Tensor]]:
+    """Takes the parameters of a module and of its simple layers away; a layer that it has twice keeps them.
+
+    Returns:
+        What was moved, and the values of the new parameters.
+    """
+    moved: list[Moved] = []
+    values: list[Tensor] = []
+
+    def keep(some: Sequence[Tensor]) -> tuple[int, ...]:
+        values.extend(some)
+        return tuple(range(len(values) - len(some), len(values)))
+
+    layers = {name: layer for name, layer in module._modules.items() if type(layer) in (nn.Linear, nn.Embedding)}
+    alike = projections_of(module, layout)
+    for part in ("weight", "bias"):
+        parts = [getattr(layers[name], part) for name in alike]
+        parts = [value.detach() for value in parts if value is not None]
+        if not parts:
+            continue
+        if layout == "fused":
+            places = keep([torch.cat(parts)])
+            reads = [partial(chunk_of, index, len(parts)) for index in range(len(parts))]
+            moved += [Moved(name, part, places, read) for name, read in zip(alike, reads, strict=True)]
+        else:
+            by_head = zip(*(value.chunk(module.n_heads) for value in parts), strict=True)
+            places = keep([chunk.clone() for head in by_head for chunk in head])
+            moved += [Moved(name, part, places[index :: len(parts)], joined) for index, name in enumerate(alike)]
+    once = [name for name, layer in layers.items() if sum(layer is other for other in layers.values()) == 1]
+    others = [("", module), *((name, layers[name]) for name in once if name not in (*alike, "output_projection"))]
+    for owner, layer in others:
+        for name, parameter in layer._parameters.items():
+            if parameter is not None and parameter.requires_grad:
+                there, back = ways_of(layer, parameter, layout)
+                moved.append(Moved(owner, name, keep([there(parameter.detach()).clone()]), back))
+    for one in moved:
+        del (layers[one.owner] if one.owner else module)._parameters[one.name]
+    return moved, values
 
 
-def fuse_heads(module: Any) -> None:
-    """One weight and one bias for query, key and value."""
-    found = distinct(module, PROJECTIONS)
-    if not found:
-        return
-    size = found[0][0].weight.size(0)
-    module.laid_out = nn.Parameter(torch.cat([layer.weight.detach() for layer, _ in found]))
-    has_bias = found[0][0].bias is not None
-    if has_bias:
-        module.laid_out_bias = nn.Parameter(torch.cat([layer.bias.detach() for layer, _ in found]))
-    for index, (_, names) in enumerate(found):
-
-        def weight(module: Any, rows: slice = slice(index * size, (index + 1) * size)) -> Tensor:
-            part: Tensor = module.laid_out[rows]
-            return part
-
-        def bias(module: Any, rows: slice = slice(index * size, (index + 1) * size)) -> Tensor | None:
-            part: Tensor | None = module.laid_out_bias[rows] if has_bias else None
-            return part
-
-        replace(module, names, View(module, F.linear, weight, bias))
+def projections_of(module: Any, layout: str) -> list[str]:
+    """The layers that are laid out together, by name: none unless they are different linear maps of one shape."""
+    layers = {name: module._modules[name] for name in PROJECTIONS if name in module._modules}
+    if layout == "reversed" or any(type(layer) is not nn.Linear for layer in layers.values()):
+        return []
+    kinds = {(layer.weight.shape, layer.bias is None) for layer in layers.values()}
+    is_whole = layout == "fused" or all(shape[0] % getattr(module, "n_heads", shape[0] + 1) == 0 for shape, _ in kinds)
+    return [*layers] if len(kinds) == 1 and is_whole and len(set(map(id, layers.values()))) == len(layers) else []
 
 
-def split_heads(module: Any) -> None:
-    """One small layer for each head and projection, head by head."""
-    n_heads = getattr(module, "n_heads", 0)
-    found = distinct(module, PROJECTIONS)
-    if not n_heads or not found or found[0][0].weight.size(0) % n_heads:
-        return
-    has_bias = found[0][0].bias is not None
-    module.laid_out = nn.ModuleList(nn.ModuleList() for _ in range(n_heads))
-    for index, (layer, names) in enumerate(found):
-        biases = layer.bias.detach().chunk(n_heads) if has_bias else [None] * n_heads
-        for head, weight, bias in zip(module.laid_out, layer.weight.detach().chunk(n_heads), biases, strict=True):
-            small = nn.Linear(weight.size(1), weight.size(0), bias=has_bias)
-            small.weight.data = weight.clone()
-            if bias is not None:
-                small.bias.data = bias.clone()
-            head.append(small)
-
-        def joined(module: Any, index: int = index) -> Tensor:
-            return torch.cat([head[index].weight for head in module.laid_out])
-
-        def joined_bias(module: Any, index: int = index) -> Tensor | None:
-            return torch.cat([head[index].bias for head in module.laid_out]) if has_bias else None
-
-        replace(module, names, View(module, F.linear, joined, joined_bias))
+def joined(some: Sequence[Tensor]) -> Tensor:
+    """All of them, one below the other."""
+    return torch.cat([*some])
 
 
-def replace_layer(module: Any, name: str, layout: str) -> None:
-    """Makes a layer's weights bare parameters: a linear map's with its axes changed, an embedding's perhaps too."""
-    layer = module._modules[name]
-    if sum(layer is other for other in module._modules.values()) > 1 or name == "output_projection":
-        return
-    key = f"laid_out_{name}"
-    if type(layer) is nn.Linear and layer.weight.requires_grad:
-        weight = layer.weight.detach()
-        weight = weight.T.contiguous() if layout == "fused" else weight.unsqueeze(-1).clone()
-        setattr(module, key, nn.Parameter(weight))
-        if layer.bias is not None:
-            setattr(module, key + "_bias", nn.Parameter(layer.bias.detach().clone()))
-
-        def read(module: Any) -> Tensor:
-            raw: Tensor = getattr(module, key)
-            return raw.T if layout == "fused" else raw.squeeze(-1)
-
-        replace(module, [name], View(module, F.linear, read, lambda module: getattr(module, key + "_bias", None)))
-    elif type(layer) is nn.Embedding and layer.weight.requires_grad and layer.padding_idx is None:
-        weight = layer.weight.detach()
-        setattr(module, key, nn.Parameter((weight if layout == "fused" else weight.T).contiguous().clone()))
-
-        def look_up(tokens: Tensor, table: Tensor) -> Tensor:
-            return F.embedding(tokens, table)
-
-        def table(module: Any) -> Tensor:
-            raw: Tensor = getattr(module, key)
-            return raw if layout == "fused" else raw.T
-
-        view = View(module, look_up, table)
-        view.num_embeddings, view.embedding_dim = layer.num_embeddings, layer.embedding_dim
-        replace(module, [name], view)
+def chunk_of(index: int, count: int, some: Sequence[Tensor]) -> Tensor:
+    """One of `count` parts of the first tensor."""
+    return some[0].chunk(count)[index]
 
 
-def reshape(module: Any, name: str) -> None:
-    """Puts an axis of length one before a vector."""
-    parameter = module._parameters[name]
-    if parameter.dim() != 1:
-        return
-    del module._parameters[name]
-    key = f"laid_out_{name}"
-    module.register_parameter(key, nn.Parameter(parameter.detach().clone()[None], parameter.requires_grad))
-    module.tensor_views[name] = key
+def ways_of(
+    layer: nn.Module, parameter: Tensor, layout: str
+) -> tuple[Callable[[Tensor], Tensor], Callable[[Sequence[Tensor]], Tensor]]:
+    """How a parameter becomes another one, and back."""
+    is_table = isinstance(layer, nn.Embedding)
+    if layout == "reversed" or (is_table and layout == "fused") or (parameter.dim() < 2 and type(layer) is nn.Linear):
+        return lambda value: value, lambda some: some[0]
+    if parameter.dim() == 1:
+        return lambda value: value[None], lambda some: some[0][0]
+    if is_table or layout == "fused":
+        return lambda value: value.mT, lambda some: some[0].mT
+    return lambda value: value[..., None], lambda some: some[0][..., 0]

@@ -5,10 +5,10 @@ are judged by what the submission itself computes.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ...testing.arguments import Inputs, copies_of
@@ -26,21 +26,13 @@ from ...testing.fitting import Computation, tensors_in
 from ...testing.results import CheckFailed
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from ..stand_ins.formulas import look_up
 from .by_behaviour import find_projections
-from .projections import FoundAttention, Projection, find_attention, readings
 from .readings import needs_reader
+from .usual_layouts import ROLES, UsualLayout, find_attention
 
 PARTS = ("context", "weights")
 PARTS_OF_MODULE = ("output", "weights")
 SPLIT = "follow the features of one position through each step: which head gets which of them, and on which axis?"
-
-
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """PyTorch's own; the weights are the context of the unit vectors as values."""
-    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    weights = F.scaled_dot_product_attention(query, key, units, attn_mask=mask)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
 
 
 def draw(case: Case, sizes: tuple[int, ...], dtype: torch.dtype = torch.float64) -> dict[str, Tensor | None]:
@@ -125,7 +117,7 @@ def expect_right_or_finite(
 def multi_heads(
     submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], n_heads: int, case: Case
 ) -> list[Computation]:
-    """The projections in the roles that explain what the module returns for random inputs.
+    """The projections in the roles that explain what the module does.
 
     Where no roles explain it, the computation of the most usual layout: what is returned then differs from it.
     """
@@ -137,19 +129,26 @@ def multi_heads(
         output, weights = expect_parts(module(*copies_of(inputs)), PARTS_OF_MODULE, "what is returned")
     expect_shape(output, shapes[0], "output", SPLIT, dtype)
     expect_shape(weights, (2, n_heads, 3, 5), "weights", "those of every head, as the attention returns them", dtype)
-    tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
-    doubles = [x.double() for x in inputs]
-    search = find_attention(leaves, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
-    if search.found is not None:
-        return [search.found]
-    twin = submission.build("attention.MultiHeadedAttention", d_model, n_heads, dtype=torch.float64).eval()
-    case.randomise(twin.parameters())  # float32 is too coarse to recognise numbers in
-    if (places := find_projections(submission, twin, d_model, n_heads)) is not None:
+    layout = UsualLayout.of(leaves, d_model, n_heads)
+    if layout is not None:
+        tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
+        doubles = [x.double() for x in inputs]
+        found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
+        if found is not None:
+            return [found]
+    build = partial(submission.build, "attention.MultiHeadedAttention", d_model, n_heads)
+    if (places := find_projections(submission, build(dtype=dtype).eval(), d_model, n_heads)) is not None:
         return [places.of(leaves, n_heads)]
-    if not search.is_known_layout:
+    if layout is None:
+        twin = build(dtype=torch.float64).eval()
+        case.randomise(twin.parameters())
         check_laws(twin, case, d_model)
+        of_head = d_model**2 // n_heads
+        are_whole = all(p.numel() % of_head == 0 for p in leaves if p.numel() > ROLES * d_model)
+        what = "query, key and value, each projected and split into heads, and the heads projected together"
+        expect(not are_whole, "what is returned", what, "something else", SPLIT)
         needs_reader("multi-head attention", "one query at a time, the order of the keys, linearity in the value")
-    return [most_usual(leaves, d_model, n_heads)]
+    return [layout.most_usual(n_heads)]
 
 
 def d_model_of(leaves: Sequence[Tensor], n_heads: int) -> int:
@@ -168,18 +167,6 @@ def check_numbers(parameters: Sequence[Tensor], d_model: int, n_heads: int) -> N
         f"{total} numbers",
         "query, key, value and output each have a projection of their own",
     )
-
-
-def most_usual(leaves: Sequence[Tensor], d_model: int, n_heads: int) -> FoundAttention:
-    """Query, key, value and output in this order, each an `nn.Linear`."""
-    blocks, biases = next(readings(leaves, d_model, n_heads))
-    roles = []
-    for number, block in enumerate(blocks):
-        matrix, is_strided = block.into_heads[2 if len(block.into_heads) > 2 else -1]
-        bias = biases[number] if len(biases) > 4 else biases[-1]
-        roles.append(Projection(matrix, bias, is_strided, number))
-    query, key, value, output = roles
-    return FoundAttention(query, key, value, output, look_up, n_heads)
 
 
 def check_laws(module: nn.Module, case: Case, d_model: int) -> None:

@@ -13,17 +13,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.assignment.stand_ins.formulas import distinct, look_up
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .parts import Network, learned
-from .projections import FoundAttention, Projection
+from .usual_layouts import FoundAttention, Network, Projection
 
-EXACT = {torch.float64: 1e-9, torch.float32: 1e-6}
+EXACT = {torch.float64: 1e-9, torch.float32: 1e-5}
 """How far a number may be from the parameter that it is."""
+
+
+def learned(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    return [p for p in module.parameters() if p.requires_grad and p.numel()]
 
 
 def in_a_row(tensors: Sequence[Tensor]) -> Tensor:
@@ -35,7 +38,8 @@ def places_of(values: Tensor, among: Tensor) -> Tensor | None:
     """Where each value stands among some numbers, in the shape of the values; None unless each is one of them."""
     order = among.argsort()
     numbers = among[order]
-    right = torch.searchsorted(numbers, values.contiguous()).clamp(1, len(numbers) - 1)
+    values = values.to(among.dtype).contiguous()
+    right = torch.searchsorted(numbers, values).clamp(1, len(numbers) - 1)
     left = right - 1
     nearest = torch.where((values - numbers[left]).abs() <= (numbers[right] - values).abs(), left, right)
     error = (numbers[nearest] - values).abs()
@@ -46,27 +50,12 @@ def places_of(values: Tensor, among: Tensor) -> Tensor | None:
 def find_table(module: nn.Module, vocab_size: int, d_model: int) -> Tensor | None:
     """Places of an embedding's table, (vocab_size, d_model), where it returns its parameters times sqrt(d_model)."""
     parameters = learned(module)
-    count = sum(p.numel() for p in parameters)
-    grid = torch.linspace(-1, 1, count)[torch.randperm(count, generator=torch.Generator().manual_seed(0))]
-    with _values(parameters, grid):  # far enough apart for float32
+    with _values(parameters, _far_apart(sum(p.numel() for p in parameters))):
         numbers = in_a_row(parameters).detach()
         vectors = module(torch.arange(vocab_size)[None]).detach()
-    if vectors.shape != (1, vocab_size, d_model) or count < 2:
+    if vectors.shape != (1, vocab_size, d_model) or len(numbers) < 2:
         return None
     return places_of(vectors[0] / d_model**0.5, numbers)
-
-
-def find_gain_and_shift(module: nn.Module, d_model: int, epsilon: float) -> tuple[Tensor, Tensor] | None:
-    """Places of a LayerNorm's gain and shift, (d_model,) each, by the gradients that they get."""
-    parameters = learned(module)
-    if sum(p.numel() for p in parameters) != 2 * d_model or d_model < 2:
-        return None
-    dtype = parameters[0].dtype
-    x, direction = (3 * distinct(1, 2, d_model)).to(dtype).split(1, dim=1)
-    gradients = _gradients((module(x) * direction).sum(), parameters)
-    gain = places_of((F.layer_norm(x, (d_model,), eps=epsilon) * direction)[0, 0], gradients)
-    shift = places_of(direction[0, 0], gradients)
-    return None if gain is None or shift is None else (gain, shift)
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,7 @@ class NetworkPlaces:
     def of(self, parameters: Sequence[Tensor]) -> Network:
         """The network with these parameters."""
         numbers = in_a_row(parameters)
-        return Network(tuple(numbers[places] for places in self.parts), self.parts[1].numel())
+        return Network(tuple(numbers[places] for places in self.parts))
 
 
 def find_network(module: nn.Module, d_model: int, d_ff: int) -> NetworkPlaces | None:
@@ -139,18 +128,17 @@ def _distinct(values: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class AttentionPlaces:
-    """Where the four projections stand: a matrix (d, d), and a bias (d,) or None, for query, key, value and output."""
+    """Where query, key, value and output projection stand: a matrix (d, d), and biases (n, d) that are added up."""
 
-    projections: list[tuple[Tensor, Tensor | None]]
+    projections: list[tuple[Tensor, Tensor]]
 
     def of(self, parameters: Sequence[Tensor], n_heads: int) -> FoundAttention:
         """Multi-headed attention with these parameters, around the stand-in for attention."""
         numbers = in_a_row(parameters)
-        found = []
-        for block, (matrix, bias) in enumerate(self.projections):
-            shift = numbers.new_zeros(len(matrix)) if bias is None else numbers[bias]
-            found.append(Projection(numbers[matrix], shift, False, block))
-        query, key, value, output = found
+        query, key, value, output = (
+            Projection(numbers[matrix], numbers[biases].sum(dim=0), block)
+            for block, (matrix, biases) in enumerate(self.projections)
+        )
         return FoundAttention(query, key, value, output, look_up, n_heads)
 
 
@@ -159,37 +147,60 @@ def find_projections(
 ) -> AttentionPlaces | None:
     """The places of the projections, by what the attention inside is handed for 0 and the unit vectors.
 
-    Read once only, for all heads at once, with heads on the second axis; else None.
+    It may be called for all heads at once, or for one after another; else None.
     """
     parameters = learned(module)
-    numbers = in_a_row(parameters).detach()
-    units = torch.cat([torch.eye(d_model), torch.zeros(1, d_model)]).to(numbers.dtype)
-    x = torch.cat([units, 2 * distinct(3 * d_model, d_model).to(numbers.dtype)])[None]
-    found = submission.apply("attention_inputs", module, x, x, x)
-    shapes = [(1, n_heads, x.size(1), d_model // n_heads)] * 3
+    with _values(parameters, d_model**-0.5 * _far_apart(sum(p.numel() for p in parameters))):
+        numbers = in_a_row(parameters).detach()
+        x = torch.cat([torch.eye(d_model), torch.zeros(1, d_model), 3 * _far_apart(3 * d_model**2).view(-1, d_model)])
+        x = x[None].to(numbers.dtype)
+        found = submission.apply("attention_inputs", module, x, x, x)
+    of_heads = n_heads, x.size(1), d_model // n_heads
     if not (isinstance(found, (list, tuple)) and len(found) == 4 and all(isinstance(one, Tensor) for one in found)):
         return None
-    query, key, value, output = (one.detach() for one in found)
-    if [tuple(one.shape) for one in (query, key, value)] != shapes or output.shape != x.shape:
+    *handed, output = (one.detach().double() for one in found)
+    if output.shape != x.shape or any(one.numel() != x.numel() or one.shape[-2:] != of_heads[1:] for one in handed):
         return None
+    query, key, value = (one.reshape(1, *of_heads) for one in handed)
     context, _ = look_up(query, key, value, None)
-    projections = []
+    maps = []
     for one in (query, key, value):
         rows = one[0].transpose(0, 1).flatten(1)  # (positions, d)
-        projections.append((rows[:d_model] - rows[d_model], rows[d_model]))
-    rows = torch.cat([context[0].transpose(0, 1).flatten(1), torch.ones(x.size(1), 1).to(x)], dim=1).double()
-    solved = torch.linalg.lstsq(rows, output[0].double()).solution.to(numbers.dtype)
-    projections.append((solved[:-1], solved[-1]))
-    places: list[tuple[Tensor, Tensor | None]] = []
-    for matrix, bias in projections:
+        maps.append((rows[:d_model] - rows[d_model], rows[d_model]))
+    rows = torch.cat([context[0].transpose(0, 1).flatten(1), output.new_ones(x.size(1), 1)], dim=1)
+    solved = torch.linalg.lstsq(rows, output[0]).solution
+    maps.append((solved[:-1], solved[-1]))
+    places: list[tuple[Tensor, Tensor]] = []
+    for matrix, bias in maps:
         place = places_of(matrix, numbers)
-        is_biased = bool((bias.abs() > EXACT[numbers.dtype] * 10).any())
-        shift = places_of(bias, numbers) if is_biased else None
-        if place is None or (is_biased and shift is None):
+        if place is None:
             return None
-        places.append((place, shift))
-    used = in_a_row([place for pair in places for place in pair if place is not None])
+        biases = _places_of_biases(bias, numbers, in_a_row([place, *(one for pair in places for one in pair)]))
+        if biases is None:
+            return None
+        places.append((place, biases))
+    used = in_a_row([place for pair in places for place in pair])
     return AttentionPlaces(places) if used.unique().numel() == used.numel() else None  # each role has its own
+
+
+def _places_of_biases(bias: Tensor, numbers: Tensor, used: Tensor) -> Tensor | None:
+    """(n, d): none for 0; one; or all that are not used, where each head's output has its own and they are added up."""
+    if bool((bias.abs() < 10 * EXACT[numbers.dtype]).all()):
+        return used.new_empty(0, len(bias))
+    if (place := places_of(bias, numbers)) is not None:
+        return place[None]
+    is_free = torch.ones_like(numbers, dtype=torch.bool).index_fill(0, used, False)
+    rest = is_free.nonzero().flatten()
+    if len(rest) % len(bias):
+        return None
+    error = (numbers[rest].view(-1, len(bias)).sum(dim=0) - bias).abs()
+    return rest.view(-1, len(bias)) if bool((error < 10 * EXACT[numbers.dtype]).all()) else None
+
+
+def _far_apart(count: int) -> Tensor:
+    """So many numbers between -1 and 1, far enough apart for float32, in no order."""
+    order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
+    return torch.linspace(-1, 1, count, dtype=torch.float64)[order]
 
 
 def _gradients(end: Tensor, parameters: Sequence[Tensor]) -> Tensor:

@@ -1,8 +1,8 @@
 """What an encoder or decoder layer, a stack of them, or a model computes, for each role that its parts may play.
 
-In the tests of layers the attention, the feed-forward network and the LayerNorms inside are stand-ins with random
-parameters. Which LayerNorm belongs to which sublayer is found by trying: only the right roles give what comes out. A
-layer may write parts out in place of stand-ins; see `written_out`.
+In the tests of layers the attention, the feed-forward network and the LayerNorms inside are stand-ins, which have
+parameters of shapes that nothing else has. Which LayerNorm belongs to which sublayer is found by trying: only the right
+roles give what comes out. A layer may write parts out in place of stand-ins; see `written_out`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,18 +10,28 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from autograder.assignment.stand_ins.formulas import decoder_layer, encoder_layer, mixed_look_up, name_tokens, place
+from autograder.assignment.stand_ins.formulas import (
+    VECTORS,
+    decoder_layer,
+    encoder_layer,
+    mixed_look_up,
+    name_tokens,
+    place,
+    squash,
+    wave,
+)
 from autograder.testing.comparison import expect
 from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed, OtherPartsError
 
-from .parts import Census, Norm, missing_numbers, network_readings, norm_readings, take_census
-
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
 
+EPSILON = 1e-6  # LayerNorm's default
 MOST_PARTS = 5
 """With more parts of one kind, trying all their roles would not end."""
 
@@ -34,6 +44,73 @@ class Sizes:
     n_heads: int
     d_ff: int
     norm_first: bool = False
+
+
+@dataclass(frozen=True)
+class Census:
+    """The parameters of a component by the stand-in that they belong to; `others` are the submission's own."""
+
+    norms: list[Tensor]  # (2, 1, d)
+    feed_forwards: list[Tensor]  # (3, 1, d)
+    attentions: list[Tensor]  # (4, 1, d)
+    encoder_layers: list[Tensor]  # (5, 1, d)
+    decoder_layers: list[Tensor]  # (9, 1, d)
+    others: list[Tensor]
+
+    @classmethod
+    def of(cls, parameters: Sequence[Tensor], d_model: int) -> "Census":
+        """Sorts the parameters by their shapes."""
+        shapes = [(count, 1, d_model) for count in VECTORS.values()]
+        norms, feed_forwards, attentions, encoder_layers, decoder_layers = (
+            [p for p in parameters if tuple(p.shape) == shape] for shape in shapes
+        )
+        others = [p for p in parameters if tuple(p.shape) not in shapes]
+        return cls(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
+
+    def silence(self, silent: Sequence[Tensor], d_ff: int) -> None:
+        """Makes these sublayers return 0 and the others plain sums; the norms 0.9 tanh(x), which can be inverted."""
+        with torch.no_grad():
+            for mix in (*self.attentions, *self.feed_forwards):
+                is_network = mix.size(0) == 3
+                mix[1 if is_network else 3].fill_(float(all(mix is not one for one in silent)))
+                if is_network:
+                    mix[2].fill_(-d_ff / 1000)
+            for norm in self.norms:
+                norm[0].fill_(0.9)
+                norm[1].zero_()
+
+
+def keeps_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
+    """Whether dropout has left 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
+
+    Args:
+        trained: output in train mode, of a layer whose LayerNorms are 0.9 tanh(x).
+        whole: in eval mode.
+        silent: without that sublayer.
+        rate: of dropout.
+        n_norms: LayerNorms between the sublayer and the output.
+    """
+    for _ in range(n_norms):
+        trained, whole, silent = (torch.atanh(x / 0.9) for x in (trained, whole, silent))
+    kept = (trained - silent) / (whole - silent)
+    is_dropped, is_scaled = kept.abs() < 1e-4, (kept - 1 / (1 - rate)).abs() < 1e-4
+    is_mixed = [bool((is_dropped != is_dropped.select(axis, 0).unsqueeze(axis)).any()) for axis in range(3)]
+    return bool((is_dropped | is_scaled).all()) and all(is_mixed)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A LayerNorm: a stand-in's, or a real one."""
+
+    gain: Tensor
+    shift: Tensor
+    is_stand_in: bool = True
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(..., d) -> (..., d)."""
+        if self.is_stand_in:
+            return squash(x, self.gain, self.shift)
+        return F.layer_norm(x, (x.size(-1),), self.gain, self.shift, EPSILON)
 
 
 @dataclass(frozen=True)
@@ -80,30 +157,39 @@ class Layer:
         return x if self.norm_first else self.norms[number](x)
 
 
-def stand_in(mix: Tensor, n_heads: int) -> Attention:
+def attention_stand_in(mix: Tensor, n_heads: int) -> Attention:
     """The stand-in for multi-headed attention with the parameter `mix`."""
     return partial(mixed_look_up, mix=mix, n_heads=n_heads)
 
 
+def network_stand_in(mix: Tensor, d_ff: int) -> Callable[[Tensor], Tensor]:
+    """The stand-in for the feed-forward network with the parameter `mix`."""
+    return partial(wave, mix=mix, d_ff=d_ff)
+
+
 def layers(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Iterator[Layer]:
-    """The layer with its parts in each role; nothing where the parameters do not show the parts."""
-    census, n_norms = take_census(leaves, sizes.d_model), n_attentions + 1
-    for norms, others in norm_readings(census, n_norms, sizes.d_model):
-        for network in network_readings(census, others, sizes.d_model, sizes.d_ff):
+    """The layer with its stand-ins in each role; nothing where a part is not a stand-in."""
+    census = Census.of(leaves, sizes.d_model)
+    if len(census.norms) == n_attentions + 1:
+        for mix in census.feed_forwards:
             for mixes in permutations(census.attentions, n_attentions):
-                attentions = tuple(stand_in(mix, sizes.n_heads) for mix in mixes)
-                for order in permutations(norms, n_norms):
-                    yield Layer(attentions, network, order, sizes.norm_first)
+                attentions = tuple(attention_stand_in(one, sizes.n_heads) for one in mixes)
+                for norms in permutations(Norm(*norm) for norm in census.norms):
+                    yield Layer(attentions, network_stand_in(mix, sizes.d_ff), norms, sizes.norm_first)
 
 
 def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Census:
-    """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned."""
-    census = take_census(parameters, sizes.d_model)
+    """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
+
+    In place of the stand-ins that it does not use, a layer may learn as many numbers, and four biases an attention.
+    """
+    census, d_model, d_ff = Census.of(parameters, sizes.d_model), sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
     got = len(census.attentions), len(census.feed_forwards), len(census.norms)
-    fewest, most = missing_numbers(census, wanted[0], wanted[2], sizes.d_model, sizes.d_ff)
+    missing = [one - other for one, other in zip(wanted, got, strict=True)]
+    fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
     numbers = sum(p.numel() for p in census.others)
-    fits = all(one <= other for one, other in zip(got, wanted, strict=True)) and fewest <= numbers <= most
+    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * 4 * d_model
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,
@@ -128,63 +214,42 @@ def stacks(
         sizes: of the layers.
         extra: the trace of the settings that each layer should have got.
     """
-    census = take_census(leaves, sizes.d_model)
+    census = Census.of(leaves, sizes.d_model)
     mixes = census.decoder_layers if is_decoder else census.encoder_layers
-    ends = [norm for [norm], _ in norm_readings(census, 1, sizes.d_model)] if sizes.norm_first else [None]
+    compute: Computation = decoder_layer if is_decoder else encoder_layer
+
+    def stack(order: Sequence[Tensor], end: Norm | None, x: Tensor, *others: Tensor | None) -> list[object]:
+        seen = []
+        for mix in order:
+            x, *weights = compute(x, *others, mix, sizes.n_heads, extra)
+            seen.append(weights)
+        return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
+
+    ends = _ends(census, sizes.d_model) if sizes.norm_first else [None]
     if len(mixes) == n_layers <= MOST_PARTS:
         for order in permutations(mixes):
-            for end in ends:
-                yield partial(_stack, order=order, n_heads=sizes.n_heads, extra=extra, end=end, is_decoder=is_decoder)
+            yield from (partial(stack, order, end) for end in ends)
 
 
-def _stack(
-    x: Tensor,
-    *others: Tensor | None,
-    order: Sequence[Tensor],
-    n_heads: int,
-    extra: float,
-    end: Norm | None,
-    is_decoder: bool,
-) -> list[object]:
-    seen = []
-    compute: Computation = decoder_layer if is_decoder else encoder_layer
-    for mix in order:
-        x, *weights = compute(x, *others, mix, n_heads, extra)
-        seen.append(weights)
-    return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
+def _ends(census: Census, d_model: int) -> list[Norm]:
+    """The LayerNorm that ends a pre-norm stack: a stand-in, or a real one with the gain before the shift or after."""
+    vectors = [p.flatten() for p in census.others if p.numel() == d_model]
+    real = [Norm(*pair, is_stand_in=False) for pair in permutations(vectors, 2)] if len(vectors) == 2 else []
+    return [Norm(*norm) for norm in census.norms] or real
 
 
 def sides(
     leaves: Sequence[Tensor], is_decoder: bool, vocab_size: int, n_layers: int, sizes: Sizes, extra: float, kept: float
 ) -> Iterator[Computation]:
     """`encode` or `decode` of a model over stand-ins: an embedding, positions, and a stack of one layer's formula."""
-    census = take_census(leaves, sizes.d_model)
+    census = Census.of(leaves, sizes.d_model)
+    compute: Computation = decoder_layer if is_decoder else encoder_layer
+
+    def side(table: Tensor, mix: Tensor, tokens: Tensor, *others: Tensor | None) -> list[object]:
+        x = kept * place(name_tokens(tokens, table))
+        x, *weights = compute(x, *others, mix, sizes.n_heads, extra)
+        return [x, *([one] * n_layers for one in weights)]
+
     for table in [leaf for leaf in leaves if tuple(leaf.shape) == (vocab_size, sizes.d_model)]:
         for mix in census.decoder_layers if is_decoder else census.encoder_layers:
-            yield partial(
-                _side,
-                table=table,
-                mix=mix,
-                n_layers=n_layers,
-                n_heads=sizes.n_heads,
-                extra=extra,
-                is_decoder=is_decoder,
-                kept=kept,
-            )
-
-
-def _side(
-    tokens: Tensor,
-    *others: Tensor | None,
-    table: Tensor,
-    mix: Tensor,
-    n_layers: int,
-    n_heads: int,
-    extra: float,
-    is_decoder: bool,
-    kept: float,
-) -> list[object]:
-    compute: Computation = decoder_layer if is_decoder else encoder_layer
-    x = kept * place(name_tokens(tokens, table))
-    x, *weights = compute(x, *others, mix, n_heads, extra)
-    return [x, *([one] * n_layers for one in weights)]
+            yield partial(side, table, mix)

@@ -12,7 +12,8 @@ that keeps them needs a reader; one that breaks them is wrong, like any other.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any, NoReturn
 
 import torch
@@ -25,8 +26,8 @@ from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from .by_behaviour import find_gain_and_shift, find_network, find_table, in_a_row
-from .parts import formula_readings, learned
+from .by_behaviour import find_network, find_table, in_a_row, learned
+from .usual_layouts import formula_readings
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
@@ -86,32 +87,17 @@ def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, case: Ca
     return [lambda tokens, table=table: F.embedding(tokens, table) * math.sqrt(d_model) for table in tables]
 
 
-def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float, twin: Twin) -> list[Computation]:
-    """PyTorch's own layer norm; the gain may be kept as its difference from 1, and both may be one parameter."""
-    pairs = [pair for found in _vectors(leaves, d_model) for pair in _ordered(found, d_model)]
-    if not pairs and (places := find_gain_and_shift(twin(), d_model, epsilon)) is not None:
-        pairs = [(in_a_row(leaves)[places[0]], in_a_row(leaves)[places[1]])]
-    readings = [(gain, shift) for gain, shift in pairs] + [(1 + gain, shift) for gain, shift in pairs]
+def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float) -> list[Computation]:
+    """PyTorch's own layer norm, whichever numbers are the gain: it may be kept as its difference from 1."""
+    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
+        return []
+    numbers = in_a_row(leaves)
+    one_after_another, side_by_side = numbers.view(2, d_model).unbind(), numbers.view(d_model, 2).unbind(dim=1)
+    pairs = [*permutations(one_after_another), *permutations(side_by_side)]
+    readings = [*pairs, *((1 + gain, shift) for gain, shift in pairs)]
     return [
         lambda x, gain=gain, shift=shift: F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in readings
     ]
-
-
-def _vectors(leaves: Sequence[Tensor], d_model: int) -> Iterator[list[Tensor]]:
-    """Ways to read parameters as vectors: each is one, or a single one holds both as its rows or columns."""
-    if len(leaves) == 1 and leaves[0].numel() == 2 * d_model:
-        both = leaves[0].squeeze()
-        ways = (both, both.mT) if both.dim() == 2 else (both.reshape(2, d_model), both.reshape(d_model, 2).mT)
-        yield from ([row.flatten() for row in matrix] for matrix in ways if matrix.size(0) == 2)
-    else:
-        yield [leaf.flatten() for leaf in leaves]
-
-
-def _ordered(found: list[Tensor], d_model: int) -> list[tuple[Tensor, Tensor]]:
-    """Two vectors as gain and shift, in both orders; nothing unless they fit d_model."""
-    if [vector.numel() for vector in found] != [d_model, d_model]:
-        return []
-    return [(found[0], found[1]), (found[1], found[0])]
 
 
 def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, case: Case, twin: Twin) -> list[Computation]:

@@ -17,8 +17,7 @@ from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
-from .layers import Sizes, check_parts, layers, sides, stacks
-from .parts import take_census
+from .layers import Census, Sizes, check_parts, layers, sides, stacks
 from .readings import expect_plain
 from .written_out import SIZES as READABLE
 from .written_out import WrittenOut
@@ -168,7 +167,7 @@ class StackSubject(Subject):
 
 def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, sizes: Sizes) -> None:
     """There are n_layers different layers, and nothing else is learned but the LayerNorm of a pre-norm stack."""
-    census = take_census(parameters, sizes.d_model)
+    census = Census.of(parameters, sizes.d_model)
     found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
     what = "how many layers with parameters of their own the stack has"
     look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"

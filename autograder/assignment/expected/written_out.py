@@ -6,7 +6,7 @@ separately in what the layer returns: first the residual connections and LayerNo
 then each attention.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
@@ -24,9 +24,8 @@ from autograder.testing.comparison import (
     fail,
 )
 
-from .layers import Attention, Layer, Sizes, check_parts, stand_in
-from .parts import Network, Norm, formula_readings, take_census
-from .projections import FoundAttention, find_attention
+from .layers import Attention, Census, Layer, Norm, Sizes, attention_stand_in, check_parts, network_stand_in
+from .usual_layouts import FoundAttention, Network, UsualLayout, find_attention, formula_readings
 
 ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
 NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer can use that instead"
@@ -120,13 +119,13 @@ class WrittenOut:
 
     def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
         """All that the layer may be while its own matrices are zero."""
-        census = take_census(leaves, self.sizes.d_model)
-        networks: list[Callable[[Tensor], Tensor]] = [Network((mix,), self.sizes.d_ff) for mix in census.feed_forwards]
-        networks = networks or [Constant(self.constant)]
+        census = Census.of(leaves, self.sizes.d_model)
+        networks = [network_stand_in(mix, self.sizes.d_ff) for mix in census.feed_forwards]
+        networks = networks or [lambda x: torch.full_like(x, self.constant)]
         n_own = self.n_attentions - len(census.attentions)
         # There may be no output bias, one for all heads, or one for each head.
         for biases in product((0.0, self.constant, self.constant * self.sizes.n_heads), repeat=n_own):
-            attentions: list[Attention] = [stand_in(mix, self.sizes.n_heads) for mix in census.attentions]
+            attentions: list[Attention] = [attention_stand_in(mix, self.sizes.n_heads) for mix in census.attentions]
             attentions += [EvenAttention(bias, self.sizes.n_heads) for bias in biases]
             for parts in product(permutations(attentions), networks, self._norm_orders(census.norms)):
                 yield Layer(*parts, self.sizes.norm_first)
@@ -134,7 +133,7 @@ class WrittenOut:
     def _norm_orders(self, stand_ins: Sequence[Tensor]) -> list[tuple[Norm, ...]]:
         """Each order in which the layer may apply its LayerNorms."""
         vector = torch.full((self.sizes.d_model,), self.constant, dtype=torch.float64)
-        norms = [Norm(norm[0], norm[1], is_stand_in=True) for norm in stand_ins]
+        norms = [Norm(*norm) for norm in stand_ins]
         norms += [Norm(vector, vector, is_stand_in=False)] * (self.n_attentions + 1 - len(norms))
         return list({tuple(map(id, order)): order for order in permutations(norms)}.values())
 
@@ -175,24 +174,13 @@ class WrittenOut:
             torch.full((self.sizes.d_model,), self.constant * n, dtype=torch.float64) for n in (1, self.sizes.n_heads)
         ]
         inputs: list[Tensor] = [query, source, source]  # type: ignore[list-item]
-        search = find_attention([*matrices, *biases], self.sizes.n_heads, inputs, output, weights[number], finish)
-        if search.found is None:
-            if search.weights_fit:
-                what = f"the output while {ALONE.format('one attention')}"
-                fail(what, "the projected heads, projected again", "another", ATTENTION)
-            fail(what, "those of a projected query and key in heads", "others", ATTENTION)
-        return number, search.found
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A network whose matrices are zero."""
-
-    value: float
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The same value everywhere, in the shape of x."""
-        return torch.full_like(x, self.value)
+        layout = UsualLayout.of([*matrices, *biases], self.sizes.d_model, self.sizes.n_heads)
+        seen = inputs, output, weights[number], finish
+        found = None if layout is None else find_attention(layout, self.sizes.n_heads, *seen)
+        if found is None:
+            what = f"weights and output while {ALONE.format('one attention')}"
+            fail(what, "those of projected heads, projected again", "others", ATTENTION)
+        return number, found
 
 
 @dataclass(frozen=True)

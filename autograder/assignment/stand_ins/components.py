@@ -32,9 +32,9 @@ def scaled_dot_product_attention(
 
 @torch.no_grad()
 def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """What the attention inside a module is handed, (b, h, positions, d_k) each, and what the module returns first.
+    """What the attention inside a module is handed, all heads on one axis, and what the module returns first.
 
-    Nothing where the attention is not called exactly once.
+    Nothing where the attention is not called, or with different shapes.
     """
     seen: list[tuple[Tensor, Tensor, Tensor]] = []
     watched.append(seen)
@@ -42,7 +42,9 @@ def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tenso
         output, *_ = module(query, key, value, None)
     finally:
         watched.remove(seen)
-    return [*seen[0], output] if len(seen) == 1 else []
+    if len({one.shape for call in seen for one in call}) != 1:
+        return []
+    return [*(torch.cat(one, dim=1) for one in zip(*seen, strict=True)), output]
 
 
 class LayerNorm(nn.Module):
@@ -86,8 +88,10 @@ class MultiHeadedAttention(nn.Module):
         return formulas.mixed_look_up(query, key, value, mask, self.mix, self.n_heads)
 
 
-class EncoderLayer(nn.Module):
-    """Stand-in; see `encoder_layer`."""
+class Layer(nn.Module):
+    """What the stand-ins for both layers have."""
+
+    n_vectors: int
 
     def __init__(
         self,
@@ -101,29 +105,52 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(VECTORS["EncoderLayer"], 1, d_model)
+        self.mix = spread(self.n_vectors, 1, d_model)
+
+
+class Stack(Layer):
+    """What the stand-ins for encoder and decoder have: one layer, whose weights are returned once per layer."""
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
+        *extra: object,
+        **more: object,
+    ) -> None:
+        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
+        self.n_layers, self.extra = n_layers, formulas.trace(d_ff, dropout, norm_first, n_layers)
+
+
+class EncoderLayer(Layer):
+    """Stand-in; see `encoder_layer`."""
+
+    n_vectors = VECTORS["EncoderLayer"]
 
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
         """The output (b, s, d) and weights (b, h, s, s)."""
         return formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
 
 
-class DecoderLayer(nn.Module):
+class Encoder(Stack):
+    """Stand-in; see `encoder_layer`."""
+
+    n_vectors = VECTORS["EncoderLayer"]
+
+    def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
+        """The output (b, s, d), and the weights for each layer."""
+        x, weights = formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
+        return x, [weights] * self.n_layers
+
+
+class DecoderLayer(Layer):
     """Stand-in; see `decoder_layer`."""
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        dropout: float = 0.1,
-        norm_first: bool = False,
-        *extra: object,
-        **more: object,
-    ) -> None:
-        super().__init__()
-        self.n_heads, self.norm_first, self.extra = n_heads, norm_first, formulas.trace(d_ff, dropout, norm_first)
-        self.mix = spread(VECTORS["DecoderLayer"], 1, d_model)
+    n_vectors = VECTORS["DecoderLayer"]
 
     def forward(
         self,
@@ -138,49 +165,10 @@ class DecoderLayer(nn.Module):
         return formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
 
 
-class Encoder(nn.Module):
-    """Stand-in; one `encoder_layer`, whose weights are returned once per layer."""
+class Decoder(Stack):
+    """Stand-in; see `decoder_layer`."""
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        n_layers: int,
-        dropout: float = 0.1,
-        norm_first: bool = False,
-        *extra: object,
-        **more: object,
-    ) -> None:
-        super().__init__()
-        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
-        self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(VECTORS["EncoderLayer"], 1, d_model)
-
-    def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
-        """The output (b, s, d), and the weights for each layer."""
-        x, weights = formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
-        return x, [weights] * self.n_layers
-
-
-class Decoder(nn.Module):
-    """Stand-in; one `decoder_layer`, whose weights are returned once per layer."""
-
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        n_layers: int,
-        dropout: float = 0.1,
-        norm_first: bool = False,
-        *extra: object,
-        **more: object,
-    ) -> None:
-        super().__init__()
-        self.n_heads, self.n_layers, self.norm_first = n_heads, n_layers, norm_first
-        self.extra = formulas.trace(d_ff, dropout, norm_first, n_layers)
-        self.mix = spread(VECTORS["DecoderLayer"], 1, d_model)
+    n_vectors = VECTORS["DecoderLayer"]
 
     def forward(
         self,
@@ -192,10 +180,8 @@ class Decoder(nn.Module):
         **more: object,
     ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
         """The output (b, t, d), and both kinds of weights for each layer."""
-        x, self_weights, cross_weights = formulas.decoder_layer(
-            x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra
-        )
-        return x, [self_weights] * self.n_layers, [cross_weights] * self.n_layers
+        x, own, cross = formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
+        return x, [own] * self.n_layers, [cross] * self.n_layers
 
 
 class Table(nn.Parameter):

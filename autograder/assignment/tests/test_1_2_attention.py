@@ -7,11 +7,11 @@ import torch
 
 from autograder.assignment.expected.attention import (
     PARTS,
-    attention,
     draw,
     expect_right_or_finite,
     expect_right_or_mask_obeyed,
 )
+from autograder.assignment.expected.usual_layouts import attention
 from autograder.testing.case import Case
 from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.expected.parts import Network
 from autograder.assignment.expected.readings import expect_numbers, feed_forwards, learned_and_leaves, made
+from autograder.assignment.expected.usual_layouts import Network
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_shape
 from autograder.testing.fitting import Candidates, Computation

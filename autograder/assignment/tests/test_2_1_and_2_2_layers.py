@@ -11,8 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.expected.layers import Layer, Sizes
-from autograder.assignment.expected.parts import keeps_single_entries, take_census
+from autograder.assignment.expected.layers import Census, Layer, Sizes, keeps_single_entries
 from autograder.assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
@@ -108,7 +107,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
     # has kept of that sublayer's output can be read from the result: after as many LayerNorms as there are at most.
     rate = 0.4
     layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
-    census = take_census([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
+    census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
     if census.others:
         return  # parts of its own cannot be silenced
     sublayers, d_ff = [*census.attentions, *census.feed_forwards], layer.sizes.d_ff

@@ -10,7 +10,7 @@ from validity.diagnosis import recognise, share, share_alone
 SAMPLE = {  # each names itself alone
     "layer-norm-over-positions": "fused",
     "multi-head-merge-without-transpose": "per-head",
-    "decoder-layer-memory-as-value-only": "renamed",
+    "decoder-layer-memory-as-value-only": "reversed",
 }
 
 
@@ -25,7 +25,7 @@ def test_sample(zygote, fault_id):
 @pytest.mark.slow
 def test_every_sixteenth_fault_in_one_of_the_layouts(zygote):
     rows = []
-    for number, layout in enumerate(("fused", "per-head", "renamed")):
+    for number, layout in enumerate(("fused", "per-head", "reversed")):
         faults = read_catalogue()[::16][number::3]
         rows += recognise(faults, [layout], read_assignment(), REFERENCE, zygote, seed=5)
     assert len(rows) > 30

@@ -42,21 +42,6 @@ class InputEmbedding(nn.Module):
         return self.to_vector(hot).mul(self.scale)
 
 
-# %% one_hot
-# One-hot vectors times a matrix.
-
-
-class InputEmbedding(nn.Module):
-    def __init__(self, vocab_size, d_model):
-        super(InputEmbedding, self).__init__()  # noqa: UP008
-        self.vocab_size, self.d_model = vocab_size, d_model
-        self.matrix = nn.Parameter(torch.rand(vocab_size, d_model))
-
-    def forward(self, tokens):
-        hot = F.one_hot(tokens, self.vocab_size).to(self.matrix.dtype)
-        return math.sqrt(self.d_model) * torch.einsum("bsv,vd->bsd", hot, self.matrix)
-
-
 # %% padding_index
 # nn.Embedding with padding_idx: the vector of padding is not trained; the factor is a float32 buffer.
 

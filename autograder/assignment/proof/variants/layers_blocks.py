@@ -98,31 +98,6 @@ class EncoderLayer(nn.Module):
         return self.ln2(x + self.do2(self.ff(x))), w
 
 
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.mha1 = MultiHeadedAttention(d_model, n_heads, dropout=dropout)
-        self.mha2 = MultiHeadedAttention(d_model, n_heads, dropout=dropout)
-        self.ff = FeedForward(d_model, d_ff, dropout)
-        self.ln1, self.ln2, self.ln3 = LayerNorm(d_model), LayerNorm(d_model), LayerNorm(d_model)
-        self.do = nn.ModuleList([nn.Dropout(dropout)] * 3)
-        self.norm_first = norm_first
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        if self.norm_first:
-            n = self.ln1(x)
-            a, w1 = self.mha1(n, n, n, tgt_mask)
-            x = x + self.do[0](a)
-            a, w2 = self.mha2(self.ln2(x), memory, memory, src_mask)
-            x = x + self.do[1](a)
-            return x + self.do[2](self.ff(self.ln3(x))), w1, w2
-        a, w1 = self.mha1(x, x, x, tgt_mask)
-        x = self.ln1(x + self.do[0](a))
-        a, w2 = self.mha2(x, memory, memory, src_mask)
-        x = self.ln2(x + self.do[1](a))
-        return self.ln3(x + self.do[2](self.ff(x))), w1, w2
-
-
 # %% handwritten_dropout
 # Dropout is written by hand, as a module; the norms are deep copies of one; another order of construction.
 
@@ -162,29 +137,6 @@ class EncoderLayer(nn.Module):
         if not self.pre:
             x = self.norms[1](x)
         return [x, weights]
-
-
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.attentions = nn.ModuleDict()
-        for name in ("cross", "self"):
-            self.attentions[name] = MultiHeadedAttention(d_model, n_heads)
-        self.norms = nn.ModuleList(LayerNorm(d_model) for _ in range(3))
-        self.ffn = FeedForward(d_model, d_ff)
-        self.drop = OwnDropout(dropout)
-        self.pre = norm_first
-
-    def step(self, i, x, sublayer):
-        y, *weights = sublayer(self.norms[i](x) if self.pre else x)
-        x = x + self.drop(y)
-        return (x if self.pre else self.norms[i](x)), weights
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        x, [w1] = self.step(0, x, lambda y: self.attentions["self"](y, y, y, tgt_mask))
-        x, [w2] = self.step(1, x, lambda y: self.attentions["cross"](y, memory, memory, src_mask))
-        x, _ = self.step(2, x, lambda y: (self.ffn(y),))
-        return x, w1, w2
 
 
 # %% hooks
@@ -250,24 +202,13 @@ class FeedForwardBlock(Block):
         return y if self.norm_first else self.ln(y)
 
 
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.ff = FeedForwardBlock(FeedForward(d_model=d_model, d_ff=d_ff), d_model, dropout, norm_first)
-        attention = MultiHeadedAttention(d_model=d_model, n_heads=n_heads)
-        self.attention = AttentionBlock(attention, d_model, dropout, norm_first)
-
-    def forward(self, x, mask):
-        x, weights = self.attention(x, mask)
-        return self.ff(x), weights
-
-
 class DecoderLayer(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
         super().__init__()
-        self.cross = AttentionBlock(MultiHeadedAttention(d_model, n_heads), d_model, dropout, norm_first)
-        self.attention = AttentionBlock(MultiHeadedAttention(d_model, n_heads), d_model, dropout, norm_first)
-        self.ff = FeedForwardBlock(FeedForward(d_model, d_ff), d_model, dropout, norm_first)
+        cross, own = (MultiHeadedAttention(d_model=d_model, n_heads=n_heads) for _ in range(2))
+        self.cross = AttentionBlock(cross, d_model, dropout, norm_first)
+        self.attention = AttentionBlock(own, d_model, dropout, norm_first)
+        self.ff = FeedForwardBlock(FeedForward(d_model=d_model, d_ff=d_ff), d_model, dropout, norm_first)
 
     def forward(self, x, memory, src_mask, tgt_mask):
         x, first = self.attention(x, tgt_mask)
@@ -290,24 +231,6 @@ class SublayerConnection(nn.Module):
         if self.norm_first:
             return x + self.dropout(sublayer(self.norm(x)))
         return self.norm(x + self.dropout(sublayer(x)))
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.self_attn = MultiHeadedAttention(d_model, n_heads)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.sublayer = nn.ModuleList([SublayerConnection(d_model, dropout, norm_first) for _ in range(2)])
-
-    def forward(self, x, mask):
-        kept = {}
-
-        def attend(y):
-            out, kept["weights"] = self.self_attn(y, y, y, mask)
-            return out
-
-        x = self.sublayer[0](x, attend)
-        return self.sublayer[1](x, self.feed_forward), kept["weights"]
 
 
 class DecoderLayer(nn.Module):

@@ -2,53 +2,26 @@
 
 Each component is called a few times, before and after a change of its code, with the same inputs and parameters.
 
-    seeing.py     what a symptom is, and questions to results
-    embedding.py, attention.py, layers.py
-                  the calls and the symptoms of each component
+    seeing.py                what a symptom is, and questions to results
+    attention.py, layers.py  the calls and the symptoms of each component
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .attention import ATTENTION, MULTI_HEAD, look_at_attention, look_at_multi_head
-from .embedding import EMBEDDING, look_at_embedding
-from .layers import (
-    DECODER_LAYER,
-    ENCODER_LAYER,
-    FEED_FORWARD,
-    LAYER_NORM,
-    look_at_decoder_layer,
-    look_at_encoder_layer,
-    look_at_feed_forward,
-    look_at_layer_norm,
-)
-from .seeing import Compared, Note, Observed, Seen
+from .attention import OF_ATTENTION
+from .layers import OF_LAYERS
+from .seeing import Observed
 
 __all__ = ["SYMPTOMS", "observe"]
 
-LOOKS: Mapping[str, Callable[[SubmissionUnderTest, Case, Note], None]] = {
-    "embedding.InputEmbedding": look_at_embedding,
-    "attention.scaled_dot_product_attention": look_at_attention,
-    "attention.MultiHeadedAttention": look_at_multi_head,
-    "layers.LayerNorm": look_at_layer_norm,
-    "layers.FeedForward": look_at_feed_forward,
-    "layers.EncoderLayer": look_at_encoder_layer,
-    "layers.DecoderLayer": look_at_decoder_layer,
-}
-SYMPTOMS: Mapping[str, Sequence[Seen | Compared]] = {
-    "embedding.InputEmbedding": EMBEDDING,
-    "attention.scaled_dot_product_attention": ATTENTION,
-    "attention.MultiHeadedAttention": MULTI_HEAD,
-    "layers.LayerNorm": LAYER_NORM,
-    "layers.FeedForward": FEED_FORWARD,
-    "layers.EncoderLayer": ENCODER_LAYER,
-    "layers.DecoderLayer": DECODER_LAYER,
-}
+KNOWN = {**OF_ATTENTION, **OF_LAYERS}
+SYMPTOMS = {component: symptoms for component, (_, symptoms) in KNOWN.items()}
 
 
 def observe(component: str, submission: SubmissionUnderTest, case: Case) -> Observed:
@@ -61,5 +34,6 @@ def observe(component: str, submission: SubmissionUnderTest, case: Case) -> Obse
         except Exception:
             found["raised"] = True
 
-    LOOKS[component](submission, case, note)
+    look, _ = KNOWN[component]
+    look(submission, case, note)
     return found

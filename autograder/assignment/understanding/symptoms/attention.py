@@ -20,6 +20,7 @@ from .seeing import (
     Note,
     Observed,
     Seen,
+    Symptoms,
     build,
     has_shape,
     numbers_of,
@@ -136,3 +137,8 @@ MULTI_HEAD = (
     ),
     Seen("`MultiHeadedAttention(d_model=10, n_heads=4)` is accepted.", lambda seen: not seen["refuses"]),
 )
+
+OF_ATTENTION: Symptoms = {
+    "attention.scaled_dot_product_attention": (look_at_attention, ATTENTION),
+    "attention.MultiHeadedAttention": (look_at_multi_head, MULTI_HEAD),
+}

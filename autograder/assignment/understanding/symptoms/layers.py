@@ -1,4 +1,4 @@
-"""Faulty layers, seen from outside, and the parts of which they consist."""
+"""Faulty layers and embeddings, seen from outside."""
 
 from __future__ import annotations
 
@@ -13,14 +13,55 @@ from .seeing import (
     FEWER,
     MORE,
     RANDOM,
+    Compared,
     Note,
     Observed,
     Seen,
+    Symptoms,
     build,
     has_shape,
     numbers_of,
     same,
     with_another_position,
+)
+
+
+def look_at_embedding(submission: SubmissionUnderTest, case: Case, note: Note) -> None:
+    """Some tokens, one of them twice."""
+    module = build(submission, case, "embedding.InputEmbedding", 11, 6)
+    tokens = torch.tensor([[1, 4, 1], [7, 2, 9]])
+    note("numbers", lambda: numbers_of(module))
+    note("output", lambda: module(tokens).detach())
+    note("again", lambda: module(tokens).detach())
+    note("gradient", lambda: reaches(module, module(tokens)))
+
+
+def reaches(module: nn.Module, output: Tensor) -> bool:
+    """Whether a gradient of the output reaches any parameter."""
+    if not output.requires_grad:
+        return False
+    output.sum().backward()
+    return any(p.grad is not None and bool(p.grad.abs().sum() > 0) for p in module.parameters())
+
+
+def size(seen: Observed) -> float:
+    """The root mean square of the output."""
+    return float(seen["output"].square().mean().sqrt())
+
+
+EMBEDDING = (
+    FEWER,
+    MORE,
+    RANDOM,
+    Compared("The vectors get shorter.", lambda before, after: size(after) < 0.97 * size(before)),
+    Compared("The vectors get longer.", lambda before, after: size(after) > 1.03 * size(before)),
+    Seen("The result has another shape.", lambda seen: not has_shape(seen["output"], 2, 3, 6)),
+    Seen(
+        "The same token gets different vectors at different positions.",
+        lambda s: not same(s["output"][0, 0], s["output"][0, 2]),
+    ),
+    Seen("Different tokens get the same vector.", lambda seen: same(seen["output"][0, 0], seen["output"][0, 1])),
+    Seen("No gradient reaches the table.", lambda seen: not seen["gradient"]),
 )
 
 
@@ -199,3 +240,11 @@ DECODER_LAYER = (
         lambda seen: same(seen["output"][:, 1:], seen["first"][:, 1:]),
     ),
 )
+
+OF_LAYERS: Symptoms = {
+    "embedding.InputEmbedding": (look_at_embedding, EMBEDDING),
+    "layers.LayerNorm": (look_at_layer_norm, LAYER_NORM),
+    "layers.FeedForward": (look_at_feed_forward, FEED_FORWARD),
+    "layers.EncoderLayer": (look_at_encoder_layer, ENCODER_LAYER),
+    "layers.DecoderLayer": (look_at_decoder_layer, DECODER_LAYER),
+}

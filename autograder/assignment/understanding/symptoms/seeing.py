@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,10 @@ class Compared:
 
     text: str
     shows: Callable[[Observed, Observed], bool]
+
+
+Symptoms = Mapping[str, tuple[Callable[[SubmissionUnderTest, Case, Note], None], Sequence[Seen | Compared]]]
+"""Of each component: what calls it, and what may be seen."""
 
 
 def same(one: Tensor, other: Tensor) -> bool:

@@ -1,0 +1,370 @@
+"""Multi-headed attention with other maps: several roles in one parameter, heads that stand by themselves."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+from torch.utils.checkpoint import checkpoint
+
+from .attention import scaled_dot_product_attention
+
+
+class Heads(nn.Module):
+    """What most of these have in common: four maps, around the attention of all heads."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError("heads")
+        self.n_heads = n_heads
+        self.make(d_model, n_heads)
+
+    def forward(self, query, key, value, mask=None):
+        heads = (self.project(x, role) for role, x in enumerate((query, key, value)))  # (b, h, positions, d_head)
+        context, weights = self.attend(*heads, mask)
+        return self.output(context.transpose(1, 2).flatten(2)), weights
+
+    def attend(self, *heads_and_mask):
+        return scaled_dot_product_attention(*heads_and_mask)
+
+    def project(self, x, role):
+        return self.split(self.maps[role](x))
+
+    def split(self, x):
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+
+# %% fused
+# One matrix for query, key and value: a single product in self-attention, two in cross-attention.
+
+
+# --8<-- [start:fused]
+class MultiHeadedAttention(nn.Module):
+    """The rows of `project_inputs` are W^Q, W^K and W^V, one below the other."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError(f"d_model = {d_model} is not a multiple of n_heads = {n_heads}")
+        self.n_heads = n_heads
+        self.project_inputs = nn.Linear(d_model, 3 * d_model)
+        self.project_output = nn.Linear(d_model, d_model)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        weight, bias, d_model = self.project_inputs.weight, self.project_inputs.bias, query.size(-1)
+        if query is key and key is value:  # self-attention
+            q, k, v = self.project_inputs(query).chunk(3, dim=-1)  # each (b, positions, d)
+        elif key is value:  # cross-attention
+            q = linear(query, weight[:d_model], bias[:d_model])
+            k, v = linear(key, weight[d_model:], bias[d_model:]).chunk(2, dim=-1)
+        else:
+            q, k, v = (
+                linear(x, rows, shift)
+                for x, rows, shift in zip((query, key, value), weight.chunk(3), bias.chunk(3), strict=True)
+            )
+        heads = [x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (q, k, v)]  # (b, h, positions, d_head)
+        context, weights = scaled_dot_product_attention(*heads, mask)
+        return self.project_output(context.transpose(1, 2).flatten(2)), weights
+
+
+# --8<-- [end:fused]
+
+
+# %% flat
+# All projections and their biases are views of one flat parameter.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.theta = nn.Parameter(torch.randn(4 * (d_model * d_model + d_model)) * d_model**-0.5)
+
+    def apply_map(self, x, number):
+        part, d = self.theta.chunk(4)[number], x.size(-1)
+        return x @ part[: d * d].view(d, d) + part[d * d :]
+
+    def project(self, x, role):
+        return self.split(self.apply_map(x, role))
+
+    def output(self, x):
+        return self.apply_map(x, 3)
+
+
+# %% fused_heads
+# A linear map for each head makes its query, key and value.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.heads = nn.ModuleList(nn.Linear(d_model, 3 * d_model // n_heads) for _ in range(n_heads))
+        self.output = nn.Linear(d_model, d_model)
+
+    def project(self, x, role):
+        return torch.stack([head(x).chunk(3, dim=-1)[role] for head in self.heads], dim=1)
+
+
+# %% fused_key_value
+# The query has a linear map of its own; key and value share one of twice the width; dropout follows the last map.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.to_q = nn.Linear(d_model, d_model, bias=False)
+        self.to_kv = nn.Linear(d_model, d_model * 2, bias=False)
+        self.output = nn.Sequential(nn.Linear(d_model, d_model), nn.Dropout(0.1))
+
+    def project(self, x, role):
+        projected = self.to_kv(x).chunk(2, dim=-1)[role - 1] if role else self.to_q(x)
+        return self.split(projected)
+
+
+# %% innermost
+# One linear map in which query, key and value of a feature lie side by side; the output map is made first.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.output, self.qkv = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model)
+
+    def project(self, x, role):
+        return self.qkv(x).unflatten(-1, (self.n_heads, -1, 3)).select(-1, role).transpose(1, 2)
+
+
+# %% one_parameter_by_head
+# One parameter (h, 4, d_head, d): the three projections of each head, and its part of the output's.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.maps = nn.Parameter(torch.randn(n_heads, 4, d_model // n_heads, d_model) * d_model**-0.5)
+
+    def project(self, x, role):
+        return torch.einsum("bnd,hed->bhne", x, self.maps[:, role])
+
+    def output(self, x):
+        return x @ self.maps[:, 3].flatten(0, 1)
+
+
+# %% raw_by_head_and_role
+# One parameter (heads, roles, d_model, d_head) for the three projections; the heads' outputs are added up.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.into = nn.Parameter(torch.randn(n_heads, 3, d_model, d_model // n_heads) / d_model**0.5)
+        self.shift = nn.Parameter(torch.zeros(n_heads, 3, 1, d_model // n_heads))
+        self.out = nn.Parameter(torch.randn(n_heads, d_model // n_heads, d_model) / d_model**0.5)
+
+    def project(self, x, role):
+        return x.unsqueeze(1) @ self.into[:, role] + self.shift[:, role]
+
+    def output(self, x):
+        return (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) @ self.out).sum(dim=1)
+
+
+# %% stacked
+# All four matrices are one parameter (4, d, d), all biases another.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.weight = nn.Parameter(torch.randn(4, d_model, d_model) * d_model**-0.5)
+        self.bias = nn.Parameter(torch.zeros(4, d_model))
+
+    def project(self, x, role):
+        return self.split(x @ self.weight[role] + self.bias[role])
+
+    def output(self, x):
+        return x @ self.weight[3] + self.bias[3]
+
+
+# %% head_modules_with_bias
+# A module for each head, each with three small linear maps and an attention of its own.
+
+
+# --8<-- [start:head_modules_with_bias]
+class Head(nn.Module):
+    """One head: Attention(Q W_i^Q, K W_i^K, V W_i^V)."""
+
+    def __init__(self, d_model: int, d_head: int) -> None:
+        super().__init__()
+        self.project_query = nn.Linear(d_model, d_head)
+        self.project_key = nn.Linear(d_model, d_head)
+        self.project_value = nn.Linear(d_model, d_head)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        q, k, v = self.project_query(query), self.project_key(key), self.project_value(value)  # (b, positions, d_head)
+        return scaled_dot_product_attention(q[:, None], k[:, None], v[:, None], mask)  # as one head: (b, 1, …)
+
+
+class MultiHeadedAttention(nn.Module):
+    """A list of heads, and the map from their concatenation to the output."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError(f"d_model = {d_model} is not a multiple of n_heads = {n_heads}")
+        self.heads = nn.ModuleList(Head(d_model, d_model // n_heads) for _ in range(n_heads))
+        self.project_output = nn.Linear(d_model, d_model)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        masks = [mask] * len(self.heads)
+        if mask is not None and mask.dim() > 2 and mask.size(-3) > 1:  # (b, h, q, k): a mask of its own for each head
+            masks = list(mask.split(1, dim=-3))
+        found = [head(query, key, value, own) for head, own in zip(self.heads, masks, strict=True)]
+        contexts, weights = zip(*found, strict=True)  # of each head (b, 1, q, d_head) and (b, 1, q, k)
+        return self.project_output(torch.cat(contexts, dim=-1).squeeze(1)), torch.cat(weights, dim=1)
+
+
+# --8<-- [end:head_modules_with_bias]
+
+
+# %% lists_of_heads
+# Three lists of small linear maps with biases, one map for each head.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        d_head = d_model // n_heads
+        self.lists = nn.ModuleList(
+            nn.ModuleList(nn.Linear(d_model, d_head) for _ in range(n_heads)) for _ in ("query", "key", "value")
+        )
+        self.output = nn.Linear(d_model, d_model)
+
+    def project(self, x, role):
+        return torch.stack([one(x) for one in self.lists[role]], dim=1)
+
+
+# %% output_by_head
+# Each head has an output projection of its own, with a bias, and their results are added up.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model, bias=False) for _ in range(3))
+        self.out = nn.ModuleList(nn.Linear(d_model // n_heads, d_model) for _ in range(n_heads))
+
+    def output(self, x):
+        parts = x.chunk(self.n_heads, dim=-1)
+        return sum(layer(parts[head]) for head, layer in enumerate(self.out))
+
+
+# %% strided_heads
+# The key gives a head every h-th feature, the query consecutive ones: rows of learned matrices have no order.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model, bias=number == 0) for number in range(3))
+        self.output = nn.Linear(d_model, d_model, bias=False)
+
+    def project(self, x, role):
+        projected = self.maps[role](x)
+        return projected.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2) if role == 1 else self.split(projected)
+
+
+# %% bias_rows
+# Each bias is a further row of its matrix, and x gets a further feature 1.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.rows = nn.ParameterList(torch.randn(d_model + 1, d_model) * d_model**-0.5 for _ in range(4))
+
+    def apply_map(self, x, number):
+        return torch.cat([x, torch.ones_like(x[..., :1])], dim=-1) @ self.rows[number]
+
+    def project(self, x, role):
+        return self.split(self.apply_map(x, role))
+
+    def output(self, x):
+        return self.apply_map(x, 3)
+
+
+# %% checkpointed
+# The heads are computed once more in the backward pass, with PyTorch's older kind of checkpoint.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))
+        self.output = nn.Linear(d_model, d_model)
+
+    def attend(self, *heads_and_mask):
+        return checkpoint(scaled_dot_product_attention, *heads_and_mask, use_reentrant=True)
+
+
+# %% convolutions
+# The projections are convolutions of width one.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.convolutions = nn.ModuleList(nn.Conv1d(d_model, d_model, 1) for _ in range(4))
+
+    def project(self, x, role):
+        return self.convolutions[role](x.transpose(1, 2)).unflatten(1, (self.n_heads, -1)).transpose(2, 3)
+
+    def output(self, x):
+        return self.convolutions[3](x.transpose(1, 2)).transpose(1, 2)
+
+
+# %% extra_dropout
+# The layers pass their dropout rate to attention and feed-forward network, which take it as an extra argument.
+
+
+class MultiHeadedAttention(Heads):
+    def __init__(self, d_model, n_heads, dropout=0.0):
+        super().__init__(d_model, n_heads)
+        self.output.append(nn.Dropout(dropout))
+
+    def make(self, d_model, n_heads):
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))
+        self.output = nn.Sequential(nn.Linear(d_model, d_model))
+
+
+# %% only_output_bias
+# Only the output projection, which is made first, has a bias; weights are drawn by a generator of the class.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.output = nn.Linear(d_model, d_model)
+        self.maps = nn.ModuleDict({name: nn.Linear(d_model, d_model, bias=False) for name in ("v", "q", "k")})
+        own = torch.Generator().manual_seed(1)
+        for parameter in self.parameters():
+            with torch.no_grad():
+                parameter.copy_(torch.rand(parameter.shape, generator=own) - 0.5)
+
+    def project(self, x, role):
+        return self.split(self.maps["qkv"[role]](x))
+
+
+# %% raw_left
+# Bare matrices (d_out, d_in) on the left of x, with bare biases that are declared after all matrices.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.matrices = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(d_model, d_model)) for _ in range(4))
+        self.biases = nn.ParameterList(torch.zeros(d_model) for _ in range(4))
+
+    def apply_left(self, x, number):
+        return (self.matrices[3 - number] @ x.transpose(-1, -2)).transpose(-1, -2) + self.biases[number]
+
+    def project(self, x, role):
+        return self.split(self.apply_left(x, role))
+
+    def output(self, x):
+        return self.apply_left(x, 3)
+
+
+# %% with_other_parameters
+# Besides four linear maps there are unused parameters: a scalar, an empty one, a frozen counter.
+
+
+class MultiHeadedAttention(Heads):
+    def make(self, d_model, n_heads):
+        self.temperature = nn.Parameter(torch.ones(()))
+        self.nothing = nn.Parameter(torch.empty(0))
+        self.counter = nn.Parameter(torch.zeros(1, dtype=torch.int64), requires_grad=False)
+        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))
+        self.output = nn.Linear(d_model, d_model)
