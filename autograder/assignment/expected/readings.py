@@ -92,8 +92,9 @@ def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float) -> list[
     if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
         return []
     numbers = in_a_row(leaves)
-    one_after_another, side_by_side = numbers.view(2, d_model).unbind(), numbers.view(d_model, 2).unbind(dim=1)
-    pairs = [*permutations(one_after_another), *permutations(side_by_side)]
+    pairs = [*permutations(numbers.view(2, d_model).unbind())]
+    if len(leaves) != 2:  # those of a feature may lie side by side
+        pairs += permutations(numbers.view(d_model, 2).unbind(dim=1))
     readings = [*pairs, *((1 + gain, shift) for gain, shift in pairs)]
     return [
         lambda x, gain=gain, shift=shift: F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in readings
