@@ -7,11 +7,14 @@ independently, most often by PyTorch's own function:
     subject.expect_values({"query": q, "key": k, "value": v, "mask": None}, "where to look", of=["context"])
 
 - `expect_values`: for these inputs the component returns what the formula gives. float64 inputs are handed over as they
-  are; float32 inputs as in a model that translates: by name, without gradients, and laid out as after a transpose.
-- `expect_gradients`: so are the gradients of all inputs and parameters.
+  are; float32 inputs as in a model that translates: without gradients, all but the first by name, and laid out as
+  after a transpose.
+- `expect_gradients`: so are the gradients of all inputs and parameters. `nonzero=[]`: each may be zero.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier.
-- `expect_right_or_mask_obeyed`, `expect_right_or_finite` (of attention): the first part is what the formula gives.
-  Where it is wrong without a mask, or with usual numbers, too, it need only obey the mask, or be finite.
+- `expect_right_or_mask_obeyed` (of attention): the context is what the formula gives. If it is wrong without a mask
+  already, which costs another item, it need only not change where forbidden keys and values change.
+- `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
+  already, it need only be finite.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.

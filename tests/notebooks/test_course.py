@@ -18,6 +18,7 @@ from release.prose import read_prose
 from release.regions import ReleaseError
 
 
+@pytest.mark.slow
 def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
     cell = cells_of(course.release, "1_building_blocks.ipynb")["test_1_2"]
     marks = cell["metadata"]["nbgrader"]
@@ -26,6 +27,7 @@ def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
     assert cell["metadata"]["editable"] is False
 
 
+@pytest.mark.slow
 def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, course) -> None:
     def ids(assignment) -> list[str]:
         name = "1_building_blocks.ipynb"
@@ -37,6 +39,7 @@ def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignm
     assert not any("predict" in one for one in ids(replace(assignment, predictions=False)))
 
 
+@pytest.mark.slow
 def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
     changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
     prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
@@ -47,6 +50,7 @@ def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None
     assert "5 points for BLEU of at least 0.125" in text and "5 points for BLEU of at least 0.875" in text
 
 
+@pytest.mark.slow
 def test_both_versions_are_sound(course) -> None:
     """For Jupyter and nbgrader; nothing has outputs, which may hold anything."""
     from nbgrader.nbgraderformat import MetadataValidator  # here: it takes long to load
@@ -60,6 +64,7 @@ def test_both_versions_are_sound(course) -> None:
                 assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
 
 
+@pytest.mark.slow
 def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assignment, cells_of) -> None:
     notebooks = [path for path in course.release if path.endswith(".ipynb")]
     cells = {name: cell for path in notebooks for name, cell in cells_of(course.release, path).items()}
@@ -88,6 +93,7 @@ def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_markers_in_the_prose_stop_the_release(course, tmp_path) -> None:
     folder = tmp_path / PROSE
     folder.mkdir(parents=True)

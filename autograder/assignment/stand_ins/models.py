@@ -166,8 +166,8 @@ def _train(
     is_training: bool = True,
     is_mixed: bool = False,
     schedule: bool = False,
-    stale: bool = False,
-    in_one_pass: bool = False,
+    old_gradients: bool = False,
+    as_generator: bool = False,
     parameter_groups: int = 1,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
@@ -189,8 +189,8 @@ def _train(
         is_training: the mode in which it gets the model, in each epoch.
         is_mixed: a part of the model is in the other mode.
         schedule: passes a scheduler that halves the rate at each step.
-        stale: leaves gradients behind in the model, as an earlier use of it would.
-        in_one_pass: passes an iterator, which can be read only once and has no length.
+        old_gradients: leaves gradients behind in the model, as an earlier use of it would.
+        as_generator: passes an iterator, which can be read only once and has no length.
         parameter_groups: of the optimizer, n of them: parameter i is in group i % n, whose rate is rate / (1 + i % n).
         momentum: of the optimizer; without it a step shows the gradient itself.
         weight_decay: likewise.
@@ -201,7 +201,7 @@ def _train(
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), start, strict=True):
             parameter.copy_(value)
-            parameter.grad = torch.ones_like(parameter) if stale else None
+            parameter.grad = torch.ones_like(parameter) if old_gradients else None
     if without_gradient == "one more":
         model.spare = nn.Parameter(torch.ones(3, dtype=start[0].dtype))
     parameters, n = list(model.parameters()), parameter_groups
@@ -219,7 +219,7 @@ def _train(
     for _ in range(epochs):
         model.train(is_training)  # as dev BLEU between two epochs leaves it
         model.part.train(is_training is not is_mixed)
-        losses.append(train_epoch(iter(several) if in_one_pass else several, model, descent, criterion, **options))
+        losses.append(train_epoch(iter(several) if as_generator else several, model, descent, criterion, **options))
     steps, after = scheduler.last_epoch if scheduler else None, settings(*given)
     changed = [name for name, value in before.items() if after.get(name) != value]
     return losses, [parameter.detach() for parameter in model.parameters()], steps, changed

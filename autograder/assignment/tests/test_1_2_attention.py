@@ -58,7 +58,7 @@ def test_weights(subject: Subject, case: Case, is_masked: bool, dtype: torch.dty
     subject.expect_values(inputs, look_at, of=["weights"])
 
 
-MASKS = {  # the mask's axes
+MASKS = {  # the mask's axes, or how `test_masks` makes it
     "padding (b, 1, 1, k)": "b11k",
     "causal (q, k)": "qk",
     "each head (b, h, q, k)": "bhqk",
@@ -95,7 +95,7 @@ def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> N
 @pytest.mark.parametrize("sign", [1, -1])
 def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> None:
     # The keys that the mask forbids score far above the others (or all score far below zero): whatever takes their
-    # place has to be far below every real score.
+    # place has to be far below every real score. Whether the formula is right shows with ordinary scores.
     inputs = draw(case, (2, 2, 3, 5, 4))
     mask = case.padding_mask(2, 5)
     hidden = ~mask.transpose(-1, -2)
@@ -121,9 +121,9 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     sizes = {"b": 3, "h": 2, "q": 4, "k": 5, "1": 1}
     inputs = draw(case, (3, 2, 4, 5, 6))
     mask = case.mask(*(sizes[axis] for axis in axes))
-    mask[(0,) * (mask.dim() - 1)] = False
+    mask[(0,) * (mask.dim() - 1)] = False  # the first row of the mask; its queries may get anything finite
     inputs["mask"] = mask
-    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)  # what the others get is free
+    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
     look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
     expect_right_or_finite(subject, case, inputs, look_at, gradients_too=True, judged_where={"context": has_keys})
 
@@ -132,7 +132,8 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
 @each_dtype
 @pytest.mark.parametrize("scale", [30.0, 1e-4])
 def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtype: torch.dtype) -> None:
-    # Large enough to overflow, but not so large that rounding in float32, which the exponential magnifies, shows.
+    # Large enough to overflow, but not so large that rounding in float32, which the exponential magnifies, shows; or
+    # so small that all weights are nearly equal. Large values show small differences between weights.
     size = min(scale, 8.0) if dtype == torch.float32 else scale
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}

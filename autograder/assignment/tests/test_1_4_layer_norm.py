@@ -60,7 +60,7 @@ def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtyp
     subject.call.train(name == "train mode")
     # The variance is so large that epsilon does not matter: it has tests of its own.
     x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
-    # No two features lie close together, or their difference would be float32's rounding.
+    # No feature lies near the mean, where x - mean would be little but float32's rounding.
     x += 50 * (x - x.mean(-1, keepdim=True)).sign()
     if name == "one large feature":
         x[..., 0] = 5000
@@ -98,7 +98,7 @@ def test_constant_input_stays_finite(
     subject.expect_values({"x": x}, look_at)
     x.requires_grad_()
     run_backward(subject.call(x.clone()), case.normal(2, 3, d_model), "the norm of a constant")
-    expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)
+    expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)  # and finite
 
 
 @pytest.mark.item("parameters")
@@ -123,7 +123,7 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_
 
 
 @pytest.mark.item("mean, variance, gain and shift")
-@pytest.mark.parametrize("which", [slice(0, 1), slice(1, None)], ids=["the first parameter", "the others"])
+@pytest.mark.parametrize("which", [slice(0, 1), slice(1, None)], ids=["only the first is random", "all but the first"])
 def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, which: slice) -> None:
     subject = make(submission, case, 6, randomised=which)
     subject.expect_values({"x": case.normal(3, 4, 6, scale=100.0)}, "both gain and shift always count")

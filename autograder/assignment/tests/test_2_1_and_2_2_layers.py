@@ -85,12 +85,13 @@ def test_dropout_acts_on_the_sublayers(
     if not dropout:
         layer.expect_values(inputs, look_at, of=["x"])
         return
-    if isinstance(layer.formulas, CheckFailed):
+    if isinstance(layer.formulas, CheckFailed):  # the parts have no reading
         raise layer.formulas
 
     def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
         return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
+    # Nearly always, all that a sublayer gives is dropped: the same layer, of which nothing is kept.
     found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
     without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
     Subject(output, ["x in train mode"], without_sublayers).expect_values(inputs, look_at)
@@ -103,8 +104,8 @@ def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
 @pytest.mark.item("dropout")
 @each_post_norm_layer
 def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    # With stand-ins of which only one sublayer computes anything, and LayerNorms that can be inverted, what dropout
-    # has kept of that sublayer's output can be read from the result: after as many LayerNorms as there are at most.
+    # One sublayer at a time computes something, the others return 0. Undo n LayerNorms of the result, for n = 0, 1, …:
+    # for one n, what is left is that sublayer's output, with some of its entries dropped.
     rate = 0.4
     layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
     census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)

@@ -21,7 +21,9 @@ MEAN = "which mean does the docstring promise for a group, and what happens to b
 CLIP = "of which gradient is the norm limited, and at which point?"
 SCHEDULER = "how often does the scheduler step, and when? (the docstring says)"
 ORDINARY: dict[str, Any] = {"n_batches": 3, "accumulate": 1, "max_grad_norm": None, "epochs": 1}
-CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is not ordinary, where to look
+# Of each case: the rubric item, what is not ordinary (arguments of `Training`, of train_epoch, and of the stand-in
+# `train`, which says what each means), and where to look.
+CASES: dict[str, tuple[str, dict[str, Any], str]] = {
     "three batches": ("forward, backward, step", {"epochs": 2}, FORWARD),
     "one sentence a batch": ("forward, backward, step", {"shape": "one sentence"}, FORWARD),
     "momentum and weight decay": (
@@ -43,12 +45,12 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {  # rubric item, what is no
     ),
     "old gradients": (
         "modes and old gradients",
-        {"stale": True, "epochs": 1},
+        {"old_gradients": True},
         "which gradients are there before the first batch?",
     ),
     "a generator": (
         "modes and old gradients",
-        {"in_one_pass": True, "epochs": 1},
+        {"as_generator": True},
         "how often, and how, are the batches read? they may be a generator",
     ),
     "2 of 5 batches, other padding": ("accumulation", {"accumulate": 2, "n_batches": 5, "pad": 5}, MEAN),
@@ -128,4 +130,4 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
     tolerance = TOLERANCE_OF_FLOAT32 if settings.get("dtype") == torch.float32 else TOLERANCE
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, wanted))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
-    expect_close(got, expected, "the returned losses of two epochs", look_at, tolerance)
+    expect_close(got, expected, "the returned losses", look_at, tolerance)

@@ -22,8 +22,8 @@ from foundation.places import ROOT
 from ..submissions import write_submission
 
 SKELETON = ROOT / "student"
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("faulty", "trouble", "broken")]
-CLASS = ["good", "attention only", "skeleton", "no archive.zip", *SLOW]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("good", "faulty", "trouble", "broken")]
+CLASS = ["attention only", "skeleton", "no archive.zip", *SLOW]
 """The submissions of the class, for tests of each of them."""
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"a secret")

@@ -35,6 +35,7 @@ def lost(record: Record) -> dict[str, str]:
     return {number: found[number].state for number in FULL if found[number].state != "passed"}
 
 
+@pytest.mark.slow
 def test_the_reference_earns_every_point(graded):
     record = graded("good")
     assert lost(record) == {}
@@ -135,7 +136,7 @@ def test_translations(references, content, state, message):
 
 
 def test_results_have_gradescopes_shape_and_the_table_every_task(graded):
-    record = graded("good")
+    record = graded("attention only")
     results = as_results(record)
     assert results["score"] == sum(test["score"] for test in results["tests"])
     tasks = {task.number: task for task in read_assignment().tasks}

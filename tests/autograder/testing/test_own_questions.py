@@ -89,9 +89,9 @@ def test_a_change_asks_anew_and_a_comment_does_not(plain):
 
 
 @pytest.mark.slow
-def test_the_sandbox_asks_the_same():
+def test_the_sandbox_asks_the_same(grader):
     for changed in ({}, {"attention": PLAIN_HEADS}):
-        with Sandbox(sources(**changed), ASSIGNMENT) as sandbox:
+        with Sandbox(sources(**changed), ASSIGNMENT, zygote=grader.zygote) as sandbox:
             for component in (ATTENTION, HEADS, NORM):
                 here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
                 assert find(component, sandbox, ASSIGNMENT) == here
