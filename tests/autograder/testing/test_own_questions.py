@@ -115,8 +115,8 @@ TYPED = "a dictionary of texts that you have typed"
 
 
 @pytest.fixture(scope="module")
-def grader(tmp_path_factory):
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none") as grader:
+def grader(tmp_path_factory, zygote):
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
         yield grader
 
 

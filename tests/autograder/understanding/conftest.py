@@ -28,8 +28,8 @@ def taken_in(path: Path) -> Intake:
 
 
 @pytest.fixture(scope="session")
-def grader(tmp_path_factory) -> Iterator[Grader]:
-    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none") as grader:
+def grader(tmp_path_factory, zygote) -> Iterator[Grader]:
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
         yield grader
 
 
