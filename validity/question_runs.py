@@ -141,8 +141,8 @@ class Reader:
         waiting: set[int] = set()
 
         def trace(frame: FrameType, event: str, argument: object) -> Any:
-            if not frame.f_code.co_filename.endswith(path):
-                return None
+            if not frame.f_code.co_filename.endswith(path) or frame.f_code.co_name.startswith("<"):
+                return None  # a lambda or a comprehension has names of its own
             is_inside = event == "line" and frame.f_lineno in lines
             is_over = not is_inside and id(frame) in waiting and event in ("line", "return")
             is_first = event == "line" and frame.f_lineno == lines[0]
