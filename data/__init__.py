@@ -1,7 +1,6 @@
 """The bundled French-English corpus, and corpora of your own.
 
     generator/     draws the bundled corpus from our own grammar and lexicon: `generate`, `check`
-    fetching.py    downloads public corpora, those of corpora.toml: `fetch`
     preparation/   turns other parallel text into a corpus: `prepare`
     bpe.py         byte-pair encoding        files.py   what all corpora share        __main__.py   the command line
 

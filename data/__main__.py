@@ -1,4 +1,4 @@
-"""The command line: `python -m data generate | check | fetch | prepare`."""
+"""The command line: `python -m data generate | check | prepare`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 
 from foundation.command_line import Parser, print_anywhere, run_command
 
-from .fetching import add_fetch_command
 from .generator.commands import add_generator_commands
 from .preparation.commands import add_prepare_command
 
@@ -16,7 +15,6 @@ EXAMPLES = """examples:
   python -m data generate --test-seed 7            the same, but a fresh hidden test set
   python -m data generate --seed 7 --output other  a new corpus, in the folder 'other'
   python -m data check                             compare data/corpus with the manifest
-  python -m data fetch                             public corpora to download
   python -m data prepare --help                    a corpus of your own, from any parallel text
 """
 
@@ -31,13 +29,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="python -m data",
-        description="Makes and checks the bundled French-English corpus; fetches and prepares others.",
+        description="Makes and checks the bundled French-English corpus; prepares others.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_generator_commands(commands, EXAMPLES)
-    add_fetch_command(commands)
     add_prepare_command(commands)
     return parser
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from given.config import LANGUAGES
 
@@ -28,9 +29,7 @@ from ..files import SEPARATOR, CorpusError
 from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
 from .reading import TextPair
 
-MOST_TOKENS_READ = 511  # the most tokens that reference/ reads: it has 512 positions, and a target begins with <bos>
-SUMMARY = "summary.json"  # names each file of the corpus, with its sha256
-OURS = re.compile(r"summary\.json|(train|dev|test)\.(bpe|words|arrow)|languages\.json|tokenizer(_[\w-]+)?\.json")
+SUMMARY = "summary.json"
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
 
@@ -50,11 +49,7 @@ class SentencePairs:
 
 
 def prepare(
-    splits: Mapping[str, Iterable[TextPair]],
-    choices: Choices,
-    folder: Path,
-    known: Encodings | None = None,
-    tick: Callable[[], object] = lambda: None,
+    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, known: Encodings | None = None
 ) -> dict[str, Any]:
     """Writes the files of the corpus.
 
@@ -63,7 +58,6 @@ def prepare(
         choices: how text becomes a corpus.
         folder: an empty one for the files.
         known: encodings to use again; None = they are learnt.
-        tick: called once per pair.
 
     Returns:
         A summary: the choices, and what became of the text.
@@ -72,9 +66,7 @@ def prepare(
         CorpusError: if too little is left.
     """
     with tempfile.TemporaryDirectory(prefix="sentences-", dir=folder) as name:
-        found, dropped = clean(splits, choices, Path(name), tick)
-        if not found["train"].count:
-            raise CorpusError(_nothing_left(dropped))
+        found, dropped = clean(splits, choices, Path(name))
         draw(found, choices)
         encodings = known or learn(found["train"], choices)
         counts, longest = {}, [0, 0]
@@ -112,7 +104,7 @@ def split_name(name: str) -> str:
 
 
 def clean(
-    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path, tick: Callable[[], object]
+    splits: Mapping[str, Iterable[TextPair]], choices: Choices, folder: Path
 ) -> tuple[dict[str, SentencePairs], Counter[str]]:
     """Cuts each split into words; drops pairs that are empty, too long, or in another split (test wins over training).
 
@@ -122,17 +114,16 @@ def clean(
         splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
         choices: how text becomes a corpus.
         folder: for the files.
-        tick: called once per pair.
 
     Returns:
         The pairs by split, and how many were dropped by reason.
 
     Raises:
-        CorpusError: if there is no training split.
+        CorpusError: if no pair is left for training.
     """
     named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
-        raise CorpusError(f"it has no split 'train', only {', '.join(splits) or 'nothing'}")
+        raise CorpusError(f"it has no split 'train', only {', '.join(splits)}")
     cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
     dropped: Counter[str] = Counter()
     seen: set[bytes] = set()
@@ -140,8 +131,7 @@ def clean(
     for split in reversed([split for split in SPLITS if split in named]):
         path, count = folder / split, 0
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            for texts in named[split]:
-                tick()
+            for texts in tqdm(named[split], desc=split, unit="pair", delay=2, leave=False, disable=None):
                 is_sentence = max(map(len, texts)) <= MOST_CHARACTERS
                 source, target = map(cut, texts) if is_sentence else ([], [])
                 line = " ".join(source)
@@ -157,6 +147,8 @@ def clean(
                     file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
                     count += 1
         found[split] = SentencePairs(path, count)
+    if not found["train"].count:
+        raise CorpusError(_nothing_left(dropped))
     return found, dropped
 
 
@@ -166,13 +158,11 @@ def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
     sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in found}
     total = sum(sizes.values())
     if 4 * total > 3 * pairs.count:
-        wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items() if size)
-        smaller = " or ".join(f"--{split}" for split, size in sizes.items() if size)
-        raise CorpusError(f"{pairs.count:,} pairs are too few to take {wanted}; name a smaller {smaller}")
-    order = list(range(pairs.count))
-    random.Random(choices.seed).shuffle(order)  # noqa: S311  # nothing depends on its secrecy
-    taken = iter(order[:total][::-1])
-    numbers = {next(taken): split for split, size in sizes.items() for _ in range(size)}
+        wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items())
+        raise CorpusError(f"{pairs.count:,} pairs are too few to take {wanted}; name a smaller --dev or --test")
+    drawn = random.Random(choices.seed).sample(range(pairs.count), total)  # noqa: S311  # nothing depends on its secrecy
+    names = [split for split, size in sizes.items() for _ in range(size)]
+    split_of = dict(zip(drawn, names, strict=True))
     with ExitStack() as stack:
         files = {}
         for split in ("train", *sizes):
@@ -180,7 +170,7 @@ def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
             files[split] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
             found[split] = SentencePairs(path, sizes.get(split, pairs.count - total))
         for number, (source, target) in enumerate(pairs):
-            files[numbers.get(number, "train")].write(f"{source}{SEPARATOR}{target}\n")
+            files[split_of.get(number, "train")].write(f"{source}{SEPARATOR}{target}\n")
 
 
 def write_split(
@@ -209,53 +199,28 @@ def write_split(
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads what an earlier `prepare` recorded in a folder; nothing where there is none.
+    """Reads what an earlier `prepare` recorded in a folder; nothing where it is empty or new.
 
     Raises:
-        CorpusError: if files of a corpus are there and `prepare` did not write them: they may be somebody's work.
+        CorpusError: if there are other files in it.
     """
     path = folder / SUMMARY
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        summary = json.loads(path.read_bytes())
-        if isinstance(summary["files"], dict):
-            return dict(summary)
-    theirs = [file for file in folder.iterdir() if OURS.fullmatch(file.name)] if folder.is_dir() else []
-    if theirs:
-        why = "not written by an earlier 'prepare'; move it away, or choose another --output"
-        raise CorpusError(f"{min(theirs)}: {why}")
+    if path.is_file():
+        return dict(json.loads(path.read_bytes()))
+    if folder.exists() and any(folder.iterdir()):
+        raise CorpusError(f"{folder}: has files that 'prepare' did not write; choose another --output")
     return {}
 
 
-@contextmanager
-def workspace(folder: Path) -> Iterator[Path]:
-    """Makes a folder to write to within `folder`; it is gone when the block ends. Raises: CorpusError."""
-    is_new = not folder.exists()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".prepare-", dir=folder) as name:
-            yield Path(name)
-    except OSError as problem:
-        raise CorpusError(f"{problem.filename or folder}: cannot write: {problem.strerror or problem}") from None
-    finally:
-        if is_new:
-            with suppress(OSError):  # it has the corpus, or was never made
-                folder.rmdir()
-
-
-def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: Iterable[str]) -> list[str]:
-    """Moves the files of a workspace to a folder, with their summary; returns the earlier ones that are removed."""
-    names = sorted(file.name for file in made.iterdir())
-    summary["files"] = {}
-    for name in names:
-        with (made / name).open("rb") as file:
-            summary["files"][name] = hashlib.file_digest(file, "sha256").hexdigest()
+def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: Iterable[str]) -> None:
+    """Moves the made files to a folder, with their summary, in the place of those of an earlier corpus."""
+    summary["files"] = sorted(file.name for file in made.iterdir())
     (made / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    removed = sorted(name for name in earlier if name not in names and (folder / name).is_file())
-    for name in removed:
-        (folder / name).unlink()
-    for name in [*names, SUMMARY]:
+    folder.mkdir(exist_ok=True)
+    for name in earlier:
+        (folder / name).unlink(missing_ok=True)
+    for name in [*summary["files"], SUMMARY]:
         (made / name).replace(folder / name)
-    return removed
 
 
 def _describe_languages(choices: Choices) -> str:
@@ -267,5 +232,4 @@ def _describe_languages(choices: Choices) -> str:
 
 def _nothing_left(dropped: Counter[str]) -> str:
     why = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items()) or "the text is empty"
-    more = "; allow more with --most-tokens" if dropped["too long"] else ""
-    return f"no pair is left for training ({why}){more}"
+    return f"no pair is left for training ({why})"

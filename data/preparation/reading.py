@@ -19,17 +19,12 @@ def read_files(source: Path, target: Path) -> Iterator[TextPair]:
     Raises:
         CorpusError: if one is missing, is not text, or has more lines than the other.
     """
-    counts = [0, 0]
-    for texts in zip_longest(_read_lines(source), _read_lines(target)):
-        for side, text in enumerate(texts):
-            counts[side] += text is not None
-        if None not in texts:
-            yield texts[0], texts[1]
-    if counts[0] != counts[1]:
-        raise CorpusError(
-            f"{source} has {counts[0]:,} lines, {target} {counts[1]:,}; line n of one must translate "
-            "line n of the other"
-        )
+    for number, (one, other) in enumerate(zip_longest(_read_lines(source), _read_lines(target)), start=1):
+        if one is None or other is None:
+            path = source if one is None else target
+            what = "line n of one must translate line n of the other"
+            raise CorpusError(f"{path} ends after {number - 1:,} lines, before the other file; {what}")
+        yield one, other
 
 
 def read_columns(path: Path, columns: tuple[int, int], separator: str = "\t") -> Iterator[TextPair]:
@@ -43,32 +38,26 @@ def read_columns(path: Path, columns: tuple[int, int], separator: str = "\t") ->
     Raises:
         CorpusError: if it is missing, is not text, or a line has too few columns.
     """
-    name = "tabs" if separator == "\t" else separator
     for number, line in enumerate(_read_lines(path), start=1):
-        if not line.strip():
-            continue
         cells = line.split(separator)
-        if len(cells) < max(columns):
-            found = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
-            raise CorpusError(
-                f"{path}:{number}: {found}, separated by {name}; expected at least {max(columns)} "
-                "(--columns names source and target)"
-            )
-        yield cells[columns[0] - 1], cells[columns[1] - 1]
+        if line.strip() and len(cells) < max(columns):
+            what = f"{len(cells)} columns, separated by {separator!r}; expected at least {max(columns)}"
+            raise CorpusError(f"{path}:{number}: {what} (--columns names source and target)")
+        if line.strip():
+            yield cells[columns[0] - 1], cells[columns[1] - 1]
 
 
 def _read_lines(path: Path) -> Iterator[str]:
     r"""Reads line by line; only "\n" ends one, as everywhere in the kit: line n must stay line n."""
-    place = 0
+    number = 1
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
-            for line in file:
-                yield line.decode("utf-8-sig" if place == 0 else "utf-8").removesuffix("\n")
-                place += len(line)
+            for number, line in enumerate(file, start=1):
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n")
     except (OSError, EOFError, zlib.error) as problem:
         raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
-    except UnicodeDecodeError as problem:
-        raise CorpusError(f"{path}: not UTF-8 text (byte {place + problem.start})") from None
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path}:{number}: not UTF-8 text") from None
 
 
 def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
@@ -80,12 +69,10 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
         languages: of source and target, such as `("de", "en")`.
 
     Raises:
-        CorpusError: if the library is missing, or the dataset has no such languages.
+        CorpusError: if the dataset cannot be loaded, or has no such languages.
     """
-    try:
-        import datasets  # takes seconds to load
-    except ImportError:
-        raise CorpusError("--dataset: the library datasets is not installed; pip install datasets") from None
+    import datasets  # takes seconds to load
+
     datasets.disable_progress_bars()
     try:
         splits = datasets.load_dataset(name, config)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from foundation.command_line import Parser
 
-COMMAND = [sys.executable, "-m", "data", "fetch"]
+PRINTS = "from foundation.command_line import run_command; raise SystemExit(run_command('kit', lambda: print(1) or 0))"
+COMMAND = [sys.executable, "-c", PRINTS]
 
 
 def test_a_reader_that_goes_away_is_no_error():
