@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadFileScheduling
 
-from .postgresql import Server
-
 collect_ignore = ["example"]  # an assignment of its own, whose tests judge submissions
 
 # Before torch is imported: two threads on a busy machine run ten times slower than one.
@@ -136,11 +134,3 @@ def fixed_secret() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("autograder.grading.seeds.term_secret", lambda root: b"the secret of the kit's own tests")
         yield
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[Server]:
-    """One server for all tests; `create` makes a database. Only for slow ones: it takes seconds to start."""
-    server = Server()
-    yield server
-    server.stop()

@@ -1,40 +1,42 @@
 """What people decide about a student's marks: points, comments, late days, and those that cost nothing.
 
-Decisions belong to a student and a task, not to a result, so they outlive every regrade. The last one counts; earlier
-ones stay in the database, with who entered them and when.
+Decisions belong to a student and a task, not to a result, so they outlive every regrade. Each is a line of
+`decisions.jsonl` in the class's folder; the last one counts, and earlier ones stay.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import os
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from pydantic import ValidationError
 
+from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ..grading.record import now
+from ..grading.record import Model, NotWrittenError, now
 from ..intake import name_of
-from .database import Database, Decided, StoreError
 from .downloads.matching import plain
 from .entries import Member, Roll
 
+FILE = "decisions.jsonl"
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Model):
     """One decision by hand."""
 
-    value: float | None  # points, or days; None = all days of a waiver; of a comment always None
-    text: str  # why, or the comment
-    by: str
+    student: str  # the id by which the course knows the student
+    kind: Literal["points", "comment", "late", "waiver"]  # "late" sets late days, "waiver" says how many cost nothing
+    task: str = WHOLE  # its number, of points and comments
+    value: float | None = None  # points or days; None: the grader's points, the platform's days, all days waived
+    text: str  # why, or the comment; an empty one takes an earlier comment back
+    by: str  # who decided
     at: datetime
 
 
@@ -52,7 +54,7 @@ def find_student(roll: Roll, text: str) -> Member:
     """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
 
     Raises:
-        StoreError: where nobody is called so, or more than one.
+        UserError: where nobody is called so, or more than one.
     """
     members = [member for member in roll.members if member.key]
     found = [member for member in members if member.id == text]
@@ -63,12 +65,12 @@ def find_student(roll: Roll, text: str) -> Member:
         return found[0]
     if found:
         several = ", ".join(member.id for member in found[:5])
-        raise StoreError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
+        raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
     known = {name: member.called for member in members for name in names_of(member)}
     near = [name for name in known if text.casefold() in name.casefold().split()]  # a first name, as people say
     near = near[:3] or difflib.get_close_matches(text, known, n=1, cutoff=0.5)
     hint = f"; did you mean {' or '.join(known[name] for name in near)}?" if near else ""
-    raise StoreError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+    raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
 
 
 def names_of(member: Member) -> list[str]:
@@ -78,7 +80,7 @@ def names_of(member: Member) -> list[str]:
 
 
 def decide(
-    database: Database,
+    output: Path,
     student: str,
     kind: Literal["points", "comment", "late", "waiver"],
     value: float | None,
@@ -86,47 +88,45 @@ def decide(
     by: str,
     task: str = WHOLE,
 ) -> None:
-    """Enters a decision about a student.
+    """Enters a decision about a student of the class in a folder; see `Decision`.
 
-    Args:
-        database: of the class.
-        student: the id.
-        kind: "late" says by how many days a student was late, "waiver" how many of them cost nothing.
-        value: points or days. None: the grader's points again, the platform's days, or all days waived.
-        text: why, or the comment; an empty one takes an earlier comment back.
-        by: who decides.
-        task: of points and comments.
+    Raises:
+        NotWrittenError: where that fails.
     """
-    said = {"text": as_unicode(text), "by": as_unicode(by), "at": now().isoformat()}
-    decided = Decided(student=student, kind=kind, task=task, value=value, **said)
-    database.do(lambda session: session.add(decided))
+    text, by = (typed.encode("utf-8", "backslashreplace").decode() for typed in (text, by))  # as a terminal sends it
+    decision = Decision(student=student, kind=kind, task=task, value=value, text=text, by=by, at=now())
+    try:
+        with (output / FILE).open("a", encoding="utf-8") as file:
+            file.write(f"{decision.model_dump_json()}\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotWrittenError(output / FILE, error) from None
 
 
-def as_unicode(text: str) -> str:
-    """Text that was typed, so that a database takes it, whatever the terminal has sent."""
-    return text.encode("utf-8", "backslashreplace").decode()
+def decisions_in(output: Path) -> dict[str, Decisions]:
+    """All that counts of a class, by the student's id.
 
-
-def decisions_in(database: Database) -> Mapping[str, Decisions]:
-    """All that counts, by the student's id."""
-
-    def work(session: Session) -> dict[str, Decisions]:
-        last: dict[tuple[str, str, str], Decision] = {}
-        for row in session.scalars(select(Decided).order_by(Decided.id)):
-            last[row.student, row.kind, row.task] = Decision(
-                row.value, row.text, row.by, datetime.fromisoformat(row.at)
-            )
-        found: dict[str, Decisions] = {}
-        for (student, kind, task), one in last.items():
-            of_student = found.setdefault(student, Decisions())
-            if kind == "points" and one.value is not None:
-                of_student.points[task] = one
-            elif kind == "comment" and one.text:
-                of_student.comments[task] = one
-            elif kind == "late" and one.value is not None:
-                of_student.late_days = one
-            elif kind == "waiver":
-                of_student.waiver = one
-        return found
-
-    return database.do(work)
+    Raises:
+        UserError: where a line is none of ours.
+    """
+    path = output / FILE
+    last: dict[tuple[str, str, str], Decision] = {}
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
+        try:
+            one = Decision.model_validate_json(line)
+        except ValidationError:
+            raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
+        last[one.student, one.kind, one.task] = one
+    found: dict[str, Decisions] = {}
+    for one in last.values():
+        of_student = found.setdefault(one.student, Decisions())
+        if one.kind == "points" and one.value is not None:
+            of_student.points[one.task] = one
+        elif one.kind == "comment" and one.text:
+            of_student.comments[one.task] = one
+        elif one.kind == "late" and one.value is not None:
+            of_student.late_days = one
+        elif one.kind == "waiver":
+            of_student.waiver = one
+    return found

@@ -54,9 +54,12 @@ def take_class(
 
     Raises:
         UserError: where no submission is anybody's, or there is none; where the roster cannot be read; where the
-            records would lie among the submissions, or the submissions among the records.
+            records would lie among the submissions, or the submissions among the records, or beside those of
+            another assignment.
     """
     keep_apart(folder, output)
+    if (output / ROLL).exists():
+        read_roll(output, assignment)
     roll, entries = list_class(folder, assignment, roster, layout)
     if not entries and roster and not any(member.undecided for member in roll.members):
         what = f"none of the submissions, such as {roll.left_out[0].entry}, fits one student"
@@ -90,6 +93,7 @@ def list_class(
     for student, one in matched.counting.items():
         owners.setdefault(one, []).append(members[student])
     roll = Roll(
+        assignment=assignment.name,
         layout=download.layout,
         folder=str(download.folder),
         has_roster=bool(roster),
@@ -214,6 +218,7 @@ class LeftOut(Model):
 class Roll(Model):
     """A class."""
 
+    assignment: str  # the name of whose marks these are
     layout: str  # of the download, one of `downloads.LAYOUTS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
@@ -252,16 +257,20 @@ def write_roll(roll: Roll, output: Path) -> None:
     write_json(output / ROLL, roll.model_dump(mode="json"))
 
 
-def read_roll(output: Path) -> Roll:
+def read_roll(output: Path, assignment: Assignment) -> Roll:
     """The roll beside the records.
 
     Raises:
-        UserError: where there is none.
+        UserError: where there is none, or one of another assignment.
     """
     try:
-        return Roll.model_validate_json((output / ROLL).read_bytes())
+        roll = Roll.model_validate_json((output / ROLL).read_bytes())
     except OSError as error:
         what = f"{error.strerror}; expected the folder that `grade-class --output` has written"
         raise UserError(f"{output / ROLL}: {what}") from None
     except ValidationError:
-        raise UserError(f"{output / ROLL}: not as `grade-class` writes it; run that again") from None
+        raise UserError(f"{output / ROLL}: not as `grade-class` of this version writes it; name a new folder") from None
+    if roll.assignment != assignment.name:
+        what = f"has the marks of {roll.assignment!r}, not of {assignment.name!r}"
+        raise UserError(f"{printable(str(output))}: {what}; name its --assignment, or another folder")
+    return roll

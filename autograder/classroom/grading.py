@@ -22,8 +22,8 @@ from ..grading.submission import events_of, open_grader, refusal
 from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from .entries import Entry
+from .records import Results
 from .regrading import Conditions, Held, contents_of, present_result, settle
-from .results import Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
@@ -74,8 +74,7 @@ def grade_class(
                 to_grade.remove(entry)
                 store(entry, done)
     if to_grade:
-        forged = results.forged(to_grade)
-        notes = {entry: (NOT_OURS,) for entry in to_grade if entry.key in forged}
+        notes = {entry: (NOT_OURS,) for entry in to_grade if results.is_forged(entry.key)}
         for entry in notes:
             print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
         with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:

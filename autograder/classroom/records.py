@@ -1,7 +1,10 @@
-"""The folder that a class's results go to, and the records in it: `records/NAME.json` for each submission.
+"""The results of a class: a folder with a sealed record for each submission, of which nobody else can make one.
 
-A record there is a copy of the store's result that counts, for people and other programs. It is written after each run
-where it differs, and nothing is ever read from it.
+    records/KEY.json    what counts for a submission
+    waiting/KEY.json    another result of the same files, which would change its mark; see `regrading.settle`
+
+Each is written in one piece or not at all, so that a process that is killed loses nothing that was finished. What the
+term's secret has not sealed is not read.
 """
 
 from __future__ import annotations
@@ -12,46 +15,63 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from foundation.command_line import UserError
 from foundation.whole_files import make_folder
 
-from ..grading.record import NotWrittenError, Record, as_text, write_record
+from ..grading.record import NotWrittenError, Record, read_record, write_record
+from ..grading.seeds import Seeds
 
 FEW, ALL = 8, 64
 """Digits of a name's hash: what two different names may share by chance or by craft, and what none do."""
-
-
-def record_names(names: Sequence[str]) -> dict[str, str]:
-    """The record's file name for each entry; they differ even on systems that ignore case.
-
-    Entries whose names come to the same file name get longer ones; no other entry's name depends on that.
-    """
-    made = {name: file_name(name) for name in names}
-    for digits in (FEW, ALL):
-        times = Counter(one.casefold() for one in made.values())
-        made = {name: one if times[one.casefold()] == 1 else with_digest(name, digits) for name, one in made.items()}
-    return made
-
-
-def file_name(name: str) -> str:
-    """The name itself if it is a safe file name and does not look derived from another one; else a derived one."""
-    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII) and not re.search(r"-[0-9a-f]{8,}$", name, re.IGNORECASE):
-        return name
-    return with_digest(name, FEW)
-
-
-def with_digest(name: str, digits: int) -> str:
-    """A file name derived from any name."""
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:digits]
-    return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
-
-
-RECORDS = "records"
+RECORDS, WAITING = "records", "waiting"
 UNFINISHED = ".unfinished-*"
 """What a process leaves behind that is killed while it writes; see `in_one_piece`."""
+
+
+class Results:
+    """The results of a class, by the keys of its entries."""
+
+    def __init__(self, output: Path, seeds: Seeds) -> None:
+        """In an output folder, sealed with the term's secret."""
+        self._output, self._seeds = output, seeds
+
+    def kept(self, key: str) -> Record | None:
+        """The record that counts for an entry; None where it has none."""
+        return self._read(self._path(RECORDS, key))
+
+    def waiting(self, key: str) -> Record | None:
+        """The record of another mark, which may count later; None where there is none."""
+        return self._read(self._path(WAITING, key))
+
+    def keep(self, key: str, record: Record) -> None:
+        """Lets a record count from now on. Raises: NotWrittenError where that fails."""
+        if record != self.kept(key):
+            write_record(self._path(RECORDS, key), self._seeds.seal(record))
+        self._path(WAITING, key).unlink(missing_ok=True)
+
+    def wait(self, key: str, record: Record) -> None:
+        """Stores a record that may count later. Raises: NotWrittenError where that fails."""
+        if record != self.waiting(key):
+            write_record(self._path(WAITING, key), self._seeds.seal(record))
+
+    def records(self, keys: Iterable[str]) -> dict[str, Record]:
+        """The records that count, by key; what has none is left out."""
+        found = {key: self.kept(key) for key in keys}
+        return {key: record for key, record in found.items() if record}
+
+    def is_forged(self, key: str) -> bool:
+        """Whether there is a record that this term's grader has not sealed."""
+        return self._path(RECORDS, key).exists() and self.kept(key) is None
+
+    def _path(self, folder: str, key: str) -> Path:
+        return self._output / folder / f"{key}.json"
+
+    def _read(self, path: Path) -> Record | None:
+        record = read_record(path)
+        return record if record and self._seeds.has_sealed(record) else None
 
 
 @contextlib.contextmanager
@@ -86,11 +106,26 @@ def hold(output: Path, *inner: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def export(path: Path, record: Record) -> None:
-    """Writes a record unless the file has it already. Raises: NotWrittenError where that fails."""
-    try:
-        is_there = path.read_text(encoding="utf-8") == as_text(record)
-    except (OSError, UnicodeDecodeError):
-        is_there = False
-    if not is_there:
-        write_record(path, record)
+def record_names(names: Sequence[str]) -> dict[str, str]:
+    """The record's file name for each entry; they differ even on systems that ignore case.
+
+    Entries whose names come to the same file name get longer ones; no other entry's name depends on that.
+    """
+    made = {name: file_name(name) for name in names}
+    for digits in (FEW, ALL):
+        times = Counter(one.casefold() for one in made.values())
+        made = {name: one if times[one.casefold()] == 1 else with_digest(name, digits) for name, one in made.items()}
+    return made
+
+
+def file_name(name: str) -> str:
+    """The name itself if it is a safe file name and does not look derived from another one; else a derived one."""
+    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII) and not re.search(r"-[0-9a-f]{8,}$", name, re.IGNORECASE):
+        return name
+    return with_digest(name, FEW)
+
+
+def with_digest(name: str, digits: int) -> str:
+    """A file name derived from any name."""
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:digits]
+    return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"

@@ -28,13 +28,11 @@ from ..intake import IntakeError, take_in
 from ..sandbox.layers import satisfies
 from .entries import Entry
 from .marks import weighed
-from .results import Results
+from .records import Results
 
 MOST_TESTS = 3
 """How many tests are named for a part."""
 INTAKE_SECONDS = 60.0
-KEY = ("grader_version", "seed_id", "weighting")
-"""Of a judgement: what gives another result of the same files a place of its own in the store."""
 FAILED_THIS_TIME = "the grader failed this time, so that the earlier result stays"
 
 
@@ -81,15 +79,16 @@ def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry,
 
 def present_result(entry: Entry, content: str, conditions: Conditions, results: Results) -> Record | None:
     """The result of an entry's present content, weighed anew where that is needed; None where it has to run."""
-    found = results.find(entry, content, conditions.grader_version, conditions.seeds.id_of_tests)
-    records = [one.record for one in found]
-    usable = [one for one in records if one.is_finished and satisfies(conditions.level, one.run.layers)]
+    usable = []
+    for record in filter(None, (results.kept(entry.key), results.waiting(entry.key))):
+        found = record.judgement.content_hash, record.judgement.grader_version, record.judgement.seed_id
+        is_present = found == (content, conditions.grader_version, conditions.seeds.id_of_tests)
+        if is_present and record.is_finished and satisfies(conditions.level, record.run.layers):
+            usable.append(record)
     for record in usable:
         if record.judgement.weighting == conditions.weighting:
             return record
-    if not usable:
-        return None
-    return usable[-1].changed(judgement=weighed(usable[-1].judgement, conditions.assignment))
+    return usable[0].changed(judgement=weighed(usable[0].judgement, conditions.assignment)) if usable else None
 
 
 @dataclass(frozen=True)
@@ -125,28 +124,24 @@ class Held:
 def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) -> Held | None:
     """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
 
-    Of the same files, version and seed there is one result: a new one that would change the mark is not even stored
-    before it may count.
+    Where the grader failed this time, an earlier result of the same files stays in any case.
 
     Returns:
         The change, kept or not; None where there is none.
     """
-    kept = results.kept(entry)
-    old, judgement = kept.record.judgement if kept and kept.record.is_finished else None, record.judgement
-    if old is not None and old.content_hash != judgement.content_hash:
-        old = None
-    is_same = old is not None and all(getattr(old, name) == getattr(judgement, name) for name in KEY)
-    if old and is_same and record.is_finished and not keeps_changes and (change := change_of(old, judgement)):
-        return Held(entry, change)
-    new = results.add(entry, record)
-    if new.record.is_finished and not record.is_finished:
+    old = results.kept(entry.key)
+    if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
+        results.keep(entry.key, record)
+        return None
+    change = change_of(old.judgement, record.judgement)
+    if not record.is_finished:
         print(f"note: {printable(entry.entry)}: {FAILED_THIS_TIME}", file=sys.stderr)
-    change = change_of(old, new.record.judgement) if old else None
-    has_failed = not new.record.is_finished
-    is_kept = change is None or (keeps_changes and not has_failed)
-    if is_kept:
-        results.keep(entry, new.id)
-    return Held(entry, change, is_kept, has_failed) if change else None
+        return Held(entry, change, has_failed=True) if change else None
+    if change is None or keeps_changes:
+        results.keep(entry.key, record)
+    else:
+        results.wait(entry.key, record)
+    return Held(entry, change, is_kept=keeps_changes) if change else None
 
 
 def change_of(old: Judgement, new: Judgement) -> Change | None:

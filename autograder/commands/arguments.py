@@ -10,9 +10,7 @@ from typing import Any, TypeAlias
 from foundation.assignment_file import Assignment, AssignmentError, released_folder
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
-from foundation.texts import printable
 
-from ..classroom.database import FILE, Database, StoreError, url_of
 from ..classroom.downloads import LAYOUTS
 from ..grading.grader_version import grader_version
 from ..sandbox.layers import LEVELS
@@ -38,8 +36,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
         release = SKELETON
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
-    store = "the class's database: postgresql://USER@HOST/DATABASE; default: class.db in the folder of marks"
-    book = "write the marks into nbgrader's gradebook too: the folder of its course, or the URL of its database"
+    book = "write the marks into nbgrader's gradebook too: the folder of its course"
     level = "level of containment (default: auto, the best that works)"
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
@@ -52,7 +49,6 @@ def shared_options() -> dict[str, dict[str, Any]]:
         "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
         "roster": {"type": Path, "metavar": "CSV", "help": roster},
         "seed": {"type": int, "help": seed},
-        "store": {"metavar": "URL", "help": store},
         "to-nbgrader": {"metavar": "COURSE", "help": book},
     }
 
@@ -74,14 +70,6 @@ def add_parser(
     for option in options:
         parser.add_argument(f"--{option}", **shared[option])
     return parser
-
-
-def open_store(store: str | None, folder: Path, assignment: Assignment) -> Database:
-    """The database of a class that has been graded. Raises: StoreError where there is none."""
-    if store is None and not (folder / FILE).is_file():
-        what = "no such file; expected the folder that `grade-class --output` has written"
-        raise StoreError(f"{printable(str(folder / FILE))}: {what}")
-    return Database(url_of(store, folder), assignment.name)
 
 
 def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Iterable[str]) -> None:

@@ -29,7 +29,7 @@ from ..grading.submission import open_grader
 from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
 from ..understanding.question import Sheet
 from ..understanding.sitting import NAME, Seat, analyse, n_right, read_answers, read_key, seat, write_key, write_results
-from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode, open_store
+from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
 from .by_hand import THEN, task_of, who_decides
 
 if TYPE_CHECKING:  # needs PyTorch
@@ -55,7 +55,7 @@ def add_commands(commands: Commands) -> None:
         "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
         "submissions --class --roster roster.csv --output oral",
-        (*RUNNING, *CLASS, "json", "jobs", "store"),
+        (*RUNNING, *CLASS, "json", "jobs"),
     )
     what = "folder, .zip, .tar.gz or notebook; with --class a download"
     parser.add_argument("submission", type=Path, nargs="?", help=what)
@@ -207,11 +207,10 @@ def scan(options: argparse.Namespace) -> int:
 def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapping[Seat, int]) -> None:
     """Enters points by hand, as `override` does; none at all where a student is not found."""
     task = task_of(options.task, assignment)
-    with open_store(options.store, options.marks, assignment) as database:
-        who = who_decides(None)
-        students = {one: find_student(read_roll(options.marks), one.student).id for one in right}
-        for one, n in right.items():
-            points = round(task.points * n / len(one.right), 2)
-            why = f"sitting: {n} of {len(one.right)} answers"
-            decide(database, students[one], "points", points, why, who, task.number)
+    roll, who = read_roll(options.marks, assignment), who_decides(None)
+    students = {one: find_student(roll, one.student).id for one in right}
+    for one, n in right.items():
+        points = round(task.points * n / len(one.right), 2)
+        why = f"sitting: {n} of {len(one.right)} answers"
+        decide(options.marks, students[one], "points", points, why, who, task.number)
     print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

@@ -6,20 +6,20 @@ import argparse
 import difflib
 import getpass
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal
 
 from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import counted, printable
 
-from ..classroom.database import Database, StoreError
 from ..classroom.decisions import WHOLE, decide, find_student
 from ..classroom.entries import Member, read_roll
-from ..classroom.results import Results
+from ..classroom.records import Results
 from ..grading.seeds import seeds_of_term
-from .arguments import Commands, add_parser, open_store
+from .arguments import Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 MOST_DAYS = 1000
@@ -90,7 +90,7 @@ def _parser(
     has_reason: bool = True,
 ) -> argparse.ArgumentParser:
     description = f"{summary[0].upper()}{summary[1:]}. {more} Who entered it, and when, is kept."
-    parser = add_parser(commands, name, run, summary, description, example, ("assignment", "output", "store"))
+    parser = add_parser(commands, name, run, summary, description, example, ("assignment", "output"))
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
     parser.add_argument("--by", default=None, help="who decides; default: the user of this machine")
     if has_reason:
@@ -113,16 +113,16 @@ def override(options: argparse.Namespace) -> int:
     points: float | None = options.points
     for task in tasks:
         if points is not None and not (math.isfinite(points) and 0 <= points <= task.points):
-            raise StoreError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
+            raise UserError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
     if options.item and len(tasks) > 1:
-        raise StoreError("--item needs a task: name it with --task")
+        raise UserError("--item needs a task: name it with --task")
     why = options.why
-    with deciding(options, assignment) as (database, student, who):
-        if options.item:
-            points = points_with(options.item, tasks[0], student, database)
-            why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
-        for task in tasks:
-            decide(database, student.id, "points", points, why, who, task.number)
+    student, who = student_and_decider(options, assignment)
+    if options.item:
+        points = points_with(options.item, tasks[0], student, options.output)
+        why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
+    for task in tasks:
+        decide(options.output, student.id, "points", points, why, who, task.number)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     if points is not None and len(tasks) == 1:
         given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
@@ -135,8 +135,8 @@ def comment(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    with deciding(options, assignment) as (database, student, who):
-        decide(database, student.id, "comment", None, text, who, task)
+    student, who = student_and_decider(options, assignment)
+    decide(options.output, student.id, "comment", None, text, who, task)
     return _told(student.called, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
@@ -157,20 +157,18 @@ def waive(options: argparse.Namespace) -> int:
 def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], days: int | None, said: str) -> int:
     assignment = read_assignment(options.assignment)
     if days is not None and not 0 <= days <= MOST_DAYS:
-        raise StoreError(f"--days {days}: expected 0 to {MOST_DAYS}")
-    with deciding(options, assignment) as (database, student, who):
-        decide(database, student.id, kind, days, options.why, who)
+        raise UserError(f"--days {days}: expected 0 to {MOST_DAYS}")
+    student, who = student_and_decider(options, assignment)
+    decide(options.output, student.id, kind, days, options.why, who)
     _told(student.called, said)
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
 
 
-@contextmanager
-def deciding(options: argparse.Namespace, assignment: Assignment) -> Iterator[tuple[Database, Member, str]]:
-    """The database of a class, the student whom the decision is about, and who enters it."""
-    with open_store(options.store, options.output, assignment) as database:
-        yield database, find_student(read_roll(options.output), options.student), who_decides(options.by)
+def student_and_decider(options: argparse.Namespace, assignment: Assignment) -> tuple[Member, str]:
+    """The student whom a decision is about, and who enters it."""
+    return find_student(read_roll(options.output, assignment), options.student), who_decides(options.by)
 
 
 def who_decides(name: str | None) -> str:
@@ -178,24 +176,24 @@ def who_decides(name: str | None) -> str:
     try:
         return name or getpass.getuser()
     except (KeyError, OSError):
-        raise StoreError("--by NAME is missing, and this machine does not know its user") from None
+        raise UserError("--by NAME is missing, and this machine does not know its user") from None
 
 
-def points_with(given: Sequence[str], task: Task, student: Member, database: Database) -> float:
+def points_with(given: Sequence[str], task: Task, student: Member, output: Path) -> float:
     """The points of a task with all those of some items of its rubric, and the grader's for the others.
 
     Items that are worth nothing only for want of a given one are earned with it.
 
     Raises:
-        StoreError: where the grader has judged no such item.
+        UserError: where the grader has judged no such item.
     """
-    record = Results(database, seeds_of_term(ROOT)).records([student.key]).get(student.key)
+    record = Results(output, seeds_of_term(ROOT)).kept(student.key)
     parts = record.judgement.parts if record else ()
     items = {item.name: item for part in parts if part.number == task.number for item in part.items}
     for name in given:
         if name not in items:
             known = f"expected {', '.join(items)}" if items else "its rubric was not judged; give --points"
-            raise StoreError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
+            raise UserError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
     earned: set[str] = set()
     for name, item in items.items():
         if name in given or item.score or (not item.missed and item.requires in earned):
@@ -204,12 +202,12 @@ def points_with(given: Sequence[str], task: Task, student: Member, database: Dat
 
 
 def task_of(number: str, assignment: Assignment) -> Task:
-    """The task with a number. Raises: StoreError where there is none."""
+    """The task with a number. Raises: UserError where there is none."""
     tasks = {task.number: task for task in assignment.tasks}
     if number not in tasks:
         near = difflib.get_close_matches(number, tasks, n=1, cutoff=0.0)[0]
         known = f"did you mean {near}? There are {', '.join(tasks)}"
-        raise StoreError(f"--task {printable(number, 30)}: no such task; {known}")
+        raise UserError(f"--task {printable(number, 30)}: no such task; {known}")
     return tasks[number]
 
 

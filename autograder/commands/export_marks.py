@@ -17,10 +17,10 @@ from ..classroom.decisions import decisions_in
 from ..classroom.downloads import read_points, read_roster
 from ..classroom.entries import read_roll
 from ..classroom.marks import results_of
-from ..classroom.results import Results
+from ..classroom.records import Results
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
-from .arguments import MOST_NAMES, Commands, add_parser, open_store
+from .arguments import MOST_NAMES, Commands, add_parser
 
 WITHOUT_ID = "no student in the roster, or more than one, has these ids or names, so enter these marks by hand"
 
@@ -37,7 +37,7 @@ def add_commands(commands: Commands) -> None:
         "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
         "could not find a student, or the assignment's column is not known.",
         "marks --for canvas --roster gradebook.csv",
-        ("assignment", "store"),
+        ("assignment",),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
     parser.add_argument("--for", dest="platforms", nargs="+", required=True, choices=PLATFORMS, help="one or more")
@@ -54,11 +54,10 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--column is Canvas's heading: add canvas to --for, or leave it out")
     output = options.output or options.marks / "export"
     check_folder(output)
-    roll = read_roll(options.marks)
     assignment = read_assignment(options.assignment)
-    with open_store(options.store, options.marks, assignment) as database:
-        records = Results(database, seeds_of_term(ROOT)).records(roll.names())
-        decisions = decisions_in(database)
+    roll = read_roll(options.marks, assignment)
+    records = Results(options.marks, seeds_of_term(ROOT)).records(roll.names())
+    decisions = decisions_in(options.marks)
     if not records:
         raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement

@@ -13,14 +13,12 @@ from foundation.places import ROOT
 from foundation.texts import first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.database import Database, url_of
 from ..classroom.decisions import Decisions, decisions_in
 from ..classroom.entries import Entry, Roll, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
-from ..classroom.records import RECORDS, export, hold
+from ..classroom.records import RECORDS, WAITING, Results, hold
 from ..classroom.regrading import Conditions
-from ..classroom.results import Results
 from ..diagnosis.catalogue import faults_of
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
@@ -45,7 +43,7 @@ def add_commands(commands: Commands) -> None:
         "add --keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
         "marks wait for --keep, or a person has to decide who handed in a submission.",
         "submissions --roster roster.csv --output marks",
-        (*GRADING, *CLASS, "output", "store", "jobs", "to-nbgrader"),
+        (*GRADING, *CLASS, "output", "jobs", "to-nbgrader"),
     )
     parser.add_argument("folder", type=Path, help=FOLDER)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
@@ -70,16 +68,13 @@ def run(options: argparse.Namespace) -> int:
         n_children=options.jobs or usable_cores(),
         show_progress=sys.stderr.isatty(),
     )
-    url = url_of(options.store, options.output)
-    with hold(options.output, RECORDS), Database(url, assignment.name) as database:
+    with hold(options.output, RECORDS, WAITING):
         if book:
             book.reset(in_book.values())  # so that the marks of an earlier run no longer count
-        stored = Results(database, conditions.seeds)
+        stored = Results(options.output, conditions.seeds)
         held = grade_class(entries, conditions, stored, options.again, options.keep)
         records = stored.records(entry.key for entry in entries)
-        decisions = decisions_in(database)
-        for entry in entries:
-            export(options.output / RECORDS / f"{entry.key}.json", records[entry.key])
+        decisions = decisions_in(options.output)
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
     write_roll(roll, options.output)

@@ -1,6 +1,6 @@
 """Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
 
-    book = Gradebook("notebooks", assignment)      # or a database's URL
+    book = Gradebook("notebooks", assignment)      # a course's folder
     book.reset(["anna"])                           # marks of an earlier run no longer count
     book.write("anna", record, intake)
 
@@ -25,13 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import make_url
-
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
+from foundation.texts import printable
 
-from ..classroom.database import parse_url, shown
 from ..grading.record import Part, Record
 from ..intake import Intake
 from ..sources import parse
@@ -46,19 +44,6 @@ MISSING = "# The submission has no definition of {name}."
 
 Json = dict[str, Any]
 """A notebook, a cell or a part of a record, as nbformat and the record's schema define it."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """The database that marks go to, and nbgrader's folder, None where only a database was given."""
-
-    url: str
-    course: Path | None
-
-    @property
-    def shown(self) -> str:
-        """For messages: the folder, or the database without its password."""
-        return str(self.course) if self.course else shown(make_url(self.url))
 
 
 @dataclass(frozen=True)
@@ -78,13 +63,13 @@ class Gradebook:
         """Reads the notebooks, whose points have to be the assignment's; opens nothing yet.
 
         Args:
-            text: a course's folder or a database's URL.
+            text: a course's folder.
             assignment: whose marks these are.
 
         Raises:
             UserError: where it cannot be used.
         """
-        self.target = find_target(text)
+        self.course = find_course(text)
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
@@ -104,8 +89,7 @@ class Gradebook:
                 self._prepare(book, student)
                 self._clear(book, student)
                 book.db.commit()
-            if folder := self._feedback(student):
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(self._feedback(student), ignore_errors=True)
 
     def write(
         self, student: str, record: Record, intake: Intake | None, scores: Mapping[str, float | None] | None = None
@@ -132,8 +116,7 @@ class Gradebook:
                     grade.auto_score = min(float(score), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
-        if folder := self._feedback(student):
-            self._write_feedback(folder, record, intake)
+        self._write_feedback(self._feedback(student), record, intake)
 
     def _write_feedback(self, folder: Path, record: Record, intake: Intake | None) -> None:
         """Writes the notebooks with answers and messages."""
@@ -151,10 +134,9 @@ class Gradebook:
                 folder.replace(Path(name) / "old")
             made.replace(folder)
 
-    def _feedback(self, student: str) -> Path | None:
-        """Where nbgrader makes feedback from, if it has a folder."""
-        course = self.target.course
-        return course / "autograded" / student / self.name if course else None
+    def _feedback(self, student: str) -> Path:
+        """The folder that nbgrader makes feedback from."""
+        return self.course / "autograded" / student / self.name
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -171,11 +153,11 @@ class Gradebook:
             logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # it also raises what it logs
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
-                with Book(self.target.url) as book:
+                with Book(database_of(self.course)) as book:
                     yield book
         except (SQLAlchemyError, ValueError, ImportError) as error:
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
-            raise UserError(f"gradebook {self.target.shown}: {cause}") from None
+            raise UserError(f"gradebook {self.course}: {cause}") from None
 
     def _prepare(self, book: Any, student: str) -> None:
         book.update_or_create_assignment(self.name)
@@ -202,19 +184,18 @@ class Gradebook:
         return grades
 
 
-def find_target(text: str) -> Target:
-    """The target that a course's folder or a database's URL names; messages have no password."""
-    expected = "expected a folder such as notebooks, or a URL like postgresql://…"
-    if "://" in text:
-        try:
-            return Target(parse_url(text).render_as_string(hide_password=False), None)
-        except ValueError as error:
-            raise UserError(f"--to-nbgrader: {error}; {expected}") from None
-    folder = Path(text)
-    if not (folder / "nbgrader_config.py").is_file():
-        named = text if text and ":" not in text else "--to-nbgrader"  # a URL with a slip may have a password
-        raise UserError(f"{named}: is not an nbgrader course (it has no nbgrader_config.py); {expected}")
-    return Target(f"sqlite:///{(folder / 'gradebook.db').resolve()}", folder)
+def find_course(text: str) -> Path:
+    """An nbgrader course's folder. Raises: UserError where it is none."""
+    course = Path(text)
+    if not (course / "nbgrader_config.py").is_file():
+        what = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
+        raise UserError(f"--to-nbgrader {printable(text)}: {what}")
+    return course
+
+
+def database_of(course: Path) -> str:
+    """The URL of a course's database, where nbgrader has it."""
+    return f"sqlite:///{(course / 'gradebook.db').resolve()}"
 
 
 def read_notebooks() -> tuple[str, dict[str, Json]]:

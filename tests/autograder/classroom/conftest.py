@@ -7,17 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
 
 from autograder.classroom import grading as class_grading
-from autograder.classroom.database import Database, Kept, Result, url_of
-from autograder.classroom.entries import Entry, Member, take_class
+from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
-from autograder.classroom.records import RECORDS, hold
+from autograder.classroom.records import RECORDS, WAITING, Results, hold
 from autograder.classroom.regrading import Conditions
-from autograder.classroom.results import Results
 from autograder.commands import grade_class as command
-from autograder.grading.record import Record
+from autograder.grading.record import Record, write_record
 from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
@@ -128,21 +125,20 @@ def run(
     _, entries = take_class(folder, output, assignment)
     with opened(output, seeds) as results:
         grade_class(entries, conditions, results, again, keeps_changes=keep)
-        return {entry.entry: results.kept(entry).record for entry in entries}
+        return {entry.entry: results.kept(entry.key) for entry in entries}
 
 
 @contextmanager
 def opened(output, seeds=SEEDS) -> Iterator[Results]:
     """The results of a class."""
-    with hold(output, RECORDS), Database(url_of(None, output), ASSIGNMENT.name) as database:
-        yield Results(database, seeds)
+    with hold(output, RECORDS, WAITING):
+        yield Results(output, seeds)
 
 
 def kept(folder, output) -> dict[str, Record]:
     """The records that count, by entry."""
     _, entries = take_class(folder, output, ASSIGNMENT)
-    with opened(output) as results:
-        return {entry.entry: results.kept(entry).record for entry in entries}
+    return {entry.entry: Results(output, SEEDS).kept(entry.key) for entry in entries}
 
 
 def states_of(record: Record) -> set[str]:
@@ -151,17 +147,8 @@ def states_of(record: Record) -> set[str]:
 
 
 def put(output, key: str, record: Record) -> None:
-    """Puts a record into the database as it is, in the place of the one that counts."""
-    with opened(output) as results:
-        result = select(Kept.result_id).where(Kept.submission == key).scalar_subquery()
-        change = update(Result).where(Result.id == result).values(record=record.model_dump_json())
-        results.database.do(lambda session: session.execute(change))
-
-
-def handed_in(key: str = "anna", *members: Member, entry: str = "") -> Entry:
-    """A submission of these, or of one student with an address."""
-    own = Member(id=key, name=key.title(), ids={"email": f"{key}@example.org"})
-    return Entry(key, entry or key, Path(key), members or (own,))
+    """Puts a record as it is in the place of the one that counts."""
+    write_record(output / RECORDS / f"{key}.json", record)
 
 
 def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAILED) -> TasksJudged:
@@ -188,17 +175,6 @@ def graded(
     taken_in = TakenIn({"layers.py": content * 64}, "0" * 12)
     judged = [GivenUp("a bug of ours")] if gives_up else [two_tests(ASSIGNMENT, failed, state), Finished()]
     return Recorder("anna", ASSIGNMENT, version).add_all([taken_in, *judged])
-
-
-@pytest.fixture
-def database(tmp_path) -> Iterator[Database]:
-    with Database(url_of(None, tmp_path), ASSIGNMENT.name) as opened:
-        yield opened
-
-
-@pytest.fixture
-def results(database) -> Results:
-    return Results(database, SEEDS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -157,7 +157,7 @@ def test_mistakes_are_one_line_and_change_nothing(grade, decide, tmp_path, capsy
         assert printed.count("\n") == 1 and message in printed
     assert grade() == before
     assert main(["comment", "anna", "hello", "--output", str(tmp_path / "mraks")]) == 2
-    assert "mraks/class.db: no such file; expected the folder that `grade-class --output`" in capsys.readouterr().err
+    assert "mraks/class.json: No such file or directory; expected the folder that" in capsys.readouterr().err
     assert not (tmp_path / "mraks").exists()
 
 

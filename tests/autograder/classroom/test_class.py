@@ -46,7 +46,7 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     assert main(arguments) == 1
     table = capsys.readouterr().out
     assert "4 submissions, mean 100.0" in table and "Layer normalisation" in table
-    files = {"class.db", "class.html", "class.json", "records", "students", "summary.csv", "summary.json"}
+    files = {"class.html", "class.json", "records", "students", "summary.csv", "summary.json", "waiting"}
     assert {path.name for path in output.iterdir()} == files
     heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
     assert heading.startswith("id,name,submission,late,status,reason,score,max_score,bleu,1.1,") and len(rows) == 4
@@ -54,8 +54,8 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     path = output / "records" / "anna.json"
     text = path.read_text()
     path.write_text(text.replace("passed", "failed"))
-    assert main(arguments) == 1 and log() == []
-    assert path.read_text() == text, "what somebody has changed in its file is written anew"
+    assert main(arguments) == 1 and log() == ["anna"]
+    assert "passed" in path.read_text(), "what somebody has changed in its file is graded anew"
     assert main([*arguments, "--again", "--jobs", "2"]) == 1 and log() == ["anna", "bob", "carl"]
 
 

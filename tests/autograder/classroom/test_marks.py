@@ -23,7 +23,7 @@ POLICY = LatePolicy(DUE, grace_hours=1, percent_per_day=10, most_percent=25)
 
 
 def by_hand(value: float | None, text: str = "because") -> Decision:
-    return Decision(value, text, "tina", DUE)
+    return Decision(student="anna", kind="points", value=value, text=text, by="tina", at=DUE)
 
 
 def judgement(**states: str) -> Judgement:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.database import FILE, Database, url_of
 from autograder.classroom.decisions import decide
 from autograder.classroom.downloads import read_roster
-from autograder.classroom.entries import Entry, Member, Roll, write_roll
-from autograder.classroom.results import Results
+from autograder.classroom.entries import Member, Roll, write_roll
+from autograder.classroom.records import Results
 from autograder.commands import export_marks as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged
@@ -59,15 +58,12 @@ CLASS = (
 def marks(tmp_path) -> Path:
     """A folder as `grade-class` leaves it."""
     members = tuple(one for one, _ in CLASS)
-    write_roll(Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=()), tmp_path / "marks")
+    enrol(tmp_path / "marks", *members)
     (tmp_path / "marks" / "students").mkdir()
-    with Database(url_of(None, tmp_path / "marks"), ASSIGNMENT.name) as database:
-        entries = {Entry(one.key, one.key, Path(one.key), (one,)): found for one, found in CLASS if found}
-        results = Results(database, SEEDS)
-        for entry, found in entries.items():
-            results.add(entry, found)
+    results = Results(tmp_path / "marks", SEEDS)
     for one, found in CLASS:
         if found:
+            results.keep(one.key, found)
             (tmp_path / "marks" / "students" / f"{one.key}.html").write_text(f"page of {one.key}")
     return tmp_path / "marks"
 
@@ -84,7 +80,8 @@ def run(marks, monkeypatch):
 
 def enrol(marks: Path, *members: Member) -> None:
     """Lets these be the class, handed in through another platform."""
-    write_roll(Roll(layout="github", folder="class", has_roster=True, members=members, left_out=()), marks)
+    about = {"assignment": ASSIGNMENT.name, "layout": "github", "folder": "class", "has_roster": True}
+    write_roll(Roll(**about, members=members, left_out=()), marks)
 
 
 ANNA = Member(id="x", name="Anna Smith", key="anna", ids={"github": "anna-s"})
@@ -201,8 +198,7 @@ def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, t
         'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
     )
     (tmp_path / "assignment.toml").write_text(tasks)
-    with Database(url_of(None, marks), ASSIGNMENT.name) as database:
-        decide(database, "anna", "points", 5.0, "good", "tina", "E.5")
+    decide(marks, "anna", "points", 5.0, "good", "tina", "E.5")
     assert run("moodle", "plain", "--assignment", tmp_path / "assignment.toml") == 0
     [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
     assert said.startswith("note: moodle: above 100 points, a mark is skipped") and said.endswith(": Anna Smith (anna)")
@@ -239,12 +235,11 @@ def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys)
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    with Database(url_of(None, marks), ASSIGNMENT.name) as database:
-        decide(database, "anna", "points", 4.0, "a slip", "tina", "1.2")
-        decide(database, "anna", "late", 2, "by e-mail", "tina")
-        decide(database, "anna", "waiver", 1, "ill", "tina")
-        decide(database, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
-        decide(database, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
+    decide(marks, "anna", "points", 4.0, "a slip", "tina", "1.2")
+    decide(marks, "anna", "late", 2, "by e-mail", "tina")
+    decide(marks, "anna", "waiver", 1, "ill", "tina")
+    decide(marks, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
+    decide(marks, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
     assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
     scores = {row[0]: row[4] for row in rows(marks, "plain")[1:]}
     assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
@@ -274,8 +269,8 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys)
     ("break_it", "words"),
     [
         (lambda marks: (marks / "class.json").unlink(), "class.json: No such file or directory; expected the folder"),
-        (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` writes it"),
-        (lambda marks: (marks / FILE).unlink(), "class.db: no such file; expected the folder that `grade-class"),
+        (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` of this"),
+        (lambda marks: (marks / "decisions.jsonl").write_text("{}\n"), "decisions.jsonl, line 1: no decision"),
     ],
 )
 def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):

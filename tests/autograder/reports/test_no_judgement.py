@@ -39,7 +39,8 @@ def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
         Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
         for number, key in enumerate(records, 10)
     )
-    roll = Roll(layout="plain", folder="class", has_roster=True, members=members, left_out=())
+    of_class = {"assignment": "a", "layout": "plain", "folder": "class", "has_roster": True}
+    roll = Roll(**of_class, members=members, left_out=())
     return roll, results_of(roll, records)
 
 

@@ -62,7 +62,8 @@ def shown(record, key, name, **details):
 def pages(tmp_path):
     def write(*class_, left_out=(), more=()):
         members = (*(one.member for one in class_), *more)
-        roll = Roll(layout="canvas", folder="class", has_roster=True, members=members, left_out=left_out)
+        of_class = {"assignment": "a", "layout": "canvas", "folder": "class", "has_roster": True}
+        roll = Roll(**of_class, members=members, left_out=left_out)
         write_pages(roll, class_, ASSIGNMENT, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
@@ -206,9 +207,8 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     without = replace(assignment, tasks=tuple(replace(task, points=points_of(task)) for task in tasks))
     assert understanding_picture(marks, without)["dots"] == [], "without points nothing is drawn"
     found = tuple(members.values())
-    roll = Roll(
-        layout="canvas", folder="class", has_roster=True, members=tuple(one.member for one in found), left_out=()
-    )
+    of_class = {"assignment": assignment.name, "layout": "canvas", "folder": "class", "has_roster": True}
+    roll = Roll(**of_class, members=tuple(one.member for one in found), left_out=())
     write_pages(roll, found, assignment, CATALOGUE, tmp_path)
     page = (tmp_path / "class.html").read_text()
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
