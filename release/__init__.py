@@ -6,7 +6,7 @@
     packing.py    zip, manifest, what to install  inputs.py     corpus and tests, checked
     build.py      makes all in memory, then puts it in its place
     gates.py      what a release has to prove     trials.py     the gates that run the tests
-    leaks.py      the search for solutions        update.py, merging.py   a correction into students' folders
+    leaks.py      the search for solutions        update.py     a correction into students' folders
     guide.py      guide.html: what notebooks say  __main__.py   the command line
 
 Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.

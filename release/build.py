@@ -1,16 +1,12 @@
-"""Makes a release in memory, and puts it in its place.
-
-What someone has written by hand in `student/` is neither removed nor, without `--force`, overwritten.
-"""
+"""Makes a release in memory, and puts it in its place."""
 
 import json
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
-from foundation.whole_files import in_one_piece
+from foundation.whole_files import write_whole
 
 from .contents import PROGRAMS, collect_gradescope, collect_instructor, collect_kit, read_given
 from .guide import GUIDE, make_guide
@@ -24,17 +20,15 @@ from .packing import (
     INSTRUCTOR_ZIP,
     NOTEBOOKS_ZIP,
     STUDENT_ZIP,
-    audience_of,
     checksum,
     checksums,
     make_zip,
     read_requirements,
-    remember,
 )
 from .regions import Problem, ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
-MANIFEST = "MANIFEST.json"
+MANIFEST = "dist/MANIFEST.json"
 
 
 @dataclass(frozen=True)
@@ -118,106 +112,57 @@ def make_release(project: Project) -> Release:
     check_inputs(project.root, assignment)  # once nothing is missing
     course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None
     if course:
-        handed_out = {**course.release, HANDED_OUT: remember(course.release, package="")}
+        handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}
         archives[NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": content for path, content in handed_out.items()}
         archives[INSTRUCTOR_ZIP] |= {
             f"instructor/{path}": content for path, content in course.kept.items() if path.endswith(".ipynb")
         }
-    packed = {name: make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
-    notebooks = {**course.shipped, **course.kept} if course else {}
-    manifest = {
-        "versions": requirements.versions(),
-        "student": checksums(folder),
-        "notebooks": checksums(notebooks),
-        "archives": {
-            name: {
-                "for": audience_of(name),
-                "sha256": checksum(packed[name]),
-                "bytes": len(packed[name]),
-                "files": checksums(files),
-            }
-            for name, files in sorted(archives.items())
-        },
-    }
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
-    outputs |= {f"dist/{name}": content for name, content in packed.items()}
-    outputs[f"dist/{MANIFEST}"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
-    outputs |= notebooks
+    outputs |= {f"dist/{name}": make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
+    outputs |= {**course.shipped, **course.kept} if course else {}
+    manifest = {"versions": requirements.versions(), "files": checksums(outputs)}
+    outputs[MANIFEST] = f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n".encode()
     return Release(assignment, skeleton, folder, archives, outputs, course)
 
 
-def write_files(files: Mapping[str, bytes], folder: Path) -> list[str]:
-    """Writes each file that differs, whole or not at all, and names the files that changed."""
+def check_target(release: Release, output: Path) -> None:
+    """Raises ReleaseError where somebody has edited a file in `student/` since it was built, which would be lost."""
+    package = release.assignment.package
+    edited = [
+        name
+        for name, made in last_build(output).items()
+        if name.startswith(f"{package}/") and (output / name).is_file() and name in release.outputs
+        if (content := (output / name).read_bytes()) != release.outputs[name] and checksum(content) != made
+    ]
+    if edited:
+        names = "\n".join(f"  {name}" for name in edited)
+        what = f"edited by hand since the last build:\n{names}\n"
+        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
+
+
+def write_release(release: Release, output: Path) -> list[str]:
+    """Puts the release in place, and returns the files that changed or went.
+
+    What the last build has made and this one does not goes, unless somebody has changed it.
+    """
     changed = []
-    for name, content in files.items():
-        path = folder / name
+    last = last_build(output)  # before the new manifest takes the old one's place
+    for name, content in release.outputs.items():
+        path = output / name
         if path.is_file() and path.read_bytes() == content:
             continue
-        with in_one_piece(path) as unfinished:
-            unfinished.write_bytes(content)
-            unfinished.chmod(0o644)
+        write_whole(path, content)
+        path.chmod(0o644)
         changed.append(name)
+    for name in last.keys() - release.outputs.keys():
+        path = output / name
+        if path.is_file() and checksum(path.read_bytes()) == last[name]:
+            path.unlink()
+            changed.append(name)
     return changed
 
 
-def check_target(release: Release, output: Path, force: bool = False) -> set[str]:
-    """Names the files in `student/` that someone has written by hand: neither the last build nor git has them so.
-
-    Raises:
-        ReleaseError: where such a file stands in the way of one that the release makes, unless `force`.
-    """
-    target = output / release.assignment.package
-    last = _last_build(output, "student")
-    by_hand = {
-        name
-        for name, content in read_folder(target).items()
-        if release.folder.get(name) != content and last.get(name) != checksum(content)
-    }
-    by_hand -= _unchanged_in_git(target) if by_hand else set()
-    edited = sorted(by_hand & release.folder.keys())
-    if edited and not force:
-        names = "\n".join(f"  {target.name}/{name}" for name in edited)
-        what = f"edited by hand since the last build:\n{names}\n"
-        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
-    return by_hand
-
-
-def write_release(release: Release, output: Path, force: bool = False) -> list[str]:
-    """Puts the release in place as `check_target` allows, and returns the files that changed or went.
-
-    What an earlier build has made and this one does not goes, unless someone has changed it by hand.
-    """
-    package = release.assignment.package
-    by_hand = check_target(release, output, force)
-    present = read_folder(output / package)
-    gone = [f"{package}/{name}" for name in sorted(present.keys() - release.folder.keys() - by_hand)]
-    last = _last_build(output, "notebooks")  # before the new manifest takes the old one's place
-    for name in sorted(last.keys() - release.outputs.keys()):
-        if (output / name).is_file() and checksum((output / name).read_bytes()) == last[name]:
-            gone.append(name)
-    changed = write_files(release.outputs, output)
-    for name in gone:
-        (output / name).unlink()
-    return changed + gone
-
-
-def _last_build(output: Path, part: str) -> dict[str, str]:
-    """The checksums of what the last build made, by path; none where nothing tells."""
-    try:
-        return dict(json.loads((output / "dist" / MANIFEST).read_text(encoding="utf-8"))[part])
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _unchanged_in_git(folder: Path) -> set[str]:
-    """The files that git has as they are, so that overwriting them loses nothing."""
-    try:
-        tracked = _git(folder, "ls-files", "-z", "--", ".")
-        return tracked - _git(folder, "diff", "HEAD", "--name-only", "--relative", "-z", "--", ".")
-    except (OSError, subprocess.CalledProcessError):
-        return set()
-
-
-def _git(folder: Path, *arguments: str) -> set[str]:
-    finished = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True)  # noqa: S603, S607 (no file name is passed; git lies where the user has it)
-    return set(filter(None, finished.stdout.decode("utf-8", "surrogateescape").split("\0")))
+def last_build(output: Path) -> dict[str, str]:
+    """The checksums of what the last build made, by path; none where it left no manifest."""
+    manifest = output / MANIFEST
+    return dict(json.loads(manifest.read_bytes())["files"]) if manifest.is_file() else {}

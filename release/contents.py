@@ -25,7 +25,7 @@ from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures
-from .packing import HANDED_OUT, REQUIREMENTS, Requirements, pin, remember, requirements_file
+from .packing import HANDED_OUT, REQUIREMENTS, Requirements, make_zip, pin, requirements_file
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -96,7 +96,7 @@ def collect_kit(
         | files_for_assistants(assignment)
         | dict(guide)
     )
-    kit[HANDED_OUT] = remember(kit, assignment.package)
+    kit[HANDED_OUT] = make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import lzma
 import re
 import tomllib
@@ -47,8 +46,7 @@ NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
 HANDED_OUT = ".handed_out.zip"
-"""In every students' folder: the files that are merged as they were handed out, and the checksums of all others."""
-CHECKSUMS = "checksums.json"
+"""In every students' folder: its files as they were handed out, from which a later update learns what is new."""
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
@@ -95,20 +93,6 @@ def checksum(content: bytes) -> str:
 def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
     """Of every file by path, in order."""
     return {path: checksum(content) for path, content in sorted(files.items())}
-
-
-def remember(files: Mapping[str, bytes], package: str) -> bytes:
-    """The archive from which a later update learns what was handed out.
-
-    Students fill in what is in the folder `package`; where that is empty, the files at the top.
-    """
-    kept = {}
-    for path, content in files.items():
-        is_inside = path.startswith(f"{package}/") if package else "/" not in path
-        if path.endswith(".ipynb") or (is_inside and path.endswith(".py")):
-            kept[path] = content
-    kept[CHECKSUMS] = (json.dumps(checksums(files), indent=1) + "\n").encode()
-    return make_zip(kept)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.term_secret import term_secret
 from release.build import Project, Release
 from release.gates import (
-    Gate,
-    Verdict,
     Workspace,
     keeps_private,
     names_known_tasks,
@@ -25,17 +23,12 @@ from release.gates import (
 from release.packing import make_zip
 from release.trials import (
     GATES,
-    MARKS,
     Mark,
     archive_works,
-    full_marks,
     gradescope_grades,
-    grafts_earn_their_points,
-    grafts_of,
     marks_are_right,
     misconceptions_fit,
-    notebooks_earn_their_share,
-    skeleton_earns_none,
+    wrong_marks,
 )
 
 Doctor = Callable[..., Workspace]
@@ -48,17 +41,15 @@ TESTS = "assignment/autograder/assignment/tests"
 
 @pytest.mark.slow
 def test_every_gate_opens_for_the_example(project: Project, example_release: Release) -> None:
-    results = run_gates(GATES, project, example_release)
-    assert [(result.name, result.faults) for result in results if not result.has_passed] == []
-    assert len({result.name for result in results}) == len(results) == 12
+    assert run_gates(GATES, project, example_release) == {name: [] for name in GATES}
 
 
 @pytest.mark.parametrize(
     "line", ["from reference.table import Table", "# run: python -m reference train", "# see reference/table.py"]
 )
 def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
-    assert stands_alone(doctored()).faults == []
-    (fault,) = stands_alone(doctored({"extra.py": f"# a reference translation\n{line}\n"})).faults
+    assert stands_alone(doctored()) == []
+    (fault,) = stands_alone(doctored({"extra.py": f"# a reference translation\n{line}\n"}))
     assert fault.startswith("student/extra.py:2: names 'reference'")
 
 
@@ -73,7 +64,7 @@ def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
     ],
 )
 def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, content: bytes) -> None:
-    faults = no_solution_survives(doctored(archive=archive, **{name: content})).faults
+    faults = no_solution_survives(doctored(archive=archive, **{name: content}))
     assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
 
 
@@ -89,41 +80,37 @@ def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, 
 )
 def test_private_data_closes(doctored: Doctor, archive: str, path: str, content: bytes, says: str) -> None:
     """The server gets private data, and the instructor all."""
-    faults = keeps_private(doctored(archive=archive, **{path: content})).faults
+    faults = keeps_private(doctored(archive=archive, **{path: content}))
     assert len(faults) == bool(says)
     assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
-def test_a_secret_and_a_copy_of_a_private_file_close(doctored: Doctor, project: Project) -> None:
+def test_a_secret_and_what_the_instructor_keeps_close(doctored: Doctor, project: Project) -> None:
     note = b"seeds follow from " + term_secret(project.root)
-    copied, extra = ((project.root / name).read_bytes() for name in ("reference/table.py", "given/extras/answers.py"))
-    members = {"assignment/note.txt": note, "assignment/a.py": copied, "assignment/b.py": extra}
-    faults = keeps_private(doctored(**members)).faults
+    faults = keeps_private(doctored(**{"assignment/given/extras/answers.py": b"x = 1", "assignment/note.txt": note}))
     assert faults == [
-        "dist/student.zip!assignment/a.py: is the same as reference/table.py",
-        "dist/student.zip!assignment/b.py: is the same as given/extras/answers.py",
+        "dist/student.zip!assignment/given/extras/answers.py: stays with the instructor",
         "dist/student.zip!assignment/note.txt: holds the term's secret",
     ]
 
 
 def test_a_task_that_is_gone_closes(doctored: Doctor) -> None:
     text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
-    (fault,) = names_known_tasks(doctored({"mean.py": text})).faults
-    where = "# (Extension E.7) and section 3.4"
-    assert fault == f"student/mean.py:2: names 'Extension E.7', but there is no such task: {where}"
+    (fault,) = names_known_tasks(doctored({"mean.py": text}))
+    assert fault == "student/mean.py:2: names 'Extension E.7', but there is no such task"
 
 
 def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path: Path) -> None:
     """The kit's own, since the example has none; the solutions are a copy, in which a name is another."""
-    assert misconceptions_fit(workspace) == Verdict("none")
+    assert misconceptions_fit(workspace) == []
     assignment, reference = replace(workspace.release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
     shutil.copytree(REFERENCE, reference, ignore=shutil.ignore_patterns("__pycache__"))
     layers = reference / "layers.py"
     layers.write_text(layers.read_text().replace("variance", "var"))
     kit = Workspace(Project(ROOT, reference, tmp_path), replace(workspace.release, assignment=assignment), tmp_path)
-    faults = misconceptions_fit(kit).faults
+    faults = misconceptions_fit(kit)
     assert len(faults) > 5
-    form = r"autograder/assignment/misconceptions/layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
+    form = r"layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
     assert all(re.match(form, fault) for fault in faults)
 
 
@@ -132,19 +119,19 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
     ("name", "test", "says"),
     [
         (f"{TESTS}/conftest.py", b"import nowhere\n", "expected failing tests that show TODO 1.1, got status 4"),
-        (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions: expected every test to pass"),
+        (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions every test should pass"),
     ],
 )
 def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test: bytes, says: str) -> None:
-    (fault,) = archive_works(doctored(**{name: test})).faults
+    (fault,) = archive_works(doctored(**{name: test}))
     assert says in fault
 
 
 def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
     broken = {"autograder/reports/gradescope.py": b"raise SystemExit('broken')\n"}
     archive = doctored(archive="gradescope.zip", **broken)
-    (fault,) = gradescope_grades(archive).faults
-    assert "broken" in fault and "in the unpacked archive" in fault
+    (fault,) = gradescope_grades(archive)
+    assert "broken" in fault
 
 
 PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(6, "passed", ""), "E.1": Mark(0, "passed", "")}
@@ -154,53 +141,23 @@ EMPTY = {
     "E.1": Mark(0, "not attempted", ""),
     "4.1": Mark(0, "not attempted", "no translations.txt"),
 }
-NOT_EMPTY = EMPTY | {"1.1": PASSED["1.1"], "1.2": Mark(0, "error", "a\n\nb")}
-LEFT = [
-    "task 1.1 (embedding) is not solved, and earns 4 points",
-    "task 1.1 (embedding): no TODO message: no message",
-    "task 1.2 (attention): no TODO message: a | b",
-]
 
 
 @pytest.mark.parametrize(
-    ("changes", "fault"),
+    ("solved", "changes", "faults"),
     [
-        ({}, "task 4.1 (bleu_beginner) is not in the results"),
-        ({"4.1": Mark(0, "failed", "BLEU = 0.00")}, "task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"),
-        ({"1.2": Mark(3, "failed", "\nno\nmean\n")}, "task 1.2 (attention): 3 of 6, failed: no | mean"),
+        ({"1.1", "1.2", "E.1"}, PASSED, []),
+        ((), {}, []),
+        ({"1.1"}, {"1.1": PASSED["1.1"]}, []),
+        ({"4.1"}, {"4.1": Mark(0, "failed", "BLEU = 0.00")}, ["task 4.1 (bleu_beginner): 0 of 5, failed: BLEU = 0.00"]),
+        ({"1.2"}, {"1.2": Mark(3, "failed", "\nno\nmean\n")}, ["task 1.2 (attention): 3 of 6, failed: no | mean"]),
+        ({"1.1"}, PASSED, ["task 1.2 (attention) is not solved, and earns 6 points"]),
+        ((), {"1.1": PASSED["1.1"]}, ["task 1.1 (embedding) is not solved, and earns 4 points"]),
+        ((), {"1.2": Mark(0, "error", "a\n\nb")}, ["task 1.2 (attention): no TODO message: a | b"]),
     ],
 )
-def test_lost_points_close(example_release: Release, changes: Mapping[str, Mark], fault: str) -> None:
-    tasks = example_release.assignment.tasks
-    assert full_marks(PASSED, tasks[:2]) == Verdict("10 of 10 points", [])
-    assert fault in full_marks({**PASSED, **changes}, tasks).faults
-
-
-def test_points_for_what_is_not_solved_close(example_release: Release) -> None:
-    assert skeleton_earns_none(example_release, EMPTY) == Verdict("0 points, 2 TODO messages", [])
-    assert list(skeleton_earns_none(example_release, NOT_EMPTY).faults) == LEFT
-    marks = {"notebooks-solved": PASSED, "notebooks-open": EMPTY}
-    assert notebooks_earn_their_share(example_release, marks).faults == []
-    marks = {"notebooks-solved": PASSED | {"1.2": EMPTY["1.2"]}, "notebooks-open": NOT_EMPTY}
-    first, *others = notebooks_earn_their_share(example_release, marks).faults
-    assert first.startswith("with solutions: task 1.2 (attention): 0 of 6, not attempted")
-    assert others == [f"as handed out: {fault}" for fault in LEFT]
-
-
-def test_a_solution_that_earns_another_tasks_points_closes(example_release: Release) -> None:
-    grafts = grafts_of(example_release.assignment)
-    assert list(grafts) == ["task-1.1-alone", "task-1.2-alone", "task-E.1-with-all-regular-ones"]
-    marks = {
-        entry: {number: (PASSED if number in numbers else EMPTY)[number] for number in EMPTY}
-        for entry, numbers in grafts.items()
-    }
-    assert grafts_earn_their_points(example_release, marks) == Verdict("3 versions of the skeleton", [])
-    marks |= {"task-1.1-alone": PASSED, "task-1.2-alone": EMPTY}
-    found = grafts_earn_their_points(example_release, marks).faults
-    assert [fault.partition(", not attempted")[0] for fault in found] == [
-        "task-1.1-alone: task 1.2 (attention) is not solved, and earns 6 points",
-        "task-1.2-alone: task 1.2 (attention): 0 of 6",
-    ]
+def test_wrong_marks_close(example_release: Release, solved, changes: Mapping[str, Mark], faults: list[str]) -> None:
+    assert list(wrong_marks(example_release, solved, EMPTY | changes)) == faults
 
 
 @pytest.mark.parametrize(
@@ -216,5 +173,5 @@ def test_unusable_records_close(project, example_release, monkeypatch, script: s
     (project.root / "autograder" / "__main__.py").write_text(head + script)
     if "sleep" in script:
         monkeypatch.setattr("release.trials.SECONDS", 0.5)
-    results = run_gates([Gate(MARKS, marks_are_right)], project, example_release)
-    assert len(results) == len(MARKS) and all(says in result.faults[0] for result in results)
+    (fault,) = run_gates({"marks": marks_are_right}, project, example_release)["marks"]
+    assert says in fault

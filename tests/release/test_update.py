@@ -1,16 +1,19 @@
 """`python -m release update` on a student's folder: answers stay, news arrive."""
 
+import json
 import os
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from release.__main__ import main
-from release.build import Project
-from release.packing import HANDED_OUT, make_zip
+from release.build import Project, make_release, write_release
+from release.packing import HANDED_OUT
+from release.update import hints_of, merge_notebooks, merge_texts
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"
 
@@ -21,10 +24,11 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def update(project: Project, student: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs the command; returns exit status, stdout and stderr."""
+    """Builds anew and runs the command; returns exit status, stdout and stderr."""
 
-    def call(*arguments: str, folder: Path = student) -> tuple[int, str, str]:
-        status = main(["update", str(folder), "--root", str(project.root), *arguments])
+    def call(*arguments: str) -> tuple[int, str, str]:
+        write_release(make_release(project), project.output)
+        status = main(["update", str(student), "--root", str(project.root), *arguments])
         return status, *capsys.readouterr()
 
     return call
@@ -33,10 +37,7 @@ def update(project: Project, student: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.fixture
 def at_work(project: Project, student: Path, edit) -> Path:
     """A student has solved a task, and the release has been corrected in four files since."""
-    text = (student / "student" / "mean.py").read_text()
-    begin = text.index("    raise NotImplementedError")
-    end = text.index("\n", begin) + 1
-    (student / "student" / "mean.py").write_text(text[:begin] + ANSWER + text[end:])
+    edit(student / "student" / "mean.py", '    raise NotImplementedError("TODO 1.2")\n', ANSWER)
     (student / "student" / "helper.py").write_text("MINE = 1\n")
     edit(project.reference / "mean.py", "TODO 1.2: divide", "TODO 1.2: carefully divide")
     edit(project.reference / "mean.py", "The mean of values, weighted;", "The weighted mean;")
@@ -47,42 +48,35 @@ def at_work(project: Project, student: Path, edit) -> Path:
 
 
 def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
+    before = contents(at_work)
+    assert "merged    student/mean.py" in update("--dry-run")[1] and contents(at_work) == before
     status, out, err = update()
     assert (status, err) == (0, "")
     mean = (at_work / "student" / "mean.py").read_text()
     assert ANSWER in mean and "carefully divide" in mean and "The weighted mean;" in mean
     assert "math.sqrt(d_model)`" in (at_work / "student" / "table.py").read_text()
     assert (at_work / "student" / "helper.py").read_text() == "MINE = 1\n"
-    assert (at_work / "student" / "more.py").is_file()
     for line in ("merged    student/mean.py", "replaced  student/table.py", "added     student/more.py"):
         assert line in out
-    assert update() == (0, f"{at_work}: already up to date\n", "")
-
-
-def test_a_trial_changes_nothing_and_a_backup_holds_what_was_changed(update, at_work: Path) -> None:
-    before = contents(at_work)
-    status, out, _ = update("--dry-run")
-    assert status == 0 and "would be merged    student/mean.py" in out
-    assert contents(at_work) == before
-    assert f"backup: {at_work / 'before-update-1.zip'}\n" in update()[1]
+    assert f"backup: {at_work / 'before-update-1.zip'}\n" in out
     with zipfile.ZipFile(at_work / "before-update-1.zip") as archive:
         kept = {name: archive.read(name) for name in archive.namelist()}
     after = contents(at_work)
     lost = {path for path, content in before.items() if after.get(path) != content}
     assert lost <= kept.keys() and all(kept[path] == before[path] for path in kept)
+    assert update() == (0, f"{at_work}: already up to date\n", "")
 
 
-def test_conflicts_are_named_and_the_students_lines_stay(update, at_work: Path, project: Project, edit) -> None:
-    edit(at_work / "student" / "mean.py", "# TODO 1.2: divide", "# divided: divide")
+def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project, edit) -> None:
+    edit(at_work / "student" / "mean.py", "The mean of values, weighted;", "My mean;")
     (at_work / "grade.py").write_text("mine = 1\n")
     (project.root / "grade.py").write_text("print('new')\n")
+    before = (at_work / "student" / "mean.py").read_text()
     status, out, _ = update()
     assert status == 1
-    assert "conflict  student/mean.py:" in out
-    assert "yours stays; the release's goes beside it, as student/mean.py.new" in out
-    assert "conflict  grade.py: changed by you and by the release" in out
-    mean = (at_work / "student" / "mean.py").read_text()
-    assert ANSWER in mean and "# divided: divide" in mean
+    for path in ("student/mean.py", "grade.py"):
+        assert f"conflict  {path}: yours stays; the release's goes beside it, as {path}.new" in out
+    assert (at_work / "student" / "mean.py").read_text() == before
     assert "carefully divide" in (at_work / "student" / "mean.py.new").read_text()
     assert (at_work / "grade.py").read_text() == "mine = 1\n"
     assert (at_work / "grade.py.new").read_text() == "print('new')\n"
@@ -103,7 +97,7 @@ def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Pr
 
 
 def test_an_update_that_failed_on_the_way_is_finished_by_the_next(update, at_work: Path, monkeypatch) -> None:
-    before = contents(at_work)
+    update("--dry-run")
     replace_file, n_calls = os.replace, 0
 
     def fail_late(source: Path, target: Path) -> None:
@@ -117,8 +111,6 @@ def test_an_update_that_failed_on_the_way_is_finished_by_the_next(update, at_wor
         patch.setattr(os, "replace", fail_late)
         status, _, err = update()
     assert status == 2 and "No space left" in err
-    with zipfile.ZipFile(at_work / "before-update-1.zip") as backup:
-        assert backup.read("student/mean.py") == before["student/mean.py"]
     assert update()[0] == 0
     mean = (at_work / "student" / "mean.py").read_text()
     assert mean.count(ANSWER) == 1 and "carefully divide" in mean and (at_work / "student" / "more.py").is_file()
@@ -127,38 +119,100 @@ def test_an_update_that_failed_on_the_way_is_finished_by_the_next(update, at_wor
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
-    [
-        (lambda folder: (folder / HANDED_OUT).unlink(), "has no .handed_out.zip"),
-        (lambda folder: (folder / HANDED_OUT).write_bytes(b"PK"), "cannot be used"),
-        (lambda folder: (folder / HANDED_OUT).write_bytes(make_zip({"checksums.json": b'{"../x": "1"}'})), "leads out"),
-        (lambda folder: shutil.rmtree(folder), "is not a folder"),
-    ],
+    [(lambda path: path.unlink(), "no such file"), (lambda path: path.write_bytes(b"PK"), "is not an archive")],
 )
 def test_what_cannot_be_updated_is_said_in_one_line(update, student: Path, spoil, says: str) -> None:
-    spoil(student)
+    spoil(student / HANDED_OUT)
     status, out, err = update()
     assert (status, out) == (2, "") and says in err and "Traceback" not in err
 
 
 def test_links_are_not_followed(update, at_work: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
-    (at_work / "before-update-1.zip").symlink_to(outside)
-    assert update()[0] == 0 and not outside.exists() and (at_work / "before-update-2.zip").is_file()
     outside.write_text("secret = 1\n")
     (at_work / "student" / "table.py").unlink()
     (at_work / "student" / "table.py").symlink_to(outside)
     status, _, err = update()
-    assert status == 2 and "is a link" in err
-    assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-3.zip").exists()
+    assert status == 2 and "leads out of the folder" in err
+    assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-1.zip").exists()
 
 
-def test_an_old_archive_that_is_none(update, student: Path, tmp_path: Path) -> None:
-    packed = (student.parent / "student.zip").read_bytes()
-    half = packed.index(b"PK\x01\x02") // 2
-    damaged = packed[:half] + bytes(255 - byte for byte in packed[half : half + 64]) + packed[half + 64 :]
-    outside = make_zip({"a.py": b""})
-    none = "is not a zip archive that can be read ("
-    for content, says in ((b"text", none), (damaged, none), (outside, "has files outside the folder assignment/")):
-        (tmp_path / "old.zip").write_bytes(content)
-        status, _, err = update("--base", str(tmp_path / "old.zip"))
-        assert status == 2 and says in err
+SKELETON = '''"""A module."""
+
+
+class A:
+    def one(self, x):
+        """One."""
+        # TODO 1.1: do one thing,
+        # and do it well.
+        raise NotImplementedError("TODO 1.1")
+
+    def two(self, x):
+        """Two."""
+        given = x + 1
+        # TODO 1.2: do another.
+        raise NotImplementedError("TODO 1.2")
+
+    def three(self, x):
+        # TODO 1.2: this is long.
+        # Really.
+        raise NotImplementedError("TODO 1.2")
+'''
+NEWS = {
+    "hint": ("# TODO 1.1: do one thing,", "# TODO 1.1: do exactly one thing,"),
+    "docstring": ('"""Two."""', '"""Two, (b, s) -> (b, s)."""'),
+    "second": ("# TODO 1.2: do another.", "# TODO 1.2: do another one."),
+    "end": ("this is long.", "this is not so long."),
+}
+ANSWERS = st.lists(st.sampled_from(["y = x", "return y", "", "# mine", "if y:", "    pass"]), min_size=1, max_size=5)
+
+
+def changed(text: str, names) -> str:
+    for name in names:
+        text = text.replace(*NEWS[name])
+    return text
+
+
+def answer(text: str, number: int, lines: list[str]) -> str:
+    """The text with the statement of one TODO replaced."""
+    before, hint, after = text.partition(list(hints_of(text).values())[number])
+    return "".join([before, hint, *(f"        {line}\n" for line in lines), after.partition("\n")[2]])
+
+
+@given(st.dictionaries(st.sampled_from([0, 1, 2]), ANSWERS), st.sets(st.sampled_from(sorted(NEWS))))
+def test_answers_meet_any_news_without_conflict(answers: dict[int, list[str]], news: set[str]) -> None:
+    student, expected = SKELETON, changed(SKELETON, news)
+    for number in sorted(answers, reverse=True):
+        student, expected = answer(student, number, answers[number]), answer(expected, number, answers[number])
+    assert merge_texts(SKELETON, student, changed(SKELETON, news)) == expected
+
+
+def cell(identity: str, source: str, solution: bool = False, **more: object) -> dict:
+    graded = {"nbgrader": {"grade_id": identity, "solution": solution, "grade": False, "locked": not solution}}
+    return {"id": identity, "cell_type": "code", "metadata": graded, "source": source, "outputs": [], **more}
+
+
+def notebook(*cells: dict) -> bytes:
+    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
+
+
+def test_cells_of_students_stay_and_all_others_are_the_releases() -> None:
+    old = notebook(cell("a", "old prose"), cell("b", "raise 1", True), cell("t", "test 1"), cell("c", "raise 2", True))
+    own = {"id": "x", "cell_type": "code", "metadata": {}, "source": "my try", "outputs": [7]}
+    first = {"id": "y", "cell_type": "markdown", "metadata": {}, "source": "my note"}
+    answered, copied = cell("b", "answer", True), cell("b", "a copy", True, id="z")
+    unanswered = cell("c", "raise 2", True)
+    student = notebook(first, cell("a", "spoiled"), answered, copied, own, cell("t", "test 1"), unanswered)
+    new = notebook(
+        cell("a", "new prose"),
+        cell("n", "more"),
+        cell("b", "raise 1", True),
+        cell("t", "test 2"),
+        cell("c", "raise 3", True),
+    )
+    merged = merge_notebooks(old, student, new)
+    cells = json.loads(merged)["cells"]
+    expected = ["my note", "new prose", "more", "answer", "a copy", "my try", "test 2", "raise 3"]
+    assert [cell["source"] for cell in cells] == expected
+    assert "nbgrader" not in cells[4]["metadata"] and len({cell["id"] for cell in cells}) == len(cells)
+    assert merge_notebooks(new, merged, new) == merged
