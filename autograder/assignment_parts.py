@@ -158,12 +158,6 @@ def understanding_of(assignment: Assignment) -> Understanding:
     return cast("Understanding", part_of(assignment, "understanding") or Understanding())
 
 
-def source_of(assignment: Assignment, name: str) -> Source | None:
-    """A module of the assignment as text, to run beside a submission; None where it has none."""
-    path = assignment.folder / f"{name}.py"
-    return (path.name, path.read_text(encoding="utf-8")) if path.is_file() else None
-
-
 @dataclass(frozen=True)
 class Cell:
     """A variant's part of one module, with what it imports."""

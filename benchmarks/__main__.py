@@ -105,10 +105,7 @@ def make_parser() -> Parser:
     sub.add_argument("--keep", type=Path, help="an empty folder for the class and its marks (default: a temporary one)")
 
     text = "planted copies that are found, false alarms among independent solutions, and the CPU time of a class"
-    sub = add("similarity", similarity.measure, text, "--count 300 --copies 50 --seeds 3")
-    add_number(sub, "--count", 300, "submissions of a class")
-    add_number(sub, "--copies", 50, "of them, copies in disguise")
-    add_number(sub, "--seeds", 3, "classes to try")
+    add("similarity", similarity.measure, text)
     return parser
 
 

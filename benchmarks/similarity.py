@@ -1,19 +1,17 @@
 """How well `autograder similar` tells copies from independent solutions: what is found, what is a false alarm.
 
 Independent right solutions are made of components, each drawn from the right variants and spelled by a student's
-habits. Honest limits: the variants come from one repository. Two students who draw the same variant of a component have
-the same text there, but for their habits; most of a class that has heard the same lecture is less alike than that.
+habits. Copies are renamed and reordered, with a little of other habits. Honest limits: the variants come from one
+repository, and two students who draw the same variant of a component have the same text there, but for their habits;
+most of a class that has heard the same lecture is less alike than that. No copy is rewritten further.
 """
 
 import ast
 import json
 import random
 import tempfile
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 
 from tqdm import tqdm
 
@@ -22,13 +20,12 @@ from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, SKELETON
-from reference.data import DataError
 from validity.variants import splice
 
-from .disguises import KINDS, Habits, disguised
 from .processes import print_table, run
 from .submissions import VARIANTS
 
+COUNT, COPIES, SEEDS = 300, 50, 3
 WEIGHT_OF_REFERENCE = 3
 """What the handout suggests is more frequent than any other way."""
 NEEDS = {
@@ -37,89 +34,59 @@ NEEDS = {
     "layers/decoder_from_encoder": ("layers.EncoderLayer", None),
 }
 """Variants that look into a certain way to write another component; None = the reference's."""
+FIXED = {"forward", "generate", "encode", "decode", "get_predictions", "training", "weight", "bias", "self"}
+WORDS = ("out", "tmp", "value", "thing", "part", "item", "res", "cur", "block", "piece", "aux", "inner", "proj", "val")
+LEANINGS = (0, 0, 0.3, 0.6, 0.9)
+"""How often a student does something in one way; copies mix in other habits as often as COPIERS."""
+COPIERS = (0.1,)
+FUNCTIONS = ("softmax", "mean", "transpose", "relu", "sqrt", "flatten", "unflatten", "log_softmax")
+MODULES = ("nn", "F", "torch", "math")
 
 Pool = Mapping[str, Mapping[str, Cell]]
 """By component, "layers.LayerNorm": its variants by name, "layers/norm_flat"."""
-ALL = "all four"
-WAYS = tuple(way for kind in KINDS for way in ((kind,), KINDS))
-"""Disguises in turn: half of the copies have all."""
+Names = frozenset[str]
+"""Both of a pair."""
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A copy: both names, and its disguise."""
-
-    names: frozenset[str]
-    disguise: str
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one class."""
-
-    found: Counter[str]  # planted copies that are listed, by disguise
-    false: int  # pairs that are listed and not planted
-    accused: int  # independent submissions in such a pair
-    independent: int  # submissions that no other one was copied from or to
-
-
-def measure(count: int, copies: int, seeds: int) -> int:
-    """Prints a table; the exit status.
-
-    Raises:
-        DataError: where such a class cannot be made.
-    """
-    if not 0 <= copies <= count // 2:
-        raise DataError(f"--copies {copies}: expected at most half of the {count} submissions")
-    outcomes, planted, seconds = [], Counter[str](), []
-    for seed in tqdm(range(seeds), unit="class", disable=None):
+def measure() -> int:
+    """Prints a table; the exit status."""
+    found, false, seconds = 0, 0, 0.0
+    accused: set[tuple[int, str]] = set()
+    for seed in tqdm(range(SEEDS), unit="class", disable=None):
         with tempfile.TemporaryDirectory() as folder:
-            in_class = write_class(Path(folder, "class"), count, copies, seed)
+            copies = write_class(Path(folder, "class"), COUNT, COPIES, seed)
             done = run("-m", "autograder", "similar", Path(folder, "class"), "--output", Path(folder, "marks"))
             pairs = json.loads(Path(folder, "marks", "similar.json").read_text(encoding="utf-8"))["pairs"]
-        listed = [frozenset((pair["left"], pair["right"])) for pair in pairs]
-        outcomes.append(judged(listed, in_class, count))
-        planted.update(one.disguise for one in in_class)
-        seconds.append(done.cpu)
-    found = sum((one.found for one in outcomes), Counter[str]())
-    accused, independent = (sum(getattr(one, name) for one in outcomes) for name in ("accused", "independent"))
-    rows = [[f"found: {disguise}", found[disguise], planted[disguise]] for disguise in (*KINDS, ALL)]
-    rows += [["found in all", found.total(), planted.total()], ["independent submissions named", accused, independent]]
-    print_table([f"{seeds} classes of {count}, {copies} of them copies", "", "of"], rows)
-    print(f"pairs that are false alarms: {sum(one.false for one in outcomes)}")
-    print(f"CPU seconds a class: {median(seconds):.1f}")
+        listed = {frozenset((pair["left"], pair["right"])) for pair in pairs}
+        found += len(listed & copies)
+        false += len(listed - copies)
+        accused |= {(seed, name) for pair in listed - copies for name in pair}
+        seconds += done.cpu
+    rows = [
+        ["copies that are found", found, SEEDS * COPIES],
+        ["independent submissions named", len(accused), SEEDS * (COUNT - 2 * COPIES)],
+    ]
+    print_table([f"{SEEDS} classes of {COUNT}, {COPIES} of them copies", "", "of"], rows)
+    print(f"pairs that are false alarms: {false}")
+    print(f"CPU seconds a class: {seconds / SEEDS:.1f}")
     return 0
 
 
-def judged(listed: Sequence[frozenset[str]], planted: Sequence[Planted], count: int) -> Outcome:
-    """What the listed pairs of a class of so many submissions are worth."""
-    known = {one.names for one in planted}
-    false = [pair for pair in listed if pair not in known]
-    return Outcome(
-        found=Counter(one.disguise for one in planted if one.names in listed),
-        false=len(false),
-        accused=len({name for pair in false for name in pair}),
-        independent=count - len({name for pair in known for name in pair}),
-    )
-
-
-def write_class(folder: Path, count: int, copies: int, seed: int) -> list[Planted]:
-    """Writes a class, a folder for each student, `student000` and so on; returns the copies."""
+def write_class(folder: Path, count: int, copies: int, seed: int) -> set[Names]:
+    """Writes a class, a folder for each student, `student000` and so on; returns who has copied from whom."""
     assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
     pool = read_pool(assignment.folder / VARIANTS, assignment.contract)
-    class_ = draw_class(pool, reference, count - copies, seed)
-    rng = random.Random(f"copies {seed}")  # noqa: S311  no secret
-    planted = []
-    for number, original in enumerate(rng.sample(range(len(class_)), copies)):
-        kinds = WAYS[number % len(WAYS)]
-        names = frozenset(f"student{one:03d}" for one in (original, len(class_)))
-        planted.append(Planted(names, kinds[0] if len(kinds) == 1 else ALL))
-        class_.append(disguised(class_[original], kinds, rng))
+    rng = random.Random(seed)  # noqa: S311  no secret
+    class_ = [draw(pool, reference, rng) for _ in range(count - copies)]
+    planted = set()
+    for original in rng.sample(range(len(class_)), copies):
+        planted.add(frozenset(f"student{one:03d}" for one in (original, len(class_))))
+        class_.append(disguised(class_[original], rng))
     for number, modules in enumerate(class_):
         own = folder / f"student{number:03d}"
         own.mkdir(parents=True)
-        for file, text in modules.items():
-            (own / file).write_text(text, encoding="utf-8")
+        for module, text in modules.items():
+            (own / f"{module}.py").write_text(text, encoding="utf-8")
     return planted
 
 
@@ -133,21 +100,7 @@ def read_pool(folder: Path, contract: Contract) -> Pool:
     return pool
 
 
-def draw_class(pool: Pool, reference: Sources, count: int, seed: int) -> list[dict[str, str]]:
-    """The modules of independent students: for each the text by file name."""
-    rng = random.Random(f"solutions {seed}")  # noqa: S311  no secret
-    signatures = {
-        node.name: [argument.arg for argument in method.args.args[1:]]
-        for _, text in reference.values()
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ClassDef)
-        for method in node.body
-        if isinstance(method, ast.FunctionDef) and method.name == "__init__"
-    }
-    return [draw(pool, reference, signatures, rng) for _ in range(count)]
-
-
-def draw(pool: Pool, reference: Sources, signatures: Mapping[str, Sequence[str]], rng: random.Random) -> dict[str, str]:
+def draw(pool: Pool, reference: Sources, rng: random.Random) -> dict[str, str]:
     """A student's modules."""
     names: dict[str, str | None] = {
         component: rng.choice([*variants, *WEIGHT_OF_REFERENCE * [None]]) for component, variants in pool.items()
@@ -158,9 +111,126 @@ def draw(pool: Pool, reference: Sources, signatures: Mapping[str, Sequence[str]]
         if name is not None:
             cell = pool[component][name]
             texts[cell.module], _ = splice(texts[cell.module], cell.text, cell.path)
-    habits, found = Habits(rng, signatures), {}
+    habits, found = Habits(rng, LEANINGS), {}
     for module, text in texts.items():
         tree = ast.parse(f"import torch\n{text}")  # habits need it
-        tree.body = [node for node in tree.body if getattr(node, "module", "") != module]  # an import from itself
-        found[f"{module}.py"] = ast.unparse(ast.fix_missing_locations(habits.visit(tree))) + "\n"
+        found[module] = ast.unparse(ast.fix_missing_locations(habits.visit(tree))) + "\n"
     return found
+
+
+def disguised(modules: Mapping[str, str], rng: random.Random) -> dict[str, str]:
+    """A copy of a submission, the text of each module, with other names, order and layout."""
+    trees = {name: ast.parse(text) for name, text in modules.items()}
+    rename([*trees.values()], rng)
+    habits = Habits(rng, COPIERS)
+    for tree in trees.values():
+        habits.visit(tree)
+    for node in nodes_of([*trees.values()]):
+        if isinstance(node, ast.ClassDef):
+            rng.shuffle(node.body)
+        elif isinstance(node, ast.FunctionDef):
+            for place in 2 * [*range(len(node.body) - 1)]:
+                pair = node.body[place : place + 2]
+                if all(assigns_attribute(one) for one in pair) and rng.random() < 0.5:
+                    node.body[place : place + 2] = pair[::-1]
+    return {name: ast.unparse(ast.fix_missing_locations(tree)) + "\n" for name, tree in trees.items()}
+
+
+def nodes_of(trees: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes of some trees."""
+    return (node for tree in trees for node in ast.walk(tree))
+
+
+def rename(trees: Sequence[ast.Module], rng: random.Random) -> None:
+    """Gives other names to what the author has named in classes: locals, attributes of `self`, and methods."""
+    own, others = set[str](), set(FIXED)
+    classes = [one for tree in trees for one in tree.body if isinstance(one, ast.ClassDef)]
+    for node in nodes_of(classes):
+        match node:
+            case ast.Name(name, ast.Store()) | ast.Attribute(ast.Name("self"), name, ast.Store()):
+                own.add(name)
+            case ast.FunctionDef(name):
+                own.add(name)
+    for node in nodes_of(trees):
+        match node:
+            case ast.arg(name) | ast.Constant(str(name)):  # a text may name an attribute, as in `hasattr`
+                others.add(name)
+            case ast.Attribute(value, name) if not (isinstance(value, ast.Name) and value.id == "self"):
+                others.add(name)
+    chosen = sorted(name for name in own - others if not name.startswith("__"))
+    names = {name: f"{rng.choice(WORDS)}_{number}" for number, name in enumerate(chosen)}
+    for node in nodes_of(classes):
+        match node:
+            case ast.Name(name):
+                node.id = names.get(name, name)
+            case ast.Attribute(ast.Name("self"), name):
+                node.attr = names.get(name, name)
+            case ast.FunctionDef(name):
+                node.name = names.get(name, name)
+
+
+def assigns_attribute(statement: ast.stmt) -> bool:
+    """Whether a statement is `self.name = …`, and uses no other attribute of `self`."""
+    match statement:
+        case ast.Assign([ast.Attribute(ast.Name("self"))], value):
+            return not any(isinstance(one, ast.Name) and one.id == "self" for one in ast.walk(value))
+    return False
+
+
+class Habits(ast.NodeTransformer):
+    """Rewrites code by a student's habits: each has a leaning, and is followed here and there, as people do."""
+
+    def __init__(self, rng: random.Random, leanings: Sequence[float]) -> None:
+        """Draws a leaning for each habit."""
+        self.rng, self.choices = rng, leanings
+        self.leanings: dict[str, float] = {}
+
+    def has(self, habit: str) -> bool:
+        """Whether the student follows a habit this time."""
+        return self.rng.random() < self.leanings.setdefault(habit, self.rng.choice(self.choices))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:  # noqa: N802  ast's names, here and below
+        """`dropout(y) + x`, `torch.matmul(a, b)`."""
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(ast.Name() as left, ast.Add(), ast.Call() as right) if self.has("turned sums"):
+                return ast.BinOp(right, ast.Add(), left)
+            case ast.BinOp(left, ast.MatMult(), right) if self.has("matmul"):
+                return called("torch.matmul", [left, right])
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+        """Roots, sizes, and functions of tensors."""
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("math"), "sqrt"), [inner]) if self.has("powers for roots"):
+                return ast.BinOp(inner, ast.Pow(), ast.Constant(0.5))
+            case ast.Call(ast.Attribute(value, "size"), [index]) if self.has("shape for size"):
+                return ast.Subscript(ast.Attribute(value, "shape", ast.Load()), index, ast.Load())
+            case ast.Call(ast.Attribute(value, method), values) if (
+                method in FUNCTIONS
+                and not any(isinstance(part, ast.Name) and part.id in MODULES for part in ast.walk(value))
+                and self.has("functions for methods")
+            ):
+                return called(f"torch.{method}", [value, *values], node.keywords)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:  # noqa: N802
+        """`x = f(g(y))` in two steps."""
+        self.generic_visit(node)
+        body: list[ast.stmt] = []
+        for statement in node.body:
+            match statement:
+                case ast.Assign([ast.Name(name)], ast.Call(args=[ast.Call() as first, *_]) as made) if self.has(
+                    "steps"
+                ):
+                    body.append(ast.Assign([ast.Name(name, ast.Store())], first))
+                    made.args[0] = ast.Name(name, ast.Load())
+            body.append(statement)
+        node.body = body
+        return node
+
+
+def called(name: str, arguments: Sequence[ast.expr], keywords: Sequence[ast.keyword] = ()) -> ast.Call:
+    """A call of a function that is named with its module."""
+    return ast.Call(ast.parse(name, mode="eval").body, [*arguments], [*keywords])

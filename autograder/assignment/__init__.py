@@ -6,7 +6,6 @@
     stand_ins/           what runs in the worker beside submitted code
     expected/            what correct code computes, whatever the layout of its parameters
     training_check.py    does the whole learn?
-    translating_again.py with a submitted checkpoint, in the worker
     learned_model.py     what a model looks at whose checkpoint was handed in
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis

@@ -1,7 +1,6 @@
 """What the model learned that was handed in with the code: where it looks as it translates, and its training curve.
 
-No points depend on it. The checkpoint is opened in the worker that has been graded, by `stand_ins/models.py`;
-`translating_again.py` says why it opens checkpoints in another way.
+No points depend on it. The checkpoint is opened in the worker that has been graded, by `stand_ins/models.py`.
 """
 
 from __future__ import annotations

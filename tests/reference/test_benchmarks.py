@@ -10,19 +10,11 @@ from given.config import COURSE, Config
 from validity import __main__ as validity
 
 
-@pytest.mark.parametrize(
-    "arguments, message",
-    [
-        (["ablations", "--train", "latin"], "latin: not UTF-8 text (byte 0)"),
-        (["similarity", "--count", "3", "--copies", "2"], "--copies 2: expected at most half of the 3 submissions"),
-    ],
-)
-def test_what_cannot_be_measured_is_told_in_one_line(arguments, message, tmp_path, monkeypatch, capsys):
+def test_what_cannot_be_measured_is_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin").write_bytes("é".encode("latin-1"))
-    assert main(arguments) == 2
-    printed = capsys.readouterr().err
-    assert printed.startswith(f"benchmarks: {message}") and printed.count("\n") == 1
+    assert main(["ablations", "--train", "latin"]) == 2
+    assert capsys.readouterr().err == "benchmarks: latin: not UTF-8 text (byte 0)\n"
 
 
 @pytest.mark.parametrize("make, does", [(make_parser, "measure"), (validity.make_parser, "proof")])

@@ -1,18 +1,28 @@
-"""Pairs and groups of submissions that share more than chance explains, with the places of what they share."""
+"""Pairs of submissions that have most of what their students wrote in common, with the places.
+
+A statement weighs ln((n + 1) / holders): what many of a class of n have weighs little, and what more than half of it
+has is common knowledge and weighs nothing. What two submissions share is compared with all that the smaller of the two
+has, so that a copy cannot be thinned by code that is added to it. Mistakes in translations are compared likewise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .chance import Chances, chances_of, connected
-from .reading import Print, Written
-from .translations import HIGHEST_BLEU, TranslationFindings, compare_translations
+from .reading import Found, Written
 
-BY_CHANCE = 0.01
-"""Pairs are listed as long as chance would name at most this share of the students."""
+ALIKE = 0.8
+"""Pairs that share at least so much are listed: by `python -m benchmarks similarity` copies in disguise share 0.87 and
+more, independent solutions up to 0.79."""
+COMMON, FEW = 0.5, 4
+"""What more than this share of a class has is common knowledge, but not what so few have."""
+LEAST = 40.0
+"""Weight of what a submission has, below which equal parts may be luck; an ordinary one has 150."""
 MOST_PAIRS = 200
 
 
@@ -31,18 +41,16 @@ class Match:
     component: str  # of the contract, or "layers: other code"
     left: tuple[Place, ...]  # the places in the first submission, by module
     right: tuple[Place, ...]  # in the second one
-    one_in: float  # in how many of the class's pairs one shares as much there
-    others: tuple[int, int]  # how many other submissions have the least, and the most frequent piece of it
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that share more than chance explains."""
+    """Two submissions that share much."""
 
     left: str  # the key of the first one
     right: str  # of the second one
-    expected: float  # pairs with as much in common that chance would bring in this class
-    matches: tuple[Match, ...]  # the most telling one first
+    share: float  # of what the smaller of the two has
+    matches: tuple[Match, ...] = ()  # the one with most lines first; none for translations
 
 
 @dataclass(frozen=True)
@@ -50,55 +58,79 @@ class Findings:
     """What a comparison of a class has found."""
 
     compared: tuple[str, ...]  # the keys of the submissions that were compared
-    pairs: tuple[Pair, ...]  # those that are listed, the least probable one first
-    groups: tuple[tuple[str, ...], ...]  # submissions that are connected by listed pairs, where there are three or more
+    pairs: tuple[Pair, ...]  # those that are listed, the most alike first
     unread: Mapping[str, str]  # reasons by key, of submissions that could not be compared
-    translations: TranslationFindings  # what their translations show
+    translations: int  # how many files of translations were compared
+    same_translations: tuple[tuple[str, ...], ...]  # keys of those that share their mistakes, the largest group first
 
 
-def find_matches(
-    written: Mapping[str, Written], by_chance: float = BY_CHANCE, highest_bleu: float = HIGHEST_BLEU
-) -> Findings:
-    """Compares what the students of a class wrote, by the submission's key.
-
-    Pairs are listed as long as chance would name at most `by_chance` of the students; no model reaches `highest_bleu`.
-    """
-    keys = [key for key, one in written.items() if not one.problem]
-    hashes = [{name: {one.hash for one in prints} for name, prints in written[key].prints.items()} for key in keys]
-    chances = chances_of(hashes)
-    most = by_chance * len(keys) / 2  # a pair names two
-    rows, columns = np.nonzero(np.triu(chances.expected <= most, 1))
-    order = np.argsort(chances.expected[rows, columns], kind="stable")[:MOST_PAIRS]
+def find_matches(written: Mapping[str, Written]) -> Findings:
+    """Compares what the students of a class wrote, by the submission's key."""
+    read = {key: one for key, one in written.items() if not one.problem}
+    texts = {key: {one.text for one in own.statements} for key, own in read.items()}
+    telling = holders_of(texts.values())
     pairs = []
-    for i, j in ((int(rows[n]), int(columns[n])) for n in order):
-        matches = matches_of(written[keys[i]], written[keys[j]], chances, (i, j))
-        pairs.append(Pair(keys[i], keys[j], float(chances.expected[i, j]), matches))
+    for left, right, share in alike(texts)[:MOST_PAIRS]:
+        shared = texts[left] & texts[right] & telling.keys()
+        pairs.append(Pair(left, right, share, matches_of(read[left].statements, read[right].statements, shared)))
     unread = {key: one.problem for key, one in written.items() if one.problem}
-    files = {key: one.translations for key, one in written.items() if one.translations}
-    translations = compare_translations(files, by_chance, highest_bleu)
-    groups = tuple(group for group in connected((pair.left, pair.right) for pair in pairs) if len(group) > 2)
-    return Findings(tuple(keys), tuple(pairs), groups, unread, translations)
+    mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
+    same = connected((left, right) for left, right, _ in alike(mistakes))
+    return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same)
 
 
-def matches_of(left: Written, right: Written, chances: Chances, place: tuple[int, int]) -> tuple[Match, ...]:
-    """What two submissions share, by component."""
-    found = []
-    for component in left.prints.keys() & right.prints.keys():
-        ours, theirs = left.prints[component], right.prints[component]
-        shared = {one.hash for one in ours} & {one.hash for one in theirs}
-        shared -= chances.common[component]
-        if shared:
-            others = [chances.holders[component][one] - 2 for one in shared]
-            one_in = float(np.exp(chances.surprise[component][place]))
-            both = places_of(ours, shared), places_of(theirs, shared)
-            found.append(Match(component, *both, one_in, (min(others), max(others))))
-    return tuple(sorted(found, key=lambda one: (-one.one_in, one.component)))
+def alike(sets: Mapping[str, AbstractSet[int]]) -> list[tuple[str, str, float]]:
+    """Pairs of keys that share much, with the share, the most alike first."""
+    keys = list(sets)
+    shares = shares_of(sets.values())
+    rows, columns = np.nonzero(np.triu(shares >= ALIKE, 1))
+    found = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
+    return sorted(found, key=lambda pair: (-pair[2], pair[:2]))
 
 
-def places_of(prints: Sequence[Print], shared: set[int]) -> tuple[Place, ...]:
-    """Where the shared fingerprints stand, by module."""
-    lines: dict[str, set[int]] = {}
-    for one in prints:
-        if one.hash in shared:
-            lines.setdefault(one.module, set()).update(one.lines)
-    return tuple(Place(module, tuple(sorted(own))) for module, own in sorted(lines.items()))
+def holders_of(sets: Collection[AbstractSet[int]]) -> dict[int, list[int]]:
+    """The numbers of the submissions that have it, for whatever is not common knowledge in a class."""
+    holders: dict[int, list[int]] = {}
+    for number, own in enumerate(sets):
+        for one in own:
+            holders.setdefault(one, []).append(number)
+    return {one: numbers for one, numbers in holders.items() if len(numbers) <= max(FEW, COMMON * len(sets))}
+
+
+def shares_of(sets: Collection[AbstractSet[int]]) -> NDArray[np.float64]:
+    """How much each pair has in common, of what the smaller of the two has."""
+    shared = np.zeros((len(sets), len(sets)))
+    for numbers in holders_of(sets).values():
+        shared[np.ix_(numbers, numbers)] += np.log((len(sets) + 1) / len(numbers))
+    weights = np.diag(shared)
+    shares: NDArray[np.float64] = shared / np.minimum.outer(weights, weights).clip(LEAST)
+    return shares
+
+
+def matches_of(left: Iterable[Found], right: Iterable[Found], shared: AbstractSet[int]) -> tuple[Match, ...]:
+    """Where two submissions have the same statements, by component."""
+    ours, theirs = places_of(left, shared), places_of(right, shared)
+    found = [Match(component, ours[component], theirs[component]) for component in ours.keys() & theirs.keys()]
+    return tuple(sorted(found, key=lambda one: (-sum(len(place.lines) for place in one.left), one.component)))
+
+
+def places_of(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[str, tuple[Place, ...]]:
+    """Where the shared statements stand, by component and module."""
+    lines: dict[str, dict[str, set[int]]] = {}
+    for one in statements:
+        if one.text in shared:
+            lines.setdefault(one.component, {}).setdefault(one.module, set()).update(one.lines)
+    return {
+        component: tuple(Place(module, tuple(sorted(own))) for module, own in sorted(by_module.items()))
+        for component, by_module in lines.items()
+    }
+
+
+def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """What pairs connect, perhaps through others: each group in order, the largest one first."""
+    group_of: dict[str, set[str]] = {}
+    for left, right in pairs:
+        joined = group_of.get(left, {left}) | group_of.get(right, {right})
+        group_of.update(dict.fromkeys(joined, joined))
+    groups = {tuple(sorted(group)) for group in group_of.values()}
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))

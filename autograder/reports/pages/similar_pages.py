@@ -1,4 +1,4 @@
-"""Similar submissions side by side, and checkpoints that do not give the translations that were handed in."""
+"""Similar submissions side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from foundation.assignment_file import Assignment
 
 from ...classroom.entries import Roll
 from ...classroom.similarity import Findings, Pair, Place, Written
-from ...classroom.similarity.translations import SameGroup
 from ..html import CodeLine, Excerpt, code_line
 from .writing import SIMILAR, others_in, pages_of, write_page
 
@@ -33,8 +32,6 @@ def write_similar_page(
         "further": findings.pairs[MOST_SHOWN:],
         "names": {key: names.get(key, key) for key in written},
         "pages": pages_of(written, output),
-        "words": in_words,
-        "share": share_in_words,
     }
     write_page("similar.html", output / SIMILAR, view, **others_in(output))
 
@@ -75,21 +72,3 @@ def lines_of(place: Place, written: Written) -> Iterator[CodeLine]:
         before = number
     if len(near) > MOST_LINES:
         yield CodeLine("", f"… and {len(near) - MOST_LINES} lines more")
-
-
-def in_words(expected: float) -> str:
-    """A number of expected pairs: "in one of 330 classes like this"."""
-    if expected > 0.5:
-        return f"{expected:.1f} such pairs in a class like this"
-    return f"in one of {rounded(1 / expected)} classes like this" if expected > 1e-9 else "practically never"
-
-
-def share_in_words(group: SameGroup) -> str:
-    """How alike the files of a group are: "97%", "82% to 100%"."""
-    least, most = f"{group.least:.0%}", f"{group.most:.0%}"
-    return most if least == most else f"{least} to {most}"
-
-
-def rounded(number: float) -> str:
-    """A number with two significant digits."""
-    return f"{float(f'{number:.1e}'):,.0f}"

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from benchmarks.similarity import judged, write_class
+from benchmarks.similarity import write_class
 
 COUNT, COPIES = 24, 2
 pytestmark = pytest.mark.slow  # two classes are compared
@@ -20,7 +20,7 @@ def compared(tmp_path_factory):
     folder = tmp_path_factory.mktemp("similar")
     class_ = folder / "class"
     planted = write_class(class_, COUNT, COPIES, seed=11)
-    [copy, *_] = sorted(planted[0].names)
+    copy = min(frozenset().union(*planted))
     layers = class_ / copy / "attention.py"
     layers.write_text(f"open({str(folder / 'ran')!r}, 'w')\n# {MARKUP}\n{layers.read_text()}  # {MARKUP}\n")
     for name, text in (("broken", "def ("), ("deep", "x = " + "-" * 50_000 + "1"), ("long", "x = 1" + "+1" * 1500)):
@@ -38,11 +38,8 @@ def compared(tmp_path_factory):
 def test_copies_are_found_and_nobody_else(compared):
     output, planted = compared
     content = json.loads((output / "similar.json").read_text())
-    pairs = [frozenset((one["left"], one["right"])) for one in content["pairs"]]
-    outcome = judged(pairs, planted, COUNT)
-    assert outcome.found.total() == COPIES and outcome.false == 0
+    assert {frozenset((one["left"], one["right"])) for one in content["pairs"]} == planted
     assert content["names"][content["pairs"][0]["left"]].startswith("Name of student")
-    assert all(one["expected"] < 0.2 for one in content["pairs"])
 
 
 def test_what_cannot_be_read_is_named_with_the_reason(compared):
@@ -58,15 +55,8 @@ def test_both_places_stand_side_by_side_as_text(compared):
     page = (output / "similar.html").read_text()
     assert "<script>" not in page and "<img" not in page and "&lt;script&gt;" in page
     assert "not proof" in page and "attention.py, lines" in page and "default-src &#39;none&#39;" not in page
-    for name in planted[0].names:
+    for name in frozenset().union(*planted):
         assert f"Name of {name}" in page
-
-
-def test_mistakes_are_one_line(tmp_path, capsys):
-    for share in ("0", "2"):
-        assert main(["similar", str(tmp_path), "--output", str(tmp_path / "m"), "--by-chance", share]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1 and "--by-chance" in error
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
