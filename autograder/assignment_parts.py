@@ -81,17 +81,19 @@ class LearnedModel(Protocol):
 class Scene(Protocol):
     """A call of a component with small arguments, all of whose axes differ in length.
 
-    It is told in words, with code between backquotes; `axes` says what an axis of a length is, 4: "heads"; the method
-    is "" for a function.
+    It is told in words, with code between backquotes; `axes` says what an axis of a length is, 4: "heads".
     """
 
     told: str
     axes: Mapping[int, str]
-    method: str
     inputs: Sequence[Any]
 
-    def run(self, submission: Any, /) -> Any:
-        """Makes the call; what it returns may be anything."""
+    def subject(self, submission: Any, /) -> Any:
+        """What is called: a function, or a module."""
+        ...
+
+    def watch(self, submission: Any, subject: Any, places: Any, /) -> Any:
+        """Makes the call, and returns what each place holds and how often it is run: see `testing/own_questions`."""
         ...
 
 

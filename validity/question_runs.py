@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,9 @@ class Reader:
         [meant] = [s for s in own_statements(self.intake, question.component) if s.node.lineno == int(line)]
         is_after = f"once line {line} has run" in question.text[1]
         with self._opened(self.intake.sources) as submission:
-            return self._seen_at(meant.lines, question, lambda: scene.run(submission), code, is_after)[0]
+            subject = scene.subject(submission)
+            call = partial(submission.call, subject) if isinstance(subject, str) else subject
+            return self._seen_at(meant.lines, question, lambda: call(*scene.inputs), code, is_after)[0]
 
     def _seen_at(
         self, lines: range, question: Question, call: Callable[[], object], code: str = "1", is_after: bool = False

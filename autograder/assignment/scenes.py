@@ -24,29 +24,21 @@ class Scene:
         component: "layers.LayerNorm".
         told: the call in words.
         axes: length -> what an axis of that length is.
-        made_with: arguments of the constructor.
+        made_with: arguments of the constructor; None for a function.
         inputs: of the call.
-        method: that is called; "" for a function.
     """
 
     component: str
     told: str
     axes: Mapping[int, str]
-    made_with: Mapping[str, Any]
+    made_with: Mapping[str, Any] | None
     inputs: tuple[Tensor | None, ...]
-    method: str = "forward"
-
-    def run(self, submission: SubmissionUnderTest) -> Any:
-        """Makes the call."""
-        if not self.method:
-            return submission.call(self.component, *self.inputs)
-        module = submission.build(self.component, **self.made_with).eval()
-        call: Callable[..., Any] = module if self.method == "forward" else getattr(module, self.method)
-        return call(*self.inputs)
 
     def subject(self, submission: SubmissionUnderTest) -> Any:
         """What is called: the function, or a module, which has random parameters."""
-        return submission.build(self.component, **self.made_with).eval() if self.method else self.component
+        if self.made_with is None:
+            return self.component
+        return submission.build(self.component, **self.made_with).eval()
 
     def watch(self, submission: SubmissionUnderTest, subject: Any, *arguments: Any) -> Any:
         """Makes the call of a function or of a `forward`, and looks on: see `stand_ins/watching.py`."""
@@ -74,7 +66,7 @@ def attention(case: Case) -> Scene:
     )
     axes = {b: "sentences", h: "heads", q: "queries", k: "keys", d: "features of a head"}
     inputs = (normal(case, b, h, q, d), normal(case, b, h, k, d), normal(case, b, h, k, d), padding(b, k))
-    return Scene("attention.scaled_dot_product_attention", told, axes, {}, inputs, method="")
+    return Scene("attention.scaled_dot_product_attention", told, axes, None, inputs)
 
 
 def multi_head(case: Case) -> Scene:
@@ -108,7 +100,7 @@ def attention_by_hand(case: Case) -> Scene:
         f"the keys ({first}, 0, 0, 0) and (0, {second}, 5, 5), and the values (1, 0, 0, 3) and (0, 2, 4, 0)."
     )
     inputs = (query.view(1, 1, 1, 4), key.view(1, 1, 2, 4), value.view(1, 1, 2, 4))
-    return Scene("attention.scaled_dot_product_attention", told, {}, {}, inputs, method="")
+    return Scene("attention.scaled_dot_product_attention", told, {}, None, inputs)
 
 
 def norm_by_hand(case: Case) -> Scene:

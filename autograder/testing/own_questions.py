@@ -67,7 +67,10 @@ class OwnQuestions:
 
 @dataclass(frozen=True)
 class Place:
-    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of."""
+    """An expression that is looked at: after a statement that sets it, or before the one that it is a part of.
+
+    The statement is told by its first and last line in the module.
+    """
 
     first: int
     last: int
@@ -89,20 +92,20 @@ def ask(
     """
     lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
-    places = list(_places("\n".join(lines.values())))[:MOST_PLACES]
-    numbers = list(lines)
+    numbers = {line: number for number, line in enumerate(lines, start=1)}
+    places = places_in(lines)
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
     scene = make(Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
-    facts, times = _watch(submission, scene, subject, places, numbers)
+    facts, times = watch(submission, scene, subject, places)
     by_numbers = _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw)
     kinds = [
         next(by_numbers, None),
         _asked_for_change(submission, scene, subject, places, numbers, facts),
-        _asked_for_runs(scene, places, times, draw),
+        _asked_for_runs(scene, places, numbers, times, draw),
     ]
     kinds = draw.sample(kinds, len(kinds))
-    shapes = _asked_for_shapes(scene, places, facts, times, draw)
+    shapes = _asked_for_shapes(scene, places, numbers, facts, times, draw)
     more = [one for one in [next(shapes, None), *kinds] if one is not None]
     questions = [*more, *by_numbers, *shapes][:N_QUESTIONS]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
@@ -133,11 +136,17 @@ def lines_of(component: str, sources: Sources) -> dict[int, str]:
     return {n: line.rstrip() for n, line in numbered if n not in hidden and not COMMENT.fullmatch(line)}
 
 
-def _places(text: str) -> Iterator[Place]:
-    """Where a component can be looked at: the names that its statements set, and parts of what it returns."""
+def places_in(lines: Mapping[int, str]) -> list[Place]:
+    """Where a component can be looked at: the names that its statements set, and parts of what it returns.
+
+    Args:
+        lines: of the component, see `lines_of`.
+    """
+    text, numbers = "\n".join(lines.values()), list(lines)
     tree = ast.parse(text)
     blocks = [node for node in ast.walk(tree) if isinstance(node, BLOCKS)]
     inside = {id(one) for block in blocks for one in ast.walk(block)}
+    places: list[Place] = []
     for node in ast.walk(tree):
         codes: list[tuple[str, bool]] = []
         match node:
@@ -152,25 +161,33 @@ def _places(text: str) -> Iterator[Place]:
                 codes = [(code, False) for code in shown if code and "\n" not in code and "_(" not in code]
         for code, is_after in codes:
             if len(code) <= MOST_CHARACTERS and isinstance(node, ast.stmt):
-                yield Place(node.lineno, node.end_lineno or node.lineno, code, is_after, id(node) in inside)
+                first, last = numbers[node.lineno - 1], numbers[(node.end_lineno or node.lineno) - 1]
+                places.append(Place(first, last, code, is_after, id(node) in inside))
+    return places[:MOST_PLACES]
 
 
-def _watch(
-    submission: SubmissionUnderTest, scene: Any, subject: Any, places: Sequence[Place], lines: Sequence[int]
+def watch(
+    submission: SubmissionUnderTest, scene: Any, subject: Any, places: Sequence[Place]
 ) -> tuple[list[Tensor | None], list[int]]:
     """What the places hold in a call, and how often their statements are run."""
-    wanted = [[lines[one.first - 1], lines[one.last - 1], one.code, one.is_after] for one in places]
+    wanted = [[one.first, one.last, one.code, one.is_after] for one in places]
     facts, times = scene.watch(submission, subject, wanted)
     kept = [one if isinstance(one, Tensor) else None for one in facts]
     return (kept + [None] * len(places))[: len(places)], [int(one) for one in times][: len(places)]
 
 
-def _where(place: Place) -> str:
-    return f"`{place.code}` {'once' if place.is_after else 'in'} line {place.first}{' has run' * place.is_after}"
+def where(place: Place, number: object) -> str:
+    """An expression with the number of its line, in a question."""
+    return f"`{place.code}` {'once' if place.is_after else 'in'} line {number}{' has run' * place.is_after}"
 
 
 def _asked_for_shapes(
-    scene: Any, places: Sequence[Place], facts: Sequence[Tensor | None], times: Sequence[int], draw: random.Random
+    scene: Any,
+    places: Sequence[Place],
+    numbers: Mapping[int, int],
+    facts: Sequence[Tensor | None],
+    times: Sequence[int],
+    draw: random.Random,
 ) -> Iterator[OwnQuestion]:
     """Shapes of several axes, each once; those that are handed over already come last."""
     given = {tuple(one.shape) for one in scene.inputs if isinstance(one, Tensor)}
@@ -182,25 +199,30 @@ def _asked_for_shapes(
         if shape and shape not in seen:
             seen.add(shape)
             first = " for the first time" * (times[places.index(place)] > 1)
-            yield OwnQuestion(f"The call is {scene.told}\n   What is the shape of {_where(place)}{first}?", shape)
+            asked = f"What is the shape of {where(place, numbers[place.first])}{first}?"
+            yield OwnQuestion(f"The call is {scene.told}\n   {asked}", shape)
 
 
 def _asked_for_numbers(
-    submission: SubmissionUnderTest, scene: Any, places: Sequence[Place], lines: Sequence[int], draw: random.Random
+    submission: SubmissionUnderTest,
+    scene: Any,
+    places: Sequence[Place],
+    numbers: Mapping[int, int],
+    draw: random.Random,
 ) -> Iterator[OwnQuestion]:
     """A few numbers of a call by hand, each once, which are not all the same as its inputs'."""
     if not scene:
         return
-    facts, _ = _watch(submission, scene, scene.subject(submission), places, lines)
+    facts, _ = watch(submission, scene, scene.subject(submission), places)
     given = [one.flatten().tolist() for one in scene.inputs if isinstance(one, Tensor)]
     fitting: dict[tuple[float, ...], Place] = {}
     for place, fact in draw.sample(pairs := list(zip(places, facts, strict=True)), len(pairs)):
-        numbers = tuple(fact.double().flatten().tolist()) if fact is not None and fact.dtype is not torch.bool else ()
-        if 0 < len(numbers) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in numbers) and [*numbers] not in given:
-            fitting.setdefault(tuple(round(one, 4) for one in numbers), place)
-    for numbers, place in fitting.items():
-        text = f"The call is {scene.told}\n   Which numbers are in {_where(place)}? Two decimals are enough."
-        yield OwnQuestion(text, numbers)
+        held = tuple(fact.double().flatten().tolist()) if fact is not None and fact.dtype is not torch.bool else ()
+        if 0 < len(held) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in held) and [*held] not in given:
+            fitting.setdefault(tuple(round(one, 4) for one in held), place)
+    for held, place in fitting.items():
+        asked = f"Which numbers are in {where(place, numbers[place.first])}? Two decimals are enough."
+        yield OwnQuestion(f"The call is {scene.told}\n   {asked}", held)
 
 
 def _asked_for_change(
@@ -208,7 +230,7 @@ def _asked_for_change(
     scene: Any,
     subject: Any,
     places: Sequence[Place],
-    lines: Sequence[int],
+    numbers: Mapping[int, int],
     facts: Sequence[Tensor | None],
 ) -> OwnQuestion | None:
     """Which line is the first to compute something else where the mask forbids one key more."""
@@ -220,13 +242,13 @@ def _asked_for_change(
     mask[cell] = ~mask[cell]
     inputs = [*scene.inputs]
     inputs[masks[0]] = mask
-    others, _ = _watch(submission, replace(scene, inputs=tuple(inputs)), subject, places, lines)
+    others, _ = watch(submission, replace(scene, inputs=tuple(inputs)), subject, places)
     changed = [
-        place.first
+        numbers[place.first]
         for place, one, other in zip(places, facts, others, strict=True)
         if one is not None and other is not None and one.shape == other.shape and not torch.equal(one, other)
     ]
-    if not changed or min(changed) == min((place.first for place in places), default=0):
+    if not changed or min(changed) == min(numbers[place.first] for place in places):
         return None
     where = ", ".join(map(str, (mask.shape[0] - 1, *cell[1:])))
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
@@ -235,14 +257,15 @@ def _asked_for_change(
 
 
 def _asked_for_runs(
-    scene: Any, places: Sequence[Place], times: Sequence[int], draw: random.Random
+    scene: Any, places: Sequence[Place], numbers: Mapping[int, int], times: Sequence[int], draw: random.Random
 ) -> OwnQuestion | None:
     """How often a line in a branch or a loop is run."""
     inner = sorted({(place.first, n) for place, n in zip(places, times, strict=True) if place.is_in_block or n > 1})
     if not inner:
         return None
     line, n = draw.choice(inner)
-    return OwnQuestion(f"The call is {scene.told}\n   How often is line {line} run? 0 = never.", (float(n),))
+    asked = f"How often is line {numbers[line]} run? 0 = never."
+    return OwnQuestion(f"The call is {scene.told}\n   {asked}", (float(n),))
 
 
 def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
