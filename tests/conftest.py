@@ -114,14 +114,14 @@ def reference():
 
 @pytest.fixture
 def short_tests(monkeypatch) -> Iterator[None]:
-    """Component tests in this process end after a second of CPU time, or five seconds of waiting.
+    """Component tests in this process end after half a second of CPU time, or three seconds of waiting.
 
     The alarm's exception would be lost in a callback of the garbage collector (Hypothesis sets one).
     """
     from validity import run_tests
 
-    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 1.0)
-    monkeypatch.setattr(run_tests, "WAIT_SECONDS", 5.0)
+    monkeypatch.setattr(run_tests, "SECONDS_A_TEST", 0.5)
+    monkeypatch.setattr(run_tests, "WAIT_SECONDS", 3.0)
     kept = gc.callbacks[:]
     gc.callbacks.clear()
     yield

@@ -23,12 +23,12 @@ def test_sample(zygote, fault_id):
 
 
 @pytest.mark.slow
-def test_every_sixteenth_fault_in_one_of_the_layouts(zygote):
+def test_a_sample_of_faults_in_one_of_the_layouts(zygote, sampled):
     rows = []
     for number, layout in enumerate(("fused", "per-head", "reversed")):
-        faults = read_catalogue()[::16][number::3]
+        faults = sampled(read_catalogue()[::16][number::3], 2)
         rows += recognise(faults, [layout], read_assignment(), REFERENCE, zygote, seed=5)
-    assert len(rows) > 30
+    assert len(rows) >= 15
     missed = [(row.fault, row.layout, row.named) for row in rows if not row.is_right]
     assert share(rows) >= 0.95, missed
     assert share_alone(rows) >= 0.92, [(row.fault, row.layout) for row in rows if row.group > 1]
