@@ -17,7 +17,6 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -31,8 +30,6 @@ Answer = TypeVar("Answer")
 FAILED = 70
 """Exit status of a child whose work raised an exception."""
 PR_SET_PDEATHSIG = 1
-TOGETHER = 10
-"""Items that one child answers for: a fork takes longer than many an answer."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +39,11 @@ class Ended:
     Attributes:
         status: the child's exit status, or minus the signal that ended it.
         reason: why the work was not completed; empty if it was.
-        raised: whether it was for an exception that the work raised.
         was_killed: whether a signal has ended it that neither the work nor its time limit explains.
     """
 
     status: int
     reason: str = ""
-    raised: bool = False
     was_killed: bool = False
 
 
@@ -81,7 +76,7 @@ class _Child(Generic[Job]):
         if self.is_late:
             return Ended(status, f"it took longer than {self.seconds:g} s")
         if self.raised:
-            return Ended(status, self.raised, raised=True)
+            return Ended(status, self.raised)
         if status > 0:
             return Ended(status, f"ended with status {status}")
         return Ended(status, f"ended by signal {-status}", was_killed=True)
@@ -112,10 +107,9 @@ def run_forked(
                 job = jobs.popleft()
                 receiver, sender = context.Pipe(duplex=False)
                 process = context.Process(target=_child, args=(work, job, sender, os.getpid()))
-                with interrupts_held():  # until it is known that there is a child to be ended
-                    process.start()
-                    sender.close()  # so that the pipe ends with the child
-                    running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
+                process.start()
+                sender.close()  # so that the pipe ends with the child
+                running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
             left = min(child.deadline for child in running.values()) - time.monotonic()
             yield from _messages(running, wait(running, None if left == math.inf else max(0.0, left)))
     finally:
@@ -128,9 +122,7 @@ def run_forked(
 def ask_forked(
     items: Sequence[Item], answer: Callable[[Item], Answer], seconds: float, n_children: int = 1
 ) -> Iterator[tuple[Item, Answer | Ended]]:
-    """One answer for each item; a child gives several, one after another.
-
-    Where a child ends before the last of its answers, each of those that are left gets a child of its own.
+    """One answer for each item, from a child of its own.
 
     Args:
         items: any objects.
@@ -139,27 +131,14 @@ def ask_forked(
         n_children: how many run at a time.
 
     Yields:
-        Each item once: with its answer, or with how its own child ended without one.
+        Each item once: with its answer, or with how its child ended without one.
     """
-    together = min(TOGETHER, max(1, -(-len(items) // n_children)))
-
-    def work(numbers: range) -> Iterator[tuple[int, Answer]]:
-        for number in numbers:
-            yield number, answer(items[number])
-
-    jobs = deque(range(start, min(start + together, len(items))) for start in range(0, len(items), together))
     answered = set()
-    for numbers, message in run_forked(jobs, work, seconds, n_children):
-        if not isinstance(message, Ended):
-            number, found = message
-            answered.add(number)
-            yield items[number], found
-            continue
-        left = [number for number in numbers if number not in answered]
-        if len(numbers) > 1:
-            jobs.extend(range(number, number + 1) for number in left)
-        else:
-            yield from ((items[number], message) for number in left)
+    numbers = deque(range(len(items)))
+    for number, message in run_forked(numbers, lambda number: [answer(items[number])], seconds, n_children):
+        if not isinstance(message, Ended) or number not in answered:
+            yield items[number], message
+        answered.add(number)
 
 
 def _messages(
@@ -196,24 +175,10 @@ def end_with_parent(parent: int) -> None:
         os._exit(FAILED)
 
 
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Lets Ctrl-C wait until the end of the block.
-
-    Around a fork Python runs functions of its modules, ignores what they raise, and so would forget the interrupt.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connection, parent: int) -> None:
     end_with_parent(parent)
     gc.freeze()  # or the collector would look at all that is shared with the parent, and so copy it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children itself
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     status = FAILED
     try:
         for message in work(job):

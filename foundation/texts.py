@@ -117,20 +117,21 @@ def with_comment(message: str, lines: Sequence[str], line: int) -> str:
     Returns:
         `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
     """
-    label = _LABEL.fullmatch(message)
-    if not label or not 1 < line <= len(lines):
-        return message
+    label, found = _LABEL.fullmatch(message), hint_above(lines, line)
+    return f"{message}: {found[1]}" if label and found and found[0] == label[1] else message
+
+
+def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:
+    """The number and the text of the TODO in the comment directly above a line, from 1; None where there is none."""
     parts: list[str] = []
-    for above in range(line - 2, -1, -1):
-        comment = lines[above].strip()
-        if not comment.startswith("#"):
-            break
+    for above in reversed(lines[: max(line - 1, 0)]):
+        comment = above.strip()
         if match := COMMENT.fullmatch(comment):
-            if match["number"] != label[1]:
-                break
-            return " ".join(filter(None, [f"{message}:", match["text"].strip(), *reversed(parts)]))
+            return match["number"], " ".join(filter(None, [match["text"].strip(), *reversed(parts)]))
+        if not comment.startswith("#"):
+            return None
         parts.append(comment.lstrip("#").strip())
-    return message
+    return None
 
 
 def told_by(error: NotImplementedError) -> str:

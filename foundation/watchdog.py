@@ -5,22 +5,15 @@ Windows lacks the timers. Students may test their own code there: nothing limits
 
 from __future__ import annotations
 
-import _weakrefset
 import contextlib
 import signal
 import threading
 import time
-import weakref
 from collections.abc import Iterator
 from types import FrameType
 
 AGAIN_SECONDS = 1.0
-"""The exception is raised again at this interval, in case the block caught it."""
-
-SOON_SECONDS, MOST_POSTPONED = 0.01, 50
-"""Finalizers get so much time in all: Python ignores exceptions in them, with a line on stderr."""
-
-FINALIZERS = ("__del__", "gc_callback")  # the second is Hypothesis's, called by the garbage collector
+"""The exception is raised again at this interval, in case the block caught it, or a finalizer in which it is lost."""
 
 HAS_TIMERS = hasattr(signal, "setitimer")
 WALL, CPU = (
@@ -57,14 +50,7 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
         yield struck
         return
 
-    postponed = 0
-
     def stop(_: int, frame: FrameType | None) -> None:
-        nonlocal postponed
-        if is_in_finalizer(frame) and postponed < MOST_POSTPONED:
-            postponed += 1
-            signal.setitimer(timer, SOON_SECONDS, AGAIN_SECONDS)
-            return
         struck.append(seconds)
         raise TimeoutError(f"the test took longer than {seconds} s")
 
@@ -81,12 +67,3 @@ def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[f
         signal.signal(number, before)
         if left:
             signal.setitimer(timer, max(left - (now() - began), 1e-3), interval)
-
-
-def is_in_finalizer(frame: FrameType | None) -> bool:
-    """Whether a frame, or one of those that called it, tidies up after an object that is gone."""
-    while frame is not None:
-        if frame.f_code.co_name in FINALIZERS or frame.f_code.co_filename in (weakref.__file__, _weakrefset.__file__):
-            return True
-        frame = frame.f_back
-    return False

@@ -1,12 +1,9 @@
 """Files that are written whole or not at all, and checks of a destination before the work begins."""
 
-import contextlib
 import errno
 import os
-import re
 import secrets
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +11,6 @@ from pathlib import Path
 
 from .command_line import UserError
 from .texts import printable
-
-DESCRIPTOR = re.compile(r"/dev/std(out|err)|/(?:dev|proc/self)/fd/(\d+)")
 
 
 @contextmanager
@@ -27,8 +22,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
     It is created at once, with its folder: if it cannot be written, that is known before the work inside begins. It is
     on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file. A link stays a
-    link: its target is replaced. Pipes, devices and this process's own descriptors (`/dev/stdout`) are written to at
-    the end, never replaced.
+    link: its target is replaced. Pipes and devices are written to at the end, never replaced.
 
     Args:
         path: the destination.
@@ -43,7 +37,8 @@ def in_one_piece(path: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             unfinished = Path(folder) / path.name
             yield unfinished
-            _copy_to_stream(unfinished, path)
+            with unfinished.open("rb") as file, path.open("wb") as opened:
+                shutil.copyfileobj(file, opened)
         return
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -83,8 +78,8 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path names a pipe, a device, a socket or an open descriptor (`/dev/stdout`, `/proc/self/fd/3`)."""
-    return bool(DESCRIPTOR.fullmatch(str(path))) or (path.exists() and not path.is_file() and not path.is_dir())
+    """Whether a path names a pipe, a device or a socket, such as `/dev/stdout` in most cases."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def check_file(path: Path) -> None:
@@ -110,21 +105,6 @@ def _check_above(path: Path, folder: Path) -> None:
         raise UserError(f"{printable(str(path))}: {what}is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UserError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
-
-
-def _copy_to_stream(source: Path, destination: Path) -> None:
-    """Writes a file's content to a pipe, a device or a descriptor, after what is already printed."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, OSError, ValueError):  # none, broken or closed
-            stream.flush()
-    if match := DESCRIPTOR.fullmatch(str(destination)):
-        number = int(match[2] or {"out": 1, "err": 2}[match[1]])
-        # Opened anew, a redirected file would begin at its first byte again and lose what others wrote.
-        opened = os.fdopen(os.dup(number), "wb")
-    else:
-        opened = destination.open("wb")
-    with source.open("rb") as file, opened:
-        shutil.copyfileobj(file, opened)
 
 
 def opening_flags(*names: str) -> int:

@@ -78,17 +78,14 @@ def collect_kit(
     guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
     """All files of the students' archive by path. Raises: ReleaseError where one is missing."""
-    handed_out = [handout, *skeleton.values(), *read_given(root, assignment).values()]
-    scorer = [SCORER] if _are_needed(SCORER, assignment, handed_out) else []
-    corpus = REQUIRED_CORPUS if _are_needed(CORPUS, assignment, handed_out) else ()
-    expected = {f"{CORPUS}/{name}": MAKE_CORPUS for name in corpus}
-    expected |= {SCORER: "students need it to score their translations"} if scorer else {}
-    expected |= {PYTEST_INI: "students need it to run the tests"}
+    expected = {PYTEST_INI: "students need it to run the tests"}
+    if assignment.judges_translations:
+        expected |= {f"{CORPUS}/{name}": MAKE_CORPUS for name in REQUIRED_CORPUS}
     _expect_files(root, expected)
-    kit = read_tests(root, assignment, scorer)
+    kit = read_tests(root, assignment, [SCORER] if (root / SCORER).is_file() else [])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= read_corpus(root, assignment, handed_out)
+    kit |= read_corpus(root)
     kit |= AS_PLUGIN if PLUGIN.encode() in kit["pytest.ini"] else {}
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit |= (
@@ -172,10 +169,8 @@ def withheld_files(root: Path, assignment: Assignment) -> dict[str, bytes]:
     return found
 
 
-def read_corpus(root: Path, assignment: Assignment, handed_out: Iterable[bytes]) -> dict[str, bytes]:
-    """The files of the students' corpus, by path from the project's root; none where they do not need it."""
-    if not _are_needed(CORPUS, assignment, handed_out):
-        return {}
+def read_corpus(root: Path) -> dict[str, bytes]:
+    """The files of the students' corpus, by path from the project's root; none where there is none."""
     return {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
 
 
@@ -267,11 +262,6 @@ def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
     paths = [f"{name.replace('.', '/')}.py" for name in plugins]
     found = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
     return [*found, *(path for path in paths if path in files)]
-
-
-def _are_needed(what: str, assignment: Assignment, handed_out: Iterable[bytes]) -> bool:
-    """Whether students need the corpus, or the scorer: BLEU decides on points, or what they get names it."""
-    return assignment.judges_translations or any(what.encode() in content for content in handed_out)
 
 
 def _expect_files(root: Path, expected: Mapping[str, str]) -> None:

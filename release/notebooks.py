@@ -16,9 +16,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from foundation.assignment_file import Assignment, Task
-from foundation.texts import as_threshold
+from foundation.texts import as_threshold, hint_above
 
-from .contents import GRADER, read_corpus, read_given, read_tests
+from .contents import GRADER, read_corpus, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
 from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, Requirements
 from .prose import (
@@ -37,7 +37,7 @@ from .prose import (
     read_prose,
     without,
 )
-from .regions import Problem, ReleaseError, find_hints, indent_of, parse_source
+from .regions import Problem, ReleaseError, indent_of
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
 
 FOLDER = "notebooks"
@@ -162,8 +162,7 @@ def collect_support(
     """
     support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    handed_out = [*skeleton.files.values(), *read_given(root, assignment).values()]
-    support |= read_corpus(root, assignment, handed_out)
+    support |= read_corpus(root)
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path in sorted((root / PROSE).glob("*.md")):
         found |= named_pictures(root, read_text(path, f"{PROSE}/{path.name}"), f"{PROSE}/{path.name}")
@@ -176,29 +175,19 @@ def collect_support(
 
 
 def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
-    """Raises ReleaseError unless each task has one heading and one place for answers, below its notebook's setup."""
-    known = [task.number for task in assignment.tasks]
+    """Raises ReleaseError unless each task has one heading and one place for answers."""
     problems = []
     for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
-        places: dict[str, str] = {}
-        for path, part in ((path, part) for path, parts in prose.items() for part in parts if isinstance(part, kind)):
-            if part.number not in known:
-                right = f"the tasks are {', '.join(known)}"
-                problems.append(Problem(path, part.line, f"there is no task {part.number}", right))
-            elif earlier := places.get(part.number):
-                what = f"{form % part.number} is already in {earlier}"
-                problems.append(Problem(path, part.line, what, "a task has one place: remove one of them"))
-            places.setdefault(part.number, f"{path}:{part.line}")
-        for number in (task.number for task in assignment.tasks if not task.by_hand or task.written):
-            if number not in places:
-                what = f"{form % number} is in none of the notebooks' prose"
-                problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
-    for path, parts in prose.items():
-        setups = [part.line for part in parts if isinstance(part, Setup)]
-        answers = [part.line for part in parts if isinstance(part, Answer)]
-        if len(setups) > 1 or (answers and (not setups or setups[0] > answers[0])):
-            line = answers[0] if answers else setups[1]
-            problems.append(Problem(path, line, "{{setup}} is needed once", "above the first answer"))
+        placed = [(part, path) for path, parts in prose.items() for part in parts if isinstance(part, kind)]
+        wanted = {task.number for task in assignment.tasks if not task.by_hand or task.written}
+        for part, path in placed:
+            if part.number not in wanted:
+                what = f"there is no task {part.number}, or it is here already"
+                problems.append(Problem(path, part.line, what, "remove the line"))
+            wanted.discard(part.number)
+        for number in wanted:
+            what = f"{form % number} is in none of the notebooks' prose"
+            problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
     if problems:
         raise ReleaseError(problems)
 
@@ -246,7 +235,7 @@ def make_notebook(
                 cells.append(_graded(f"test_{_flat(number)}", "", solution=True, points=points, make=new_markdown_cell))
             case Answer(number=number):
                 for one in definitions.get(number, ()):
-                    cells.append(_graded(f"task_{_flat(number)}_{one.name}", one.solved, solution=True))
+                    cells.append(_graded(f"task_{_flat(number)}_{one.name}", one.text, solution=True))
                 points = tasks[number].points
                 cells.append(_graded(f"test_{_flat(number)}", f'check("{number}")', points=points, locked=True))
     notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
@@ -315,9 +304,8 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def name_stubs(text: str) -> str:
     """Turns nbgrader's stub below a hint into `raise NotImplementedError("TODO 1.2")`, as in the skeleton."""
-    hints, _ = find_hints(parse_source("the cell", text), ())  # which tasks there are was checked in the source
     lines = text.split("\n")
-    for number, hint in hints.items():
-        if number < len(lines) and lines[number].strip() == STUB:
-            lines[number] = indent_of(lines[number]) + raise_statement(hint.number)
+    for number, line in enumerate(lines, start=1):
+        if line.strip() == STUB and (hint := hint_above(lines, number)):
+            lines[number - 1] = indent_of(line) + raise_statement(hint[0])
     return "\n".join(lines)

@@ -6,23 +6,20 @@
     ...
     ### END SOLUTION
 
-A region is whole statements of one block in one function. Whatever only resembles a marker or a hint is a problem: left
-alone, it would put the solution into the students' copy.
+A region is whole statements of one block in one function. A misspelled marker leaves its partner or a hint alone, which
+is a problem: the solution would stand in the students' copy.
 
 Also here: what is wrong with the input of a release, and where. Problems are collected first, and reported all at once.
 """
 
 import ast
-import difflib
 import io
-import re
-import tokenize
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
 from foundation.command_line import UserError
-from foundation.texts import COMMENT, label_of
+from foundation.texts import COMMENT, hint_above, label_of
 
 
 @dataclass(frozen=True, order=True)
@@ -58,8 +55,6 @@ BEGIN = "### BEGIN SOLUTION"
 END = "### END SOLUTION"
 HINT_FORM = "`# TODO 1.3: what to do`"
 
-_MARKER_LIKE = re.compile(r"#\W*#|#.*\b(begin|start|end|stop)[\W_]*(solution|answer)", re.IGNORECASE)
-_HINT_LIKE = re.compile(r"#\W*(?:(?i:todo)|T ?O[ _-]?D ?O)(?![a-z])")
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -75,34 +70,21 @@ class Source:
         path: as shown to the user.
         text: the whole text; newlines as they are in the file.
         lines: the text cut after each newline; `lines[0]` is line 1.
-        comments: as `tokenize` gives them.
         tree: the syntax tree.
     """
 
     path: str
     text: str
     lines: tuple[str, ...]
-    comments: tuple[tokenize.TokenInfo, ...]
     tree: ast.Module
 
 
 @dataclass(frozen=True)
-class Marker:
-    """One marker: `line` counts from 1, `indent` is the white space before it."""
-
-    line: int
-    is_begin: bool
-    indent: str
-
-
-@dataclass(frozen=True)
 class Hint:
-    """The instruction above a region: `number` of the task, `text` joined to one line, its lines from 1."""
+    """The instruction above a region: `number` of the task, `text` joined to one line."""
 
     number: str
     text: str
-    first_line: int
-    last_line: int
 
 
 @dataclass(frozen=True)
@@ -142,16 +124,13 @@ def read_source(path: str, content: bytes) -> Source:
 
 def parse_source(path: str, text: str) -> Source:
     """Parses a text. Raises: ReleaseError where it is not valid Python."""
-    lines = tuple(io.StringIO(text, newline="\n"))
     try:
         tree = ast.parse(text, filename=path)
-        tokens = tokenize.generate_tokens(iter([*lines, ""]).__next__)
-        comments = tuple(token for token in tokens if token.type == tokenize.COMMENT)
-    except (SyntaxError, ValueError, tokenize.TokenError) as error:
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 0
         what = f"is not valid Python ({getattr(error, 'msg', error)})"
         raise ReleaseError([Problem(path, line, what, "it has to be valid Python")]) from None
-    return Source(path, text, lines, comments, tree)
+    return Source(path, text, tuple(io.StringIO(text, newline="\n")), tree)
 
 
 def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
@@ -164,146 +143,69 @@ def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
     Raises:
         ReleaseError: with everything that is wrong.
     """
-    markers, problems = _find_markers(source)
-    pairs, more = _pair_markers(source.path, markers)
-    hints, about_hints = find_hints(source, tasks)
-    problems += more + about_hints
-    regions = []
-    for begin, end in pairs:
-        hint = hints.get(begin.line - 1)
-        if hint is None:
-            what = f"`{BEGIN}` without a hint directly above it"
-            problems.append(Problem(source.path, begin.line, what, f"put {HINT_FORM} in the line above"))
-        elif indent_of(source.lines[hint.first_line - 1]) != begin.indent:
-            what = "the hint is not indented like the marker below it"
-            problems.append(Problem(source.path, hint.first_line, what, "indent both like the solution"))
-        try:
-            function = _function_around(source, begin, end)
-        except ReleaseError as error:
-            problems += error.problems
-        else:
-            if hint:
-                regions.append(Region(source.path, begin.line, end.line, begin.indent, hint, function))
-    begins = {marker.line for marker in markers if marker.is_begin}
-    for hint in hints.values():
-        is_inside = any(begin.line <= hint.first_line < end.line for begin, end in pairs)
-        if is_inside or hint.last_line + 1 not in begins:
-            what = f"`# TODO {hint.number}:` " + ("inside a solution" if is_inside else "without a solution below it")
-            problems.append(Problem(source.path, hint.first_line, what, f"`{BEGIN}` has to follow in the next line"))
+    problems: list[Problem] = []
+    regions: list[Region] = []
+    hints = 0
+    begin = 0  # the line of the last BEGIN, until its END
+    for number, line in enumerate(source.lines, start=1):
+        hints += COMMENT.fullmatch(line.strip()) is not None
+        marker = line.strip()
+        if marker == (BEGIN if begin else END):
+            what = f"`{BEGIN}` inside a region" if begin else f"`{END}` without a `{BEGIN}` before it"
+            problems.append(Problem(source.path, number, what, "each region has one of both"))
+        elif marker == BEGIN:
+            begin = number
+        elif marker == END:
+            try:
+                regions.append(_region(source, begin, number, tasks))
+            except ReleaseError as error:
+                problems += error.problems
+            begin = 0
+    if begin:
+        what = f"`{BEGIN}` without an `{END}` after it"
+        problems.append(Problem(source.path, begin, what, f"put `{END}` below the solution"))
+    if hints != len(regions) and not problems:
+        what = f"has {hints} hints, but {len(regions)} solutions"
+        problems.append(Problem(source.path, 0, what, f"`{BEGIN}` has to follow {HINT_FORM} in the next line"))
     if problems:
         raise ReleaseError(problems)
     return regions
 
 
-def _find_markers(source: Source) -> tuple[list[Marker], list[Problem]]:
-    """All markers in order, and what is wrong with any; a misspelled one is both, so that its partner is no orphan."""
-    markers: list[Marker] = []
-    problems: list[Problem] = []
-    for token in source.comments:
-        if not _MARKER_LIKE.match(token.string):
-            continue
-        line, indent = token.start[0], token.line[: token.start[1]]
-        meant = END if re.search("end|stop", token.string, re.IGNORECASE) else BEGIN
-        if token.string != meant:
-            right = f"write `{meant}`, or word it differently"
-            problems.append(Problem(source.path, line, f"`{token.string[:60]}` looks like a marker", right))
-        elif indent.strip():
-            problems.append(Problem(source.path, line, f"`{meant}` after code", "a marker stands alone on its line"))
-        if not indent.strip():
-            markers.append(Marker(line, meant == BEGIN, indent))
-    found = {marker.line for marker in markers}
-    for number, text in enumerate(source.lines, start=1):
-        if text.strip() in (BEGIN, END) and number not in found:
-            what = f"`{text.strip()}` in a string is not a marker, and what follows would be shipped"
-            problems.append(Problem(source.path, number, what, "remove it from the string"))
-    return markers, problems
-
-
-def _pair_markers(path: str, markers: list[Marker]) -> tuple[list[tuple[Marker, Marker]], list[Problem]]:
-    """Matches each BEGIN with its END; what is nested, orphaned or left open is a problem."""
-    pairs: list[tuple[Marker, Marker]] = []
-    problems: list[Problem] = []
-    opened: list[Marker] = []  # the last BEGIN, until its END
-    for marker in markers:
-        if marker.is_begin and opened:
-            what = f"`{BEGIN}` inside the region that began in line {opened[-1].line}"
-            problems.append(Problem(path, marker.line, what, f"regions do not nest: end that one with `{END}` first"))
-        if marker.is_begin:
-            opened = [marker]
-        elif opened:
-            pairs.append((opened.pop(), marker))
-        else:
-            what = f"`{END}` without a `{BEGIN}` before it"
-            problems.append(Problem(path, marker.line, what, f"put `{BEGIN}` above the solution, or remove this"))
-    for marker in opened:
-        what = f"`{BEGIN}` without an `{END}` after it"
-        problems.append(Problem(path, marker.line, what, f"put `{END}` below the solution, or remove this"))
-    return pairs, problems
-
-
-def find_hints(source: Source, tasks: Collection[str]) -> tuple[Mapping[int, Hint], list[Problem]]:
-    """The hints by their last line; comments that begin like a hint without being one are problems."""
-    alone = {token.start[0]: token for token in source.comments if not token.line[: token.start[1]].strip()}
-    hints: dict[int, Hint] = {}
-    problems: list[Problem] = []
-    for token in source.comments:
-        line, column = token.start
-        if not _HINT_LIKE.match(token.string):
-            continue
-        match = COMMENT.fullmatch(token.string.rstrip())
-        if match is None or line not in alone:
-            what = f"`{token.string[:40].rstrip()}` is not a hint"
-            problems.append(Problem(source.path, line, what, f"write {HINT_FORM} on a line of its own"))
-            continue
-        if match["number"] not in tasks:
-            nearest = difflib.get_close_matches(match["number"], list(tasks), n=1, cutoff=0.0)
-            right = "".join(f"{number} is the nearest; " for number in nearest) + "assignment.toml lists the tasks"
-            problems.append(Problem(source.path, line, f"there is no task {match['number']}", right))
-        parts, last = [match["text"].strip()], line
-        while (
-            (below := alone.get(last + 1)) is not None
-            and below.start[1] == column
-            and not below.string.startswith("##")
-            and not _HINT_LIKE.match(below.string)
-        ):
-            last += 1
-            parts.append(below.string[1:].strip())
-        hints[last] = Hint(match["number"], " ".join(filter(None, parts)), line, last)
-    return hints, problems
-
-
-def _function_around(source: Source, begin: Marker, end: Marker) -> str:
-    """The qualified name of the function that a region is in. Raises: ReleaseError unless it is whole statements."""
+def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Region:
+    """The region between two markers. Raises: ReleaseError unless it has a hint, and is whole statements."""
 
     def refusal(line: int, what: str, right: str) -> ReleaseError:
         return ReleaseError([Problem(source.path, line, what, right)])
 
-    if begin.indent != end.indent:
-        what = f"the markers of the region that began in line {begin.line} are not indented alike"
-        raise refusal(end.line, what, "a region begins and ends in one block")
+    number, text = hint_above(source.lines, begin) or ("", "")
+    if not number:
+        raise refusal(begin, f"`{BEGIN}` without a hint directly above it", f"put {HINT_FORM} in the line above")
+    if number not in tasks:
+        raise refusal(begin, f"there is no task {number}", "assignment.toml lists the tasks")
     found = [
         (inside, around)
         for block, around in blocks_of(source.tree)
-        if (inside := [one for one in block if begin.line < first_line(one) and (one.end_lineno or 0) < end.line])
+        if (inside := [one for one in block if begin < first_line(one) and (one.end_lineno or 0) < end])
     ]
     if not found:
-        raise refusal(begin.line, "the region holds no whole statement", "put the solution's statements in it")
+        raise refusal(begin, "the region holds no whole statement", "put the solution's statements in it")
     inside, around = found[0]
     covered = {line for one in inside for line in range(first_line(one), (one.end_lineno or 0) + 1)}
-    for number in range(begin.line + 1, end.line):
-        written = source.lines[number - 1].strip()
-        if written and not written.startswith("#") and number not in covered:
-            what = f"the region that began in line {begin.line} cuts a statement or leaves its block here"
-            raise refusal(number, what, "a region is whole statements of one block")
-    if indent_of(source.lines[first_line(inside[0]) - 1]) != begin.indent:
-        raise refusal(begin.line, "the marker is not indented like the solution", "indent both alike")
+    for line in range(begin + 1, end):
+        written = source.lines[line - 1].strip()
+        if written and not written.startswith("#") and line not in covered:
+            what = f"the region that began in line {begin} cuts a statement or leaves its block here"
+            raise refusal(line, what, "a region is whole statements of one block")
     if not around or isinstance(around[-1], ast.ClassDef):
         what = "the region stands outside any function"
-        raise refusal(begin.line, what, "the skeleton could not be imported: mark the statements inside functions")
+        raise refusal(begin, what, "the skeleton could not be imported: mark the statements inside functions")
     if is_text(inside[0]) and inside[0] is around[-1].body[0]:
-        raise refusal(begin.line, "the region holds the function's docstring", "docstrings stay: begin below it")
+        raise refusal(begin, "the region holds the function's docstring", "docstrings stay: begin below it")
     names = [f"{one.name}.<locals>" if isinstance(one, _FUNCTION) else one.name for one in around]
-    return ".".join(names).removesuffix(".<locals>")
+    function = ".".join(names).removesuffix(".<locals>")
+    indent = indent_of(source.lines[first_line(inside[0]) - 1])
+    return Region(source.path, begin, end, indent, Hint(number, text), function)
 
 
 def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Block]:

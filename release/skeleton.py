@@ -4,12 +4,12 @@ Every region becomes `raise NotImplementedError("TODO 1.3")`, and imports that o
 byte for byte. `foundation/texts.py` has the words of the error, and of what students see when it is raised.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
@@ -158,17 +158,9 @@ def drop_unused_imports(files: Mapping[str, str]) -> dict[str, str]:
         if finished.returncode:
             said = finished.stderr.strip().split("\n")[-1]
             raise ReleaseError(f"ruff, which removes unused imports, failed ({said}); install it: make install")
-        return {path: _close_gaps(text, (folder / path).read_bytes().decode("utf-8")) for path, text in files.items()}
+        return {path: _close_gaps((folder / path).read_bytes().decode("utf-8")) for path in files}
 
 
-def _close_gaps(before: str, after: str) -> str:
+def _close_gaps(text: str) -> str:
     """Where a whole paragraph of imports went, one of the two blank lines around it goes too."""
-    ours, theirs = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    lines: list[str] = []
-    has_lost = False
-    for tag, _, _, start, end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-        kept = theirs[start:end]
-        is_gap = has_lost and kept and not kept[0].strip() and (not lines or not lines[-1].strip())
-        lines += kept[1:] if is_gap else kept
-        has_lost = tag == "delete"
-    return "".join(lines)
+    return re.sub(r"\n{4,}", "\n\n\n", re.sub(r"\n{3,}(?=import |from )", "\n\n", text))

@@ -27,7 +27,7 @@ from autograder.testing.collection import Collection
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import InProcessSubmission, SubmissionUnderTest
 from foundation.assignment_file import Assignment
-from foundation.child_processes import Ended, run_forked
+from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.watchdog import CPU, time_limit
 
 SECONDS_A_TEST = 10
@@ -239,6 +239,6 @@ def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
 
     The version may have ended its process. It cannot have raised the exception: one of its own ends a test, not a run.
     """
-    state = State.GRADER_ERROR if end.raised else State.ERROR
+    state = State.GRADER_ERROR if end.status == FAILED else State.ERROR
     outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
     return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)

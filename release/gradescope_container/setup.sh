@@ -5,15 +5,6 @@ set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 environment="$(dirname "$here")/venv"
 
-retry() {
-    for pause in 5 15 45; do
-        "$@" && return
-        echo "setup: failed, trying again in $pause s: $*" >&2
-        sleep "$pause"
-    done
-    "$@"
-}
-
 find_python() {
     local candidate
     for candidate in python3.11 python3.12 python3.13 python3; do
@@ -27,16 +18,16 @@ find_python() {
 
 if ! python="$(find_python)"; then
     export DEBIAN_FRONTEND=noninteractive
-    retry apt-get update -qq
+    apt-get update -qq
     for version in 3.12 3.11; do
-        retry apt-get install -y -qq --no-install-recommends "python$version" "python$version-venv" && break
+        apt-get install -y -qq --no-install-recommends "python$version" "python$version-venv" && break
     done
     rm -rf /var/lib/apt/lists/*
     python="$(find_python)" || { echo "setup: no Python 3.11 or later; choose a newer base image" >&2; exit 1; }
 fi
 
 "$python" -m venv "$environment"
-retry "$environment/bin/python" -m pip install --quiet --no-cache-dir --only-binary :all: --retries 5 --timeout 60 \
+"$environment/bin/python" -m pip install --quiet --no-cache-dir --only-binary :all: --retries 5 --timeout 60 \
     --disable-pip-version-check -r "$here/requirements.txt"
 
 chmod -R go= "$here"    # the references and the secret are nobody's but root's

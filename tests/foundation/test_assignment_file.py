@@ -21,32 +21,21 @@ def test_the_default_assignment_adds_up():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("points = 14", "points = -14", "task 1.2: points = -14: expected a finite number of at least 0"),
-        ('threshold = "advanced"', 'threshold = "advancd"', "unknown threshold 'advancd'; did you mean 'advanced'?"),
         ('name = "layer_norm"', "name = [4]", "task 1.4: name = [4]: expected one line of text"),
         ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
-        ('due = ""', "due = 18", "due = 18: expected text in quotes, or a date"),
         ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
-        ("vocab = []", '"vocab.py" = []', "[contract.components]: 'vocab.py': expected the name of a module"),
-        ("[limits]", "[limts]", "unknown key 'limts'; did you mean 'limits'?"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: output_kb is missing: expected a whole number above 0"),
-        ("call_seconds = 5", "call_seconds = -5", "[limits]: call_seconds = -5: expected a number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds]: beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
         ("'MultiheadAttention',", "'',", "[contract.forbidden]: classes: '' would match nothing; remove it"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
-        ('package = "student"', 'package = "my pkg"', "package = 'my pkg': expected the name of a Python package that"),
         ('package = "student"', 'package = "autograder"', "package = 'autograder': expected the name of a Python pack"),
         ('["layers.LayerNorm"]', '["masks.recent"]', "If it is new, add 'recent' to masks in [contract.components]"),
         ('"layers.LayerNorm"', '"layers.Layernorm"', "unknown component 'layers.Layernorm'; did you mean 'layers.L"),
-        ('name = "transformer"', 'name = "../x"', "name = '../x': expected letters, digits, - and _ only"),
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
         ('= ["layers.LayerNorm"]', "= []", "expected one of `components`, `threshold` and `by_hand"),
-        ("extension = true", "by_hand = true", "task E.1: expected one of `components`, `threshold` and `by_hand"),
         ("extension = true", "written = true", "task E.1: written: people read it; expected `by_hand"),
-        ("extension = true", "by_hand = 1", "task E.1: by_hand = 1: expected true or false"),
-        ("questions = 6", "questions = -1", "[understanding]: questions = -1: expected a finite number of at least 0"),
         ("questions = 6", "question = 5", "[understanding]: unknown key 'question'; did you mean 'questions'?"),
         (
             'understanding = "hunts"',
@@ -55,21 +44,16 @@ def test_the_default_assignment_adds_up():
         ),
         ('understanding = "hunts"', "understanding = 'hunts'\npoints = 1", "they stand in [understanding], as hunts"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
-        ('assistants = "tutor"', "assistants = 'no'", "assistants = 'no': expected 'none' or 'tutor' or 'free'"),
         ("[thresholds]", "thresholds = 3\n[limits.x]", "[thresholds]: expected a table"),
-        ('["given/extras/"]', "5", "[release]: instructor_only = 5: expected a list of strings"),
         ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
         ("advanced = 0.45", "advanced = 0.25", "[thresholds]: advanced = 0.25 is below beginner = 0.3: expected at"),
-        ("[release]", "[late]\n[release]", "[late]: due is missing: expected a time with its zone, such as 2026-"),
         ("[release]", "[late]\ndue = 2026-12-18T00:00:00Z\nmost_percent = 200\n[release]", "most_percent = 200: exp"),
-        ("nn_modules = [", "nn_module = [", "[contract]: unknown key 'nn_module'; did you mean 'nn_modules'?"),
         ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
         (
             "vocab = []",
             'vocab = ["Batch"]',
             "[contract.components]: 'Batch' occurs twice: each component needs its",
         ),
-        ("methods = [", 'methods = ["forward pass", ', "[contract]: methods = ['forward pass', 'encode'"),
     ],
 )
 def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):
@@ -77,17 +61,6 @@ def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, 
     assert old in text
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(AssignmentError, match=re.escape(message)):
-        read_assignment(path)
-
-
-@pytest.mark.parametrize(
-    "tasks, message", [("3", "tasks: expected a table [[tasks]] for each"), ("[3]", "[[tasks]]: expected a table")]
-)
-def test_tasks_that_are_no_tables_are_told_so(tmp_path, tasks, message):
-    before, _, rest = ASSIGNMENT_FILE.read_text().partition("[[tasks]]")
-    path = tmp_path / "assignment.toml"
-    path.write_text(f"tasks = {tasks}\n{before}[contract]{rest.partition('[contract]')[2]}")
     with pytest.raises(AssignmentError, match=re.escape(message)):
         read_assignment(path)
 

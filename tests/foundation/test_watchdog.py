@@ -1,13 +1,10 @@
 """A limit on the time of trusted code."""
 
-import sys
 import time
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from foundation import watchdog
 from foundation.watchdog import CPU, WALL, time_limit
 
 
@@ -44,30 +41,3 @@ def test_a_thread_cannot_have_a_limit():
 
     with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="main thread"):
         pool.submit(limited).result()
-
-
-class Deleted:
-    """Its end takes longer than the limit."""
-
-    def __del__(self) -> None:
-        spin(0.2)
-
-
-class Finalized:
-    """Likewise."""
-
-    def __init__(self) -> None:
-        weakref.finalize(self, spin, 0.2)
-
-
-@pytest.mark.parametrize("kind, most", [(Deleted, watchdog.MOST_POSTPONED), (Finalized, 0)])
-def test_a_limit_that_is_reached_in_a_finalizer_strikes_after_it(kind, most, monkeypatch):
-    """Python would print an exception there, and ignore it; an end that never ends meets it all the same."""
-    ignored = []
-    monkeypatch.setattr(watchdog, "MOST_POSTPONED", most)
-    monkeypatch.setattr(watchdog, "AGAIN_SECONDS", 0.3)
-    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
-    with pytest.raises(TimeoutError), time_limit(0.05, CPU) as struck:
-        kind()
-        spin(5)
-    assert len(ignored) == (most == 0) and len(struck) == 1 + (most == 0)

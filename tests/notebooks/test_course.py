@@ -69,7 +69,8 @@ def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assig
     notebooks = [path for path in course.release if path.endswith(".ipynb")]
     cells = {name: cell for path in notebooks for name, cell in cells_of(course.release, path).items()}
     for one in course.definitions:
-        assert cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"] == one.open
+        text = (ROOT / assignment.package / f"{one.module}.py").read_text(encoding="utf-8")
+        assert cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"] in text
     for task in assignment.tasks:
         test = cells[f"test_{task.number.replace('.', '_').lower()}"]
         assert test["metadata"]["nbgrader"]["points"] == task.points
@@ -79,10 +80,8 @@ def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assig
     "prose, message",
     [
         ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
-        ("{{setup}}\n{{answer 9.9}}", "a.md:2: there is no task 9.9; the tasks are 1.1"),
-        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: {{answer 1.1}} is already in a.md:2"),
-        ("{{answer 1.1}}\n{{setup}}", "a.md:1: {{setup}} is needed once; above the first answer"),
-        ("{{setup}}\n{{setup}}\n", "a.md:2: {{setup}} is needed once"),
+        ("{{setup}}\n{{answer 9.9}}", "a.md:2: there is no task 9.9, or it is here already"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: there is no task 1.1, or it is here already"),
     ],
 )
 def test_tasks_out_of_place_stop_the_release(prose, message) -> None:

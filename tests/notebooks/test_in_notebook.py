@@ -51,7 +51,7 @@ def notebooks(folder, history):
 
 
 def solved(course, name: str) -> str:
-    return next(one.solved for one in course.definitions if one.name == name)
+    return next(one.text for one in course.definitions if one.name == name)
 
 
 def save(folder: Path, notebook: str, cell_id: str, text: str) -> None:

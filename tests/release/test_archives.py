@@ -2,9 +2,7 @@
 
 import io
 import json
-import os
 import re
-import subprocess
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -89,51 +87,3 @@ def test_a_first_release_draws_a_secret_that_later_ones_keep(project: Project) -
     assert len(secret) == 65
     assert first.archives["gradescope.zip"][str(SECRET)] == secret
     assert first.archives["instructor.zip"][f"instructor/{SECRET}"] == secret
-
-
-def test_what_students_are_told_to_use_is_handed_out_without_points_for_bleu(project) -> None:
-    """The example's handout names no corpus and no scorer; where it does, they come along."""
-    path = project.root / "autograder" / "assignment" / "assignment.toml"
-    tables = path.read_text().split("[[tasks]]")
-    path.write_text("[[tasks]]".join(table for table in tables if "threshold = " not in table))
-    handout = path.with_name("handout.md")
-    handout.write_text(handout.read_text().replace("grade.py", "").replace("data/corpus", ""))
-
-    def given() -> set[str]:
-        names = make_release(project).archives["student.zip"]
-        return {name.removeprefix("assignment/") for name in names} & {"grade.py", "data/corpus/fren.dev.bpe"}
-
-    assert given() == set()
-    handout.write_text(handout.read_text() + "Train on data/corpus/fren.train.bpe, and score with grade.py.\n")
-    assert given() == {"grade.py", "data/corpus/fren.dev.bpe"}
-
-
-STUB = """#!/bin/sh
-echo "$(basename "$0") $*" >> "$LOG"
-case "$*" in
-    *"-m venv"*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
-    *"-m pip"*) [ "$(grep -c -- '-m pip' "$LOG")" -gt 2 ] ;;
-esac
-"""
-
-
-def test_setup_tries_again_when_an_installation_fails(example_release, tmp_path: Path) -> None:
-    """Gradescope's setup.sh, with other programs in the place of Python and sleep."""
-    for name, content in example_release.archives["gradescope.zip"].items():
-        path = tmp_path / "source" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    (tmp_path / "bin").mkdir()
-    for name in ("python3.11", "sleep"):
-        (tmp_path / "bin" / name).write_text(STUB)
-        (tmp_path / "bin" / name).chmod(0o755)
-    log = tmp_path / "log"
-    environment = {"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "LOG": str(log), "HOME": os.environ.get("HOME", "/")}
-    bash = ["bash", str(tmp_path / "source" / "setup.sh")]
-    finished = subprocess.run(bash, env=environment, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
-    called = log.read_text()
-    assert called.count("-m pip install") == 3 and finished.stderr.count("trying again") == 2
-    assert "sleep 5" in called and "sleep 15" in called
-    assert "--only-binary :all:" in called
-    assert (tmp_path / "source").stat().st_mode & 0o077 == 0

@@ -77,7 +77,7 @@ IMPORTS = {
     "one of a list": ("from a import b, c as d, e\nb(), e()\n", "from a import b, e\nb(), e()\n"),
     "in a function": ("def f():\n    import a\n", "def f():\n    pass\n"),
     "a paragraph": ('"""Doc."""\n\nimport a\n\nimport b\n\n\nx = b\n', '"""Doc."""\n\nimport b\n\n\nx = b\n'),
-    "wide gaps elsewhere": ('import a\nx = """\n\n\n\n"""\n', 'x = """\n\n\n\n"""\n'),
+    "the last paragraph": ('"""Doc."""\n\nimport a\n\n\nx = 1\n', '"""Doc."""\n\n\nx = 1\n'),
 }
 
 

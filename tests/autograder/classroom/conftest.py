@@ -84,7 +84,7 @@ def run_here(jobs, work, seconds, n_children=1):
                 yield job, message
         except Exception as error:
             traceback.print_exc()
-            yield job, Ended(FAILED, f"{type(error).__name__}: {error}", raised=True)
+            yield job, Ended(FAILED, f"{type(error).__name__}: {error}")
         else:
             yield job, Ended(0)
 
