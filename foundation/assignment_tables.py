@@ -121,7 +121,6 @@ class Forbidden:
     Attributes:
         classes: a regular expression for names of classes; "" = none.
         functions: one for names of functions.
-        modules: dotted names of modules, nothing of which may be used.
         kernels: a regular expression for the names of kernels, "native_layer_norm", that a worker replaces.
         python: dotted names of classes and functions written in Python, which a worker stops.
         internals: a regular expression for dotted names, or ".name" of an attribute of anything, whose uses are
@@ -130,7 +129,6 @@ class Forbidden:
 
     classes: str = setting(JOINED, "")
     functions: str = setting(JOINED, "")
-    modules: tuple[str, ...] = setting(TEXTS, ())
     kernels: str = setting(JOINED, "")
     python: tuple[str, ...] = setting(TEXTS, ())
     internals: str = setting(JOINED, "")

@@ -17,10 +17,10 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
 ROOMS = (
     "foundation",
-    *(f"autograder/{file}.py" for file in ("adapters", "assignment_code", "sources")),
+    *(f"autograder/{file}.py" for file in ("adapters", "assignment_code", "rules", "sources")),
     *(
         f"autograder/{room}"
-        for room in ("assignment", "diagnosis", "grading", "intake", "rules", "sandbox", "scoring", "testing")
+        for room in ("assignment", "diagnosis", "grading", "intake", "sandbox", "scoring", "testing")
     ),
 )
 KINDS = (".py", ".ini", ".json", ".toml")

@@ -13,18 +13,18 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
-from foundation.watchdog import CPU, check_main_thread, time_limit
+from foundation.watchdog import check_main_thread
 
 from ..diagnosis.catalogue import CatalogueError, Misconception
 from ..diagnosis.explaining import EXPLAINED, Explainer, make_diagnostician
 from ..intake import Intake
-from ..rules import ShortCut, explain_short_cuts, find_internals, find_short_cuts
+from ..rules import find_internals
 from ..sandbox.session import Tape
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote, living
@@ -46,9 +46,6 @@ from .whole_model import judge_translations, show_learned, try_training
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician
-
-SEARCH_SECONDS = 30.0
-"""CPU time of the search of the text, which counts its own steps and needs far less."""
 
 BY_HAND = "marked by hand, in class"
 DIAGNOSIS_SECONDS = 20.0
@@ -106,10 +103,8 @@ class Grader:
         yield from map(Noted, submission.notes)
         yield from map(Noted, find_own_parts(submission.sources, assignment, submission.locate))
         yield from judge_translations(submission, assignment, self.references)
-        found = search_text(submission, assignment)
-        yield from map(Noted, found.notes)
-        if found.internals:
-            uses = found.internals
+        own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
+        if uses := find_internals(submission.sources, own, assignment.contract.forbidden, submission.release):
             places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
             yield Found({"internals": places})
         tested = [task for task in assignment.tasks if task.components and not task.tests_of]
@@ -132,7 +127,7 @@ class Grader:
                 sandbox.check()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-                results = refuse_short_cuts(results, found.short_cuts, submission)
+                results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]
                 if seconds_of_diagnosis < DIAGNOSIS_SECONDS:
                     began = time.process_time()
                     results = explainer.explain(results)
@@ -214,49 +209,3 @@ def find_hints(
             if found := fitting(hints[task.number], pattern_of(outcomes.get(task.marker, ()))):
                 text = "\n".join(f"Hint: {hint}" for hint in found)
                 yield replace(result, finding=Misconception(text, "", explains_all=False))
-
-
-@dataclass
-class Findings:
-    """What the text of a submission tells.
-
-    Attributes:
-        short_cuts: what each judged component uses of that which students are to write themselves.
-        internals: uses of internals, which a person should read.
-        notes: for people.
-    """
-
-    short_cuts: dict[str, list[ShortCut]] = field(default_factory=dict)
-    internals: list[ShortCut] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
-def search_text(intake: Intake, assignment: Assignment) -> Findings:
-    """What the text of a submission tells, as far as the time for it goes."""
-    judged = dict.fromkeys(component for task in assignment.tasks if not task.tests_of for component in task.components)
-    forbidden = assignment.contract.forbidden
-    sources = {name: source for name, source in intake.sources.items() if name not in assignment.own_tests}
-    found = Findings()
-    struck: list[float] = []
-    try:
-        with time_limit(SEARCH_SECONDS, CPU) as struck:
-            found.short_cuts = find_short_cuts(sources, judged, forbidden, found.notes)
-            found.internals = find_internals(sources, intake.submitted & sources.keys(), forbidden, intake.release)
-    except Exception:
-        if not struck:
-            raise
-        found.notes.append(f"the search for forbidden short-cuts was stopped after {SEARCH_SECONDS:g} s")
-    return found
-
-
-def refuse_short_cuts(results: list[TaskResult], found: dict[str, list[ShortCut]], intake: Intake) -> list[TaskResult]:
-    """Takes the points of the tasks whose components use short-cuts, and says where."""
-
-    def judge_again(result: TaskResult) -> TaskResult:
-        short_cuts = [(component, found[component]) for component in result.task.components if component in found]
-        if short_cuts:
-            message = explain_short_cuts(short_cuts, intake.locate)
-            return replace(result, state=State.REFUSED, score=0.0, message=message, items=())
-        return replace(result, score=0.0) if result.state == State.REFUSED else result  # caught when it ran
-
-    return [judge_again(result) for result in results]

@@ -10,7 +10,6 @@ while the modules were imported. What uses these in another way than by name is 
 """
 
 import ast
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,10 +19,10 @@ from types import TracebackType
 import pytest
 
 from foundation.assignment_file import Assignment, Task, released_folder
-from foundation.assignment_tables import Forbidden
 from foundation.texts import told_by
 
 from ..assignment_code import stand_ins_of
+from ..rules import find_mentions
 from ..sources import Locate, Sources, in_module, read_sources, tree_of
 from .hints import Attempts, not_python
 from .observation import side_by_side
@@ -56,8 +55,7 @@ class OwnRun:
         self._folders = {folder, released_folder()}
         self._sources = sources = read_sources(folder, released_folder())
         judged = {name: source for name, source in sources.items() if name not in assignment.own_tests}
-        mentions = find_mentions(judged, assignment.contract.forbidden)
-        self._notes = [f"note: {mention}; grading refuses a task that uses it" for mention in mentions]
+        self._notes = list(find_mentions(judged, assignment.contract.forbidden))
         self._notes += [f"note: {note}" for note in find_own_parts(sources, assignment)]
         self.submission = InProcessSubmission(sources, assignment)
         self._outcomes: dict[str, Outcome] = {}
@@ -217,30 +215,6 @@ def last_lines(text: str) -> str:
     lines = text.splitlines(keepends=True)
     left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
     return "".join(left_out + lines[-PRINTED:])
-
-
-def find_mentions(sources: Sources, forbidden: Forbidden) -> Iterator[str]:
-    """Finds names of PyTorch that the contract forbids; whether they count is for grading to say."""
-    pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or "(?!)")
-    for module, (_, text) in sources.items():
-        try:
-            nodes = list(ast.walk(ast.parse(text)))
-        except (SyntaxError, ValueError, RecursionError):  # the tests will say so
-            continue
-        of_torch = set()
-        for node in nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                package = getattr(node, "module", None) or ""
-                for alias in node.names:
-                    if f"{package}.{alias.name}".lstrip(".").partition(".")[0] == "torch":
-                        of_torch.add(alias.asname or alias.name.partition(".")[0])
-                        if package and pattern.fullmatch(alias.name):
-                            yield f"{in_module(module, node.lineno)}: {package}.{alias.name}"
-        for node in nodes:
-            if isinstance(node, ast.Attribute) and pattern.fullmatch(node.attr):
-                name = ast.unparse(node)
-                if name.partition(".")[0] in of_torch:
-                    yield f"{in_module(module, node.lineno)}: {name}"
 
 
 def find_own_parts(sources: Sources, assignment: Assignment, locate: Locate = in_module) -> list[str]:

@@ -2,7 +2,7 @@
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
 writes in Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo
-it, or copy PyTorch's source: the static check and a reader's eye stand beside it.
+it, or copy PyTorch's source: `rules.py` lists for a reader what such ways need.
 """
 
 from __future__ import annotations

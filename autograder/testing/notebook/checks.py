@@ -8,7 +8,7 @@ import pytest
 from autograder.sources import Locate, Sources
 from foundation.assignment_file import Assignment, Task
 
-from ...rules import tell_short_cuts
+from ...rules import find_mentions
 from ..collection import Collection, run_in_process
 from ..results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
 from ..under_test import InProcessSubmission
@@ -61,14 +61,13 @@ def run_task(
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     if is_graded_later(task):
         result = replace(result, score=0.0)
-    judged = {} if task.tests_of else {task.marker: task.components}
-    for message in tell_short_cuts(sources, judged, assignment.contract.forbidden, locate).values():
-        result = replace(result, state=State.REFUSED, score=0.0, message=message)
     picture = None
-    if (reasons := by_reason(missed_in(result))) and result.state != State.REFUSED:  # what the text begins with
+    if reasons := by_reason(missed_in(result)):  # what the text begins with
         first = tests.failures.get(reasons[0][0].test)
         picture = draw_failure(first) if first is not None else None
-    return result, as_text(result, printed, seed), picture
+    judged = {component.partition(".")[0] for component in task.components}
+    mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
+    return result, "\n".join([as_text(result, printed, seed), *mentions]), picture
 
 
 def is_graded_later(task: Task) -> bool:
@@ -90,9 +89,7 @@ def as_text(result: TaskResult, printed: str, seed: int) -> str:
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
-    if result.state == "refused":
-        lines += ["", result.message]
-    elif missed:
+    if missed:
         repeat = f'to repeat with the same inputs: check("{task.number}", seed={seed})'
         lines += ["", explain(missed, total).removeprefix(f"{count}.\n"), "", repeat]
     elif not total:

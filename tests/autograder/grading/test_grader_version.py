@@ -57,8 +57,8 @@ def test_files_that_decide_marks_change_it_and_no_others(copy):
     (copy / "student" / "deep").mkdir()
     (copy / "student" / "masks.py").rename(copy / "student" / "deep" / "masks.py")
     assert version(copy) != before, "also where one moves"
-    (copy / "autograder" / "rules").rename(copy / "autograder" / "laws")
-    with pytest.raises(FileNotFoundError, match="rules"):
+    (copy / "autograder" / "intake").rename(copy / "autograder" / "laws")
+    with pytest.raises(FileNotFoundError, match="intake"):
         version(copy)
 
 

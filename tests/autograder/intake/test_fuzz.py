@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 
 from autograder.intake import Intake, IntakeError, take_in
 from autograder.intake.tree import plain_path
-from autograder.rules import find_short_cuts
+from autograder.rules import find_internals
 from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS, answer, as_notebook, code
-
-COMPONENTS = ("layers.LayerNorm", "attention.MultiHeadedAttention")
 
 
 def valid_zip() -> bytes:
@@ -59,7 +57,7 @@ def check(path: Path, content: bytes, release: Path) -> Intake | None:
     json.dumps([intake.sources, intake.notes, intake.hashes]).encode()
     for _, text in intake.sources.values():
         text.encode()
-    find_short_cuts(intake.sources, COMPONENTS, read_assignment().contract.forbidden)
+    find_internals(intake.sources, intake.submitted, read_assignment().contract.forbidden, intake.release)
     return intake
 
 

@@ -8,7 +8,6 @@ import pytest
 from autograder.intake import take_in
 from autograder.intake.modules import misnamed
 from autograder.intake.tree import MAX_MODULES, MAX_SOURCE_BYTES
-from autograder.rules import find_short_cuts
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
@@ -92,16 +91,6 @@ def test_helpers_in_folders_of_their_own(write_folder, write_zip, take):
         layers = importlib.import_module("with_folders.layers")
         assert layers.x == layers.kit.w == importlib.import_module("with_folders.tools.layers").z == 1
         package.close()
-
-
-def test_short_cuts_in_folders_are_found(write_folder, take):
-    helper = "from torch import nn\nfrom . import own\nclass Norm(nn.LayerNorm):\n    pass\n"
-    files = {"layers.py": "from .tools import norm\nLayerNorm = norm.own.Norm\n", "tools/norm.py": helper}
-    files["tools/own.py"] = "from .deep.er import *\n"
-    files["tools/deep/er.py"] = "from ..norm import Norm\n"
-    sources = take(write_folder(files)).sources
-    found = find_short_cuts(sources, ["layers.LayerNorm"], read_assignment().contract.forbidden)
-    assert {short_cut.module for short_cuts in found.values() for short_cut in short_cuts} == {"tools.norm"}
 
 
 def test_a_link_beside_the_modules_is_no_folder(write_folder, take, tmp_path):
