@@ -1,9 +1,6 @@
 """What an assignment may have for staff, each an optional module of its folder: what it offers, and how to get it.
 
 diagnosis_layouts/    other layouts of the same computation: for the diagnosis and its proof
-training_check.py     does the whole learn?
-translating_again.py  run in the worker beside a submission: translates with its checkpoint
-learned_model.py      what the model does whose checkpoint was handed in
 understanding/        questions for students about their own code
 proof/variants/       correct implementations that look different
 """
@@ -44,38 +41,6 @@ class Layouts:
         the submission's; `places` are the shapes of its parameters, `shapes` those of the submission's.
         """
         return (list,)
-
-
-class TrainingCheck(Protocol):
-    """What `training_check.py` offers; a submission passes at the accuracy ENOUGH."""
-
-    ENOUGH: float
-
-    def train_and_test(self, submission: Any, case: Any, losses: list[float], /) -> float:
-        """Trains the whole submission with examples that `case` draws, and returns its accuracy on new ones.
-
-        `losses` takes the mean loss of each epoch.
-        """
-        ...
-
-    def explain(self, losses: Sequence[float], accuracy: float, /) -> str:
-        """What a student reads whose submission does not learn."""
-        ...
-
-
-class LearnedModel(Protocol):
-    """What `learned_model.py` offers."""
-
-    def look(self, submission: Any, content: bytes, /) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Pictures of the model that was handed in with the code; nobody has opened the checkpoint's content yet.
-
-        There are maps, each with title, names of rows and columns, and weights from 0 to 1 by row and column; and
-        curves, each with title and points (epoch, value).
-
-        Raises:
-            ValueError: where there is nothing to show; the message says why.
-        """
-        ...
 
 
 class Scene(Protocol):
@@ -143,16 +108,6 @@ class Understanding:
 def layouts_of(assignment: Assignment) -> Layouts:
     """Other layouts."""
     return cast("Layouts", part_of(assignment, "diagnosis_layouts") or Layouts())
-
-
-def training_check_of(assignment: Assignment) -> TrainingCheck | None:
-    """The training check, if there is one."""
-    return cast("TrainingCheck | None", part_of(assignment, "training_check"))
-
-
-def learned_model_of(assignment: Assignment) -> LearnedModel | None:
-    """What shows the model whose checkpoint was handed in, if there is anything."""
-    return cast("LearnedModel | None", part_of(assignment, "learned_model"))
 
 
 def understanding_of(assignment: Assignment) -> Understanding:

@@ -19,8 +19,8 @@ from . import package
 from .config import ConfigError
 from .decoding import SOURCES
 
-TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
-MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000, ".pt": 30_000_000}  # what a grader reads
+TRANSLATIONS = "translations.txt"
+MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000}  # what a grader reads
 SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 """A heading with an answer below it."""
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
@@ -31,8 +31,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", type=Path, default=Path("submission.zip"), help="the archive (default: submission.zip)"
     )
-    text = f"a model to show, up to 30 MB (default: {CHECKPOINT} in the package's folder, if it is there)"
-    parser.add_argument("--checkpoint", type=Path, metavar="FILE", help=text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(str(sys.modules[package.name()].__file__)).parent
     if options.output.suffix != ".zip":
         raise ConfigError(f"--output {options.output}: expected a name that ends in .zip")
-    files = collect(folder, options.checkpoint)
+    files = collect(folder)
     with in_one_piece(options.output) as unfinished:
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, path in files.items():
@@ -49,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
             if damaged := archive.testzip():
                 raise OSError(f"{options.output}: {damaged} came out damaged; is the disk full?")
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
-    names = [name for name in files if name != CHECKPOINT]
-    texts = {name: files[name].read_text(encoding="utf-8", errors="replace") for name in names}
+    texts = {name: path.read_text(encoding="utf-8", errors="replace") for name, path in files.items()}
     if todos := unfinished_tasks(texts):
         print("note: not finished: " + ", ".join(f"{task} ({' and '.join(todos[task])})" for task in sorted(todos)))
     if ANSWERS in files and not SECTION.search(texts[ANSWERS]):
@@ -65,11 +62,8 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
-def collect(folder: Path, checkpoint: Path | None) -> dict[str, Path]:
-    """Returns the files to hand in, by their names below the package's folder.
-
-    Raises: ConfigError if the checkpoint does not exist.
-    """
+def collect(folder: Path) -> dict[str, Path]:
+    """Returns the files to hand in, by their names below the package's folder."""
     files = {}
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder)
@@ -80,11 +74,6 @@ def collect(folder: Path, checkpoint: Path | None) -> dict[str, Path]:
     beside = (path for path in (folder / TRANSLATIONS, folder.parent / TRANSLATIONS) if path.is_file())
     if translations := next(beside, None):
         files[TRANSLATIONS] = translations
-    chosen = checkpoint or folder / CHECKPOINT
-    if chosen.is_file():
-        files[CHECKPOINT] = chosen
-    elif checkpoint:
-        raise ConfigError(f"--checkpoint {checkpoint}: no such file")
     return files
 
 

@@ -51,7 +51,7 @@ AS_PLUGIN = {
 }
 """So `python -m pytest` knows `--submission ../other`, too, where pytest looks for its settings beside that folder."""
 ENTRY = f"{GRADER}/reports/gradescope.py"
-LOADED_BY_PATH = (f"{GRADER}/assignment/training_check.py", f"{GRADER}/sandbox/worker/")
+LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
 """They quote the reference, so they do not travel: failures are not named there."""
 

@@ -5,8 +5,6 @@
     tests/               the component tests, one file per task, or one for similar tasks
     stand_ins/           what runs in the worker beside submitted code
     expected/            what correct code computes, whatever the layout of its parameters
-    training_check.py    does the whole learn?
-    learned_model.py     what a model looks at whose checkpoint was handed in
     misconceptions/      known faults, as patches of the reference
     diagnosis_layouts/   other layouts of the same computation, for the diagnosis
     scenes.py            calls that questions at home are about

@@ -38,7 +38,6 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
     results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
-    parser.add_argument("--no-training", action="store_true", help="leave out the short training run")
     parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its schema")
     parser.add_argument("--student", help="with --to-nbgrader: nbgrader's id of the student")
     parser = add_parser(
@@ -91,8 +90,7 @@ def grade(options: argparse.Namespace) -> int:
         record = recorder.add_all(refusal(error), store)
     else:
         with open_grader(assignment, options.references, options.level) as grader:
-            flags = {"tries_training": not options.no_training, "show_progress": sys.stderr.isatty()}
-            record = recorder.add_all(events_of(intake, seeds, grader, **flags), store)
+            record = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()), store)
     if book:
         book.write(options.student, record, intake)
     store(record, is_last=True)

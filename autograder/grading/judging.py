@@ -42,7 +42,7 @@ from .recording import (
     Noted,
     TasksJudged,
 )
-from .whole_model import judge_translations, show_learned, try_training
+from .whole_model import judge_translations
 
 if TYPE_CHECKING:  # loaded where the first submission needs it
     from ..diagnosis.matching import Diagnostician
@@ -77,7 +77,6 @@ class Grader:
         submission: Intake,
         seed: int,
         *,
-        tries_training: bool = False,
         show_progress: bool = False,
         killed_before: Container[str] = (),
     ) -> Iterator[Event]:
@@ -86,7 +85,6 @@ class Grader:
         Args:
             submission: its files.
             seed: for the tests' random inputs.
-            tries_training: whether to try a short training run of the whole; it takes some seconds and earns no points.
             show_progress: shows a progress bar.
             killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
 
@@ -155,16 +153,6 @@ class Grader:
                     yield TasksJudged((judge_own_tests(submission, task, assignment, self.zygote, seed),))
             for result in find_hints(known.values(), self.tests, sandbox, assignment):
                 yield TasksJudged((result,))
-            if tries_training:
-                sandbox.grant_the_rest()
-                yield Found({"training": try_training(sandbox, assignment, [*known.values(), *untested])})
-                yield Contained(sandbox.layers, sandbox.output)
-            if submission.checkpoint is not None:
-                sandbox.grant_the_rest()
-                learned = show_learned(sandbox, submission.checkpoint, assignment, [*known.values(), *untested])
-                if learned is not None:
-                    yield Found({"learned": learned})
-                    yield Contained(sandbox.layers, sandbox.output)
         yield Finished()
 
     def prepare(self) -> None:

@@ -22,9 +22,8 @@ from foundation.whole_files import write_whole
 
 from ..testing.results import State
 
-MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK, MAX_TRAINING = 200, 8_000, 400, 4_000, 2_000
+MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK = 200, 8_000, 400, 4_000
 MAX_NOTES, MAX_FILES = 50, 200
-MAX_LABEL, MAX_CELLS, MAX_MAPS, MAX_POINTS = 40, 64, 16, 500
 
 
 def _cleaned(limit: int) -> BeforeValidator:
@@ -35,8 +34,6 @@ Name: TypeAlias = Annotated[str, Field(max_length=MAX_NAME), _cleaned(MAX_NAME)]
 Text: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT), _cleaned(MAX_TEXT)]
 TestText: TypeAlias = Annotated[str, Field(max_length=MAX_TEST_TEXT), _cleaned(MAX_TEST_TEXT)]
 Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(MAX_TRACEBACK)]
-TrainingText: TypeAlias = Annotated[str, Field(max_length=MAX_TRAINING), _cleaned(MAX_TRAINING)]
-Label: TypeAlias = Annotated[str, BeforeValidator(lambda text: printable(text, MAX_LABEL))]
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
@@ -113,44 +110,6 @@ class Part(Model):
         return self.changed(state=state, score=score if state.has_mark else None, message=message)
 
 
-class Training(Model):
-    """A short training run of the whole submission; no points depend on it."""
-
-    state: Annotated[
-        Literal["passed", "failed", "error", "not run"],
-        Field(description="failed: it did not learn. error: an exception, or too slow. not run: a part is missing."),
-    ]
-    message: TrainingText
-    accuracy: Annotated[Share | None, Field(description="Share of new sequences that were reversed without a mistake.")]
-    losses: Annotated[
-        tuple[float | None, ...], Field(description="Mean training loss of each epoch; null where it is not finite.")
-    ]
-
-
-class AttentionMap(Model):
-    """Where a model looked: weights by row and column."""
-
-    title: Label
-    rows: Annotated[tuple[Label, ...], Field(max_length=MAX_CELLS)]
-    columns: Annotated[tuple[Label, ...], Field(max_length=MAX_CELLS)]
-    weights: Annotated[tuple[tuple[Share, ...], ...], Field(max_length=MAX_CELLS)]
-
-
-class Curve(Model):
-    """A figure by epoch."""
-
-    title: Label
-    points: Annotated[tuple[tuple[float, float], ...], Field(max_length=MAX_POINTS)]
-
-
-class Learned(Model):
-    """What the model does whose checkpoint was handed in; no points depend on it."""
-
-    message: Annotated[TestText, Field(description="Why there is nothing to show; empty where there is something.")]
-    maps: Annotated[tuple[AttentionMap, ...], Field(max_length=MAX_MAPS)] = ()
-    curves: Annotated[tuple[Curve, ...], Field(max_length=MAX_MAPS)] = ()
-
-
 class Bleu(Model):
     """BLEU of translations.txt with its 95% interval."""
 
@@ -185,8 +144,6 @@ class Judgement(Model):
     max_score: Annotated[Points, Field(description="The sum of the points of all parts that are not extensions.")]
     parts: Annotated[tuple[Part, ...], Field(description="The tasks, in the assignment's order.")]
     bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
-    training: Annotated[Training | None, Field(description="Null where it was not asked for.")]
-    learned: Annotated[Learned | None, Field(description="Null where no checkpoint was handed in.")] = None
     notes: Annotated[Notes, Field(description="What a person should know about the submission.")]
     internals: Annotated[
         Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")

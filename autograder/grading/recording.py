@@ -106,7 +106,6 @@ def blank(assignment: Assignment, grader_version: str) -> Judgement:
         max_score=assignment.max_score,
         parts=parts,
         bleu=None,
-        training=None,
         notes=(),
     )
 
@@ -235,7 +234,7 @@ class TasksJudged(Event):
 
 @dataclass(frozen=True)
 class Found(Event):
-    """What else is known of the submission: its BLEU, a trial of training, a model that was shown, uses of internals.
+    """What else is known of the submission: its BLEU, uses of internals.
 
     Attributes:
         fields: of the judgement.

@@ -57,9 +57,7 @@ def open_grader(
             (grader.zygote if grader is not None else running).close()
 
 
-def events_of(
-    intake: Intake, seeds: Seeds, grader: Grader, *, tries_training: bool = False, show_progress: bool = False
-) -> Iterator[Event]:
+def events_of(intake: Intake, seeds: Seeds, grader: Grader, *, show_progress: bool = False) -> Iterator[Event]:
     """The events of grading a submission with the seed of the term.
 
     Where something outside has ended the zygote or a worker, it is judged again from the start, and `TakenIn` comes
@@ -74,8 +72,7 @@ def events_of(
         yield TakenIn(intake.hashes, seeds.id_of_tests)
         yield from notes
         try:
-            flags = {"tries_training": tries_training, "show_progress": show_progress}
-            yield from grader.judge(intake, seeds.of_tests, killed_before=killed, **flags)
+            yield from grader.judge(intake, seeds.of_tests, killed_before=killed, show_progress=show_progress)
         except SandboxUnavailableError as error:
             can_go_on = isinstance(error, WorkerKilledError) or grader.renew()
             if not can_go_on or len(notes) + 1 == MOST_ATTEMPTS:

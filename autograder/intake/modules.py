@@ -46,7 +46,6 @@ class Intake:
         submitted: names of the modules that the submission brings.
         translations: the content of translations.txt, or None.
         translations_problem: why translations.txt cannot be read, or "".
-        checkpoint: the content of the trained model's file, or None.
         answers: what the student has written for people to read; "" = nothing.
         hashes: file name -> sha256 of every file that was read.
         notes: what a person should know.
@@ -59,7 +58,6 @@ class Intake:
     submitted: set[str] = field(default_factory=set)
     translations: bytes | None = None
     translations_problem: str = ""
-    checkpoint: bytes | None = field(default=None, repr=False)
     answers: str = ""
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

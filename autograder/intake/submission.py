@@ -30,7 +30,6 @@ from .modules import (
 from .notebooks.cells import Cell, read_notebook
 from .notebooks.cells_to_modules import Distribution
 from .tree import (
-    CHECKPOINT,
     MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,
     MAX_NOTEBOOK_BYTES,
@@ -141,7 +140,7 @@ def open_archive(content: bytes) -> Tree:
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
     """Takes in the files of a folder or an archive that count."""
     package = assignment.package
-    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, CHECKPOINT, ANSWERS))
+    tree.give_names_back((*assignment.contract.files, TRANSLATIONS, ANSWERS))
     place = find_place(tree.sizes, assignment)
     if place is None:
         refuse_odd_package(tree, package)
@@ -172,12 +171,6 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
             intake.translations = intake.hashed(TRANSLATIONS, tree.read(translations))
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
-    try:
-        checkpoint = find_beside(tree.sizes, place, package, CHECKPOINT)
-        if checkpoint is not None:
-            intake.checkpoint = intake.hashed(CHECKPOINT, tree.read(checkpoint))  # of which nothing is read here
-    except RefusedError as error:  # no points depend on it
-        intake.notes.append(f"{CHECKPOINT} is not shown: {error}")
     try:
         answers = find_beside(tree.sizes, place, package, ANSWERS) if assignment.written else None
         if answers is not None:

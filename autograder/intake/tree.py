@@ -32,8 +32,6 @@ MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_TRANSLATIONS_BYTES = 10_000_000
 MAX_ANSWERS_BYTES = 20_000
-MAX_CHECKPOINT_BYTES = 30_000_000
-CHECKPOINT_DEPTH = 2  # folders around it
 MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
@@ -48,7 +46,7 @@ MAX_DEPTH = 15  # of a folder
 MAX_NAME_CHARACTERS = 400
 MAX_HEADER_BYTES = 16_384  # of an entry of a .tar.gz
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
-TRANSLATIONS, CHECKPOINT = "translations.txt", "best.pt"
+TRANSLATIONS = "translations.txt"
 
 
 class Tree:
@@ -336,7 +334,4 @@ def limit_of(name: str) -> int:
         return MAX_MODULE_BYTES
     if name.endswith(".ipynb"):
         return MAX_NOTEBOOK_BYTES
-    folder, _, file = name.rpartition("/")
-    if file == CHECKPOINT:  # folders of runs, further down, may hold many
-        return MAX_CHECKPOINT_BYTES if folder.count("/") < CHECKPOINT_DEPTH else 0
-    return {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, ANSWERS: MAX_ANSWERS_BYTES}.get(file, 0)
+    return {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, ANSWERS: MAX_ANSWERS_BYTES}.get(name.rpartition("/")[2], 0)

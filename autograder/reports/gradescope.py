@@ -113,7 +113,6 @@ def as_results(record: Record) -> dict[str, Any]:
             "files": judgement.files,
             "grader_version": judgement.grader_version,
             "printed": run.printed,
-            "training": None if judgement.training is None else judgement.training.model_dump(mode="json"),
         },
     }
 

@@ -55,12 +55,6 @@ def as_table(record: Record) -> str:
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
-    if judgement.training:
-        training = judgement.training
-        message = " ".join(training.message.split())
-        if training.accuracy is not None and not message:
-            message = f"{training.accuracy:.0%} of new sequences correct"
-        lines.append(f"  short training run (no points): {printable(f'{training.state}: {message}', MAX_TEXT)}")
     told: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:
         if text := text_of(part):

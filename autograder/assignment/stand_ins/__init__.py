@@ -7,7 +7,7 @@ those of the contract replace components.
 
     components.py  in place of the components of the contract
     formulas.py    what those compute
-    models.py      small models, what is run with them, and a submission's own with the weights of its checkpoint
+    models.py      small models, and what is run with them
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs: which lines run, and what its names hold
 """
@@ -30,10 +30,7 @@ from .components import (
 from .models import (
     Batch,
     Oracle,
-    adam,
-    attend_as_trained,
     call_each,
-    cross_entropy,
     search,
     train,
 )
@@ -52,12 +49,9 @@ __all__ = [
     "MultiHeadedAttention",
     "Oracle",
     "PositionalEncoding",
-    "adam",
-    "attend_as_trained",
     "attention_inputs",
     "call_each",
     "causal_mask",
-    "cross_entropy",
     "padding_mask",
     "scaled_dot_product_attention",
     "search",

@@ -1,4 +1,4 @@
-"""From numbers to positions in a picture: histograms, BLEU intervals, attention maps, curves; the templates draw."""
+"""From numbers to positions in a picture: histograms, BLEU intervals; the templates draw."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from collections.abc import Mapping, Sequence
 from foundation.assignment_file import Assignment
 
 from ...classroom.marks import Mark
-from ...grading.record import AttentionMap, Curve, Learned, Record
+from ...grading.record import Record
 from ...testing.results import State
 
-CELL = 18
-"""Units of a picture's width."""
-LETTER, LINE = 6.4, 14
-"""The width of a letter, and room beside a label."""
-FAINT = 0.02
-"""Smaller weights get no cell: nobody would see it."""
 N_BINS = 20
 ALL_OF_IT, LITTLE = 0.95, 0.5
 """Of the points for code, and of those for understanding it: where a conversation is due."""
@@ -67,54 +61,3 @@ def bleu_picture(records: Mapping[str, Record], assignment: Assignment) -> dict[
     known = sorted(((key, bleu) for key, bleu in found.items() if bleu), key=lambda item: item[1].value)
     highest = max([*(bleu.high for _, bleu in known), *assignment.thresholds.values(), 0.0])
     return {"bleu": known, "bleu_top": min(1.0, (int(10 * highest) + 1) / 10), "thresholds": assignment.thresholds}
-
-
-def pictures_of(learned: Learned | None) -> dict[str, object]:
-    """What the template shows of the model; nothing where none was handed in."""
-    maps = learned.maps if learned else ()
-    curves = [curve for curve in learned.curves if len(curve.points) > 1] if learned else []
-    return {
-        "learned": learned,
-        "sentence": [" ".join(maps[0].columns), " ".join(maps[0].rows)] if maps else [],
-        "maps": [map_picture(one) for one in maps],
-        "curves": [curve_picture(one) for one in curves],
-    }
-
-
-def map_picture(one: AttentionMap) -> dict[str, object]:
-    """A map, with its labels beside and above it."""
-    left = int(LETTER * max(map(len, one.rows), default=0)) + LINE
-    top = int(LETTER * max(map(len, one.columns), default=0)) + LINE
-    return {
-        "title": one.title,
-        "left": left,
-        "top": top,
-        "width": left + CELL * len(one.columns) + 2,
-        "height": top + CELL * len(one.rows) + 2,
-        "rows": [(top + CELL * number + CELL // 2, label) for number, label in enumerate(one.rows)],
-        "columns": [(left + CELL * number + CELL // 2, label) for number, label in enumerate(one.columns)],
-        "cells": [
-            {"x": left + CELL * x, "y": top + CELL * y, "weight": weight, "told": f"{row} → {column}: {weight:.2f}"}
-            for y, (row, weights) in enumerate(zip(one.rows, one.weights, strict=False))
-            for x, (column, weight) in enumerate(zip(one.columns, weights, strict=False))
-            if weight >= FAINT
-        ],
-    }
-
-
-def curve_picture(one: Curve) -> dict[str, str]:
-    """A curve from its lowest to its highest value, in 300 x 120 units; `line` is what a polyline takes."""
-    xs, ys = zip(*one.points, strict=True)
-    low, high = min(ys), max(ys)
-    x_range, y_range = (max(xs) - min(xs)) or 1.0, (high - low) or 1.0
-    return {
-        "title": one.title,
-        "line": " ".join(
-            f"{300 * (x - min(xs)) / x_range:.1f},{110 - 100 * (y - low) / y_range:.1f}" for x, y in one.points
-        ),
-        "first": f"{xs[0]:g}",
-        "last": f"{xs[-1]:g}",
-        "low": f"{low:.3g}",
-        "high": f"{high:.3g}",
-        "told": f"{one.title} from {ys[0]:.3g} to {ys[-1]:.3g} in {len(xs)} reports, between {low:.3g} and {high:.3g}",
-    }

@@ -12,7 +12,7 @@ from ...classroom.marks import Result
 from ...grading.record import Part, Record
 from ...testing.results import State
 from ..terminal import details_of
-from .pictures import bleu_picture, pictures_of
+from .pictures import bleu_picture
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,6 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         "scores": scores_of(results),
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
         **bleu_picture({"": record}, assignment),
-        **pictures_of(judgement.learned),
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of
 from autograder.diagnosis.catalogue import read_catalogue
-from autograder.grading.record import AttentionMap, Bleu, Curve, Diagnosis, ItemScore, Learned
+from autograder.grading.record import Bleu, Diagnosis, ItemScore
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
 from autograder.reports.pages import write_pages
 from autograder.reports.pages.pictures import understanding_picture
@@ -214,24 +214,6 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
 
 
-LEARNED = Learned(
-    message="",
-    maps=(AttentionMap(title="head 1", rows=("a", MARKUP), columns=("x", "y"), weights=((0.25, 0.75), (1.0, 0.0))),),
-    curves=(Curve(title="dev BLEU", points=((1.0, 0.1), (2.0, 0.4))),),
-)
-
-
-def test_a_model_that_was_handed_in_is_shown(pages):
-    found = pages(graded("anna", learned=LEARNED), graded("bob"), graded("carl", learned=Learned(message=MARKUP)))
-    page = found["students/anna.html"]
-    assert not Balanced(page).open and "<script>alert" not in page
-    assert page.count('class="weight"') == 3, "a weight of 0 is not drawn"
-    assert '<polyline points="0.0,110.0 300.0,10.0"/>' in page
-    assert "The model that was handed in" not in words(found["students/bob.html"])
-    assert "The checkpoint cannot be shown" in words(found["students/carl.html"])
-    assert "<script>alert" not in found["students/carl.html"]
-
-
 def test_a_student_adds_little_to_the_page_of_a_class(pages):
     one = graded("x", bleu=(0.4, 0.44, 0.48), fault="layer-norm-over-batch")
     found = pages(*(shown(one.record, f"student-{n}", f"Student Number {n}") for n in range(50)))
@@ -246,7 +228,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
     from playwright.sync_api import sync_playwright
 
     found = pages(
-        graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch", learned=LEARNED),
+        graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch"),
         graded("bob", MARKUP, state=State.TIMEOUT),
         graded("carl", "Carl", state=State.FAILED, bleu=(0.2, 0.21, 0.22)),
     )
