@@ -32,9 +32,9 @@ class Decision(Model):
     """One decision by hand."""
 
     student: str  # the id by which the course knows the student
-    kind: Literal["points", "comment", "late", "waiver"]  # "late" sets late days, "waiver" says how many cost nothing
+    kind: Literal["points", "comment", "late"]
     task: str = WHOLE  # its number, of points and comments
-    value: float | None = None  # points or days; None: the grader's points, the platform's days, all days waived
+    value: float | None = None  # points or days; None: the grader's points, the platform's days
     text: str  # why, or the comment; an empty one takes an earlier comment back
     by: str  # who decided
     at: datetime
@@ -47,7 +47,6 @@ class Decisions:
     points: dict[str, Decision] = field(default_factory=dict)  # by the task's number
     comments: dict[str, Decision] = field(default_factory=dict)  # likewise; `WHOLE` for the whole submission
     late_days: Decision | None = None  # by which the student was late; None = as the platform says
-    waiver: Decision | None = None  # of late days; None = none
 
 
 def find_student(roll: Roll, text: str) -> Member:
@@ -82,7 +81,7 @@ def names_of(member: Member) -> list[str]:
 def decide(
     output: Path,
     student: str,
-    kind: Literal["points", "comment", "late", "waiver"],
+    kind: Literal["points", "comment", "late"],
     value: float | None,
     text: str,
     by: str,
@@ -127,6 +126,4 @@ def decisions_in(output: Path) -> dict[str, Decisions]:
             of_student.comments[one.task] = one
         elif one.kind == "late" and one.value is not None:
             of_student.late_days = one
-        elif one.kind == "waiver":
-            of_student.waiver = one
     return found

@@ -24,7 +24,7 @@ from .decisions import WHOLE, Decision, Decisions
 from .entries import Member, Roll
 
 LATE = "late, but nobody knows by how much"
-ENTER_DAYS = "enter late days with `late`, or `waive` them"
+ENTER_DAYS = "enter late days with `late`"
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,8 @@ class Lateness:
     """How late a submission was, and what that costs."""
 
     days: int | None = None  # late days; None where nobody knows, or where they cost nothing
-    waived: int = 0  # those that cost nothing
     percent: float = 0.0  # of the points earned that are taken off
     by_hand: Decision | None = None  # who set the days; None = nobody did
-    waiver: Decision | None = None  # who decided that days cost nothing; None = nobody did
     untold: bool = False  # nothing says when it was handed in; it counts as on time, and people are told so
     unknown: str = ""  # why nobody knows how late it was, so that a person has to decide; "" where that is known
 
@@ -117,7 +115,7 @@ def mark_of(
     )
     unknown = f"the time of submission cannot be read ({unread_time})" if unread_time else LATE if is_late else ""
     lateness = lateness_of(policy, submitted, unknown, decisions)
-    if policy and submitted is None and is_late is None and not (unread_time or lateness.by_hand or lateness.waiver):
+    if policy and submitted is None and is_late is None and not (unread_time or lateness.by_hand):
         lateness = replace(lateness, untold=True)
     return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
 
@@ -126,15 +124,14 @@ def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: 
     """What lateness costs; see `mark_of`, and `Lateness` for what is unknown where there is no time."""
     if policy is None:
         return Lateness()
-    by_hand, waiver = decisions.late_days, decisions.waiver
+    by_hand = decisions.late_days
     if by_hand is not None and by_hand.value is not None:
         days = int(by_hand.value)
     elif submitted is not None:
         days = policy.days_late(submitted)
     else:
-        return Lateness(waiver=waiver, unknown=unknown if waiver is None or waiver.value is not None else "")
-    waived = 0 if waiver is None else days if waiver.value is None else min(days, int(waiver.value))
-    return Lateness(days, waived, policy.percent(days - waived), by_hand, waiver)
+        return Lateness(unknown=unknown)
+    return Lateness(days, policy.percent(days), by_hand)
 
 
 def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:

@@ -8,7 +8,6 @@ import getpass
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
@@ -60,24 +59,13 @@ def add_commands(commands: Commands) -> None:
         "late",
         late,
         "enter by how many days a student was late",
-        "For platforms that mark a submission as late without its time, and for clocks that were wrong.",
-        'anna --days 2 --why "sent by e-mail on Monday"',
+        "For platforms that mark a submission as late without its time, for clocks that were wrong, and for those who "
+        "were ill: what is not entered costs nothing.",
+        'anna --days 0 --why "ill"',
     )
     days = parser.add_mutually_exclusive_group(required=True)
     days.add_argument("--days", type=int, help="0 = in time")
     days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
-
-    parser = _parser(
-        commands,
-        "waive",
-        waive,
-        "let late days cost a student nothing",
-        "Without --days, all of them are waived.",
-        'anna --days 2 --why "ill"',
-    )
-    days = parser.add_mutually_exclusive_group()
-    days.add_argument("--days", type=int, help="how many; default: all")
-    days.add_argument("--withdraw", action="store_true", help="all late days count again")
 
 
 def _parser(
@@ -142,25 +130,12 @@ def comment(options: argparse.Namespace) -> int:
 
 def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
-    said = "late days as the platform says" if options.withdraw else counted(options.days, "late day")
-    return _decide_days(options, "late", options.days, said)
-
-
-def waive(options: argparse.Namespace) -> int:
-    """Waives late days; the exit status."""
-    if options.withdraw:
-        return _decide_days(options, "waiver", 0, "all late days count again")
-    said = "all late days" if options.days is None else counted(options.days, "late day")
-    return _decide_days(options, "waiver", options.days, f"{said} waived")
-
-
-def _decide_days(options: argparse.Namespace, kind: Literal["late", "waiver"], days: int | None, said: str) -> int:
-    assignment = read_assignment(options.assignment)
+    assignment, days = read_assignment(options.assignment), options.days
     if days is not None and not 0 <= days <= MOST_DAYS:
         raise UserError(f"--days {days}: expected 0 to {MOST_DAYS}")
     student, who = student_and_decider(options, assignment)
-    decide(options.output, student.id, kind, days, options.why, who)
-    _told(student.called, said)
+    decide(options.output, student.id, "late", days, options.why, who)
+    _told(student.called, "late days as the platform says" if days is None else counted(days, "late day"))
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0

@@ -101,7 +101,7 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
     graded = [result.record.judgement for result in results if result.record]
     parts = [same[0].number for same in by_task(result.record for result in results if result.record)]
     columns = [*parts, *(f"{number} state" for number in parts), "sandbox", "content_hash", "grader_version"]
-    columns += ["late_days", "waived_days", "percent_off", "by_hand", "comments"]
+    columns += ["late_days", "percent_off", "by_hand", "comments"]
     rows = []
     for result in results:
         member = result.member
@@ -118,7 +118,7 @@ def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
             row |= {f"{part.number} state": part.state.value for part in judgement.parts}
             row |= {"sandbox": containment_of(record.run), "content_hash": judgement.content_hash}
             row |= {"grader_version": judgement.grader_version}
-            row |= {"late_days": lateness.days, "waived_days": lateness.waived, "percent_off": lateness.percent}
+            row |= {"late_days": lateness.days, "percent_off": lateness.percent}
             row |= {"by_hand": "; ".join(by_hand_of(result.mark)), "comments": "; ".join(comments_of(result.mark))}
         rows.append(row)
     return rows
@@ -133,9 +133,6 @@ def by_hand_of(mark: Mark) -> Iterator[str]:
     yield from (f"{', '.join(numbers)}: {said}" for said, numbers in tasks.items())
     if late.by_hand:
         yield f"{counted(late.days or 0, 'late day')} {_by(late.by_hand)}"
-    if late.waiver:
-        which = "all late days" if late.waiver.value is None else counted(late.waived, "late day")
-        yield f"{which} waived {_by(late.waiver)}"
 
 
 def _by(decision: Decision) -> str:

@@ -45,8 +45,7 @@ class Mark:
         said = [mark.comment.text] if mark.comment else []
         late, lateness = [], mark.lateness
         if lateness.days:
-            waived = f", {lateness.waived} of them waived" if lateness.waived else ""
-            late = [f"{lateness.percent:g}% off for {counted(lateness.days, 'late day')}{waived}"]
+            late = [f"{lateness.percent:g}% off for {counted(lateness.days, 'late day')}"]
         parts = [told for one in mark.parts if (told := _told(one))]
         texts = [*said, *late, *parts, *record.judgement.notes]
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]

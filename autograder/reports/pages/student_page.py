@@ -84,13 +84,8 @@ def said_of(result: Result, is_named: bool) -> list[str]:
         when = "Handed in late" if result.member.is_late else "It is not known when this was handed in"
         lines.append(f"{when}; what that costs is not decided yet.")
     if late.days:
-        waived = f", {late.waived} of them waived" if late.waived else ""
         earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")
-        lines.append(
-            f"{counted(late.days, 'day')} late{waived}: {late.percent:g}% of the {earned} earned is taken off."
-        )
+        lines.append(f"{counted(late.days, 'day')} late: {late.percent:g}% of the {earned} earned is taken off.")
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
-    if late.waiver and (late.waived or (result.is_late and late.waiver.value is None)):
-        lines.append(f"Waived: {late.waiver.text}")
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines

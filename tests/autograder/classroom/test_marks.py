@@ -76,12 +76,6 @@ def test_what_lateness_costs(late, days, percent):
     assert mark.earned == 86 and mark.score == pytest.approx(86 * (1 - percent / 100))
 
 
-@pytest.mark.parametrize("waived, percent", [(None, 0), (0, 20), (1, 10), (2, 0), (9, 0)])
-def test_waived_days_cost_nothing(waived, percent):
-    mark = mark_of(judgement(), Decisions(waiver=by_hand(waived)), POLICY, DUE + timedelta(days=2))
-    assert mark.lateness.days == 2 and mark.lateness.percent == percent
-
-
 def test_lateness_counts_after_points_by_hand():
     decisions = Decisions({"1.2": by_hand(4.0)}, comments={WHOLE: by_hand(None, "see me")})
     mark = mark_of(judgement(), decisions, POLICY, DUE + timedelta(days=1))
@@ -98,7 +92,6 @@ UNREAD = {"unread_time": "'yesterday' in timestamp.txt"}
         ({}, POLICY, {"is_late": True}, "late, but nobody knows by how much: enter late days"),
         ({"late_days": by_hand(2)}, POLICY, {"is_late": True}, 80),
         ({"late_days": by_hand(0)}, POLICY, {"submitted": DUE + timedelta(days=9)}, 100),
-        ({"waiver": by_hand(None)}, POLICY, {"is_late": True}, 100),
         ({}, POLICY, {}, 100),
         ({}, POLICY, UNREAD, "the time of submission cannot be read ('yesterday' in timestamp.txt): "),
         ({"late_days": by_hand(2)}, POLICY, UNREAD, 80),

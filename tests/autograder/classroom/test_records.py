@@ -99,7 +99,6 @@ def test_the_last_decision_counts_and_all_stay(tmp_path):
         ("anna", "comment", None, "Come\nand see \\frac{1}{2}.", "tina", WHOLE),
         ("bob", "comment", None, "gone", "tina", "1.3"),
         ("bob", "comment", None, "", "tina", "1.3"),
-        ("bob", "waiver", 2, "ill", "tom"),
         ("bob", "late", 3, "the clock was wrong", "tom"),
         ("anna", "late", 3, "no", "tom"),
         ("anna", "late", None, "as it was", "tom"),
@@ -110,10 +109,9 @@ def test_the_last_decision_counts_and_all_stay(tmp_path):
     points = anna.points.pop("1.3")
     assert (points.value, points.text, points.by, anna.points) == (5.0, "it is right", "tina", {})
     assert abs(now() - points.at) < timedelta(minutes=1)
-    assert anna.comments[WHOLE].text == "Come\nand see \\frac{1}{2}." and anna.waiver is anna.late_days is None
+    assert anna.comments[WHOLE].text == "Come\nand see \\frac{1}{2}." and anna.late_days is None
     assert bob.late_days.value == 3 and bob.comments == {}
-    assert (bob.waiver.value, bob.waiver.text, bob.waiver.by) == (2, "ill", "tom")
-    assert len((tmp_path / "decisions.jsonl").read_text().splitlines()) == 11
+    assert len((tmp_path / "decisions.jsonl").read_text().splitlines()) == 10
 
 
 def test_a_student_is_found_by_id_mail_name_or_entry():
