@@ -1,17 +1,15 @@
 """Reads `assignment.toml`: tasks, points, thresholds, limits, and the contract that submissions keep."""
 
-import keyword
 import re
-import sys
 import tomllib
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from .assignment_tables import (
+    ABOVE_0,
     COUNT,
     LINE,
     POINTS,
@@ -24,7 +22,6 @@ from .assignment_tables import (
     Rule,
     between,
     choice,
-    is_number,
     read_contract,
     read_table,
     read_values,
@@ -49,23 +46,18 @@ NAME = Rule(
 )
 PACKAGE = Rule(
     "the name of a Python package that nothing else has",
-    lambda value: (
-        isinstance(value, str)
-        and value.isidentifier()
-        and not (keyword.iskeyword(value) or value in sys.stdlib_module_names or value in TAKEN)
-    ),
+    lambda value: isinstance(value, str) and value.isidentifier() and value not in TAKEN,
 )
 VERSION = Rule(
     "the version that grades, 3.11 or later, such as '3.12'",
     lambda value: isinstance(value, str) and re.fullmatch(r"3\.\d\d", value) is not None and value >= "3.11",
     lambda value: (3, int(value[2:])),
 )
-DATE = Rule("text in quotes, or a date", lambda value: isinstance(value, str | date), str)
 NUMBER = Rule(
     "a string like '1.3' or 'E.1'",
     lambda value: isinstance(value, str) and re.fullmatch(r"(\d+|E)\.\d+", value) is not None,
 )
-WEIGHT = Rule("a number above 0", lambda value: is_number(value) and value > 0, float)
+WEIGHT = Rule(ABOVE_0.expected, ABOVE_0.accepts, float)
 RELEASE = {"instructor_only": TEXTS, "phase": choice(1, 2)}
 
 
@@ -150,7 +142,7 @@ class Assignment:
     name: str = setting(NAME, "assignment")
     package: str = setting(PACKAGE, "student")
     credit: str = setting(choice("items", "all"), "items")
-    due: str = setting(DATE, "")
+    due: str = setting(TEXT, "")
     contact: str = setting(TEXT, "")
     python: tuple[int, int] = setting(VERSION, (3, 11))
     assistants: str = setting(choice(*ASSISTANTS), "tutor")
@@ -231,13 +223,10 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     values = read_table(Assignment, content, "", tables)
     values |= read_values(RELEASE, content.get("release", {}), "[release]: ")
     thresholds = content.get("thresholds", {})
-    names = thresholds if isinstance(thresholds, dict) else ()
-    thresholds = read_values(dict.fromkeys(names, between(0, 1)), thresholds, "[thresholds]: ")
+    thresholds = read_values(dict.fromkeys(thresholds, between(0, 1)), thresholds, "[thresholds]: ")
     points = read_values(dict.fromkeys(UNDERSTANDING, POINTS), content.get("understanding", {}), "[understanding]: ")
     contract = read_contract(content.get("contract", {}))
-    if not isinstance(content.get("tasks"), list) or not content["tasks"]:
-        raise UserError("tasks: expected a table [[tasks]] for each of them")
-    tasks = tuple(_task(table, thresholds, points, contract) for table in content["tasks"])
+    tasks = tuple(_task(table, thresholds, points, contract) for table in content.get("tasks", ()))
     for lower, higher in pairwise(task.threshold for task in tasks if task.threshold is not None):
         if thresholds[higher] < thresholds[lower]:
             what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
@@ -252,9 +241,7 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     return Assignment(path, thresholds, limits, contract, tasks, late, **values)
 
 
-def _task(content: object, thresholds: dict[str, float], points: dict[str, float], contract: Contract) -> Task:
-    if not isinstance(content, dict):
-        raise UserError("[[tasks]]: expected a table")
+def _task(content: Any, thresholds: dict[str, float], points: dict[str, float], contract: Contract) -> Task:
     where, kind = f"task {content.get('number', '?')}: ", content.get("understanding")
     if kind in UNDERSTANDING:
         if "points" in content:
@@ -280,10 +267,8 @@ def _task(content: object, thresholds: dict[str, float], points: dict[str, float
     return task
 
 
-def _items(content: object, where: str) -> tuple[Item, ...]:
+def _items(content: list[object], where: str) -> tuple[Item, ...]:
     """The rubric of a task; without `requires`, an item requires the first one."""
-    if not isinstance(content, list):
-        raise UserError(f'{where}items: expected a list of {{ name = "…", weight = 1 }}')
     found: list[Item] = []
     for entry in content:
         item = Item(**({"requires": found[0].name if found else ""} | read_table(Item, entry, f"{where}an item: ")))

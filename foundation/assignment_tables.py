@@ -10,10 +10,9 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -33,19 +32,18 @@ class Rule:
     def read(self, value: object, place: str) -> Any:
         """The value as the program uses it. Raises: UserError naming the place where it stands."""
         if not self.accepts(value):
-            shown = value if isinstance(value, date) else repr(value)
-            raise UserError(f"{place} = {shown}: expected {self.expected}")
+            raise UserError(f"{place} = {value!r}: expected {self.expected}")
         return self.convert(value)
 
 
-def is_number(value: object, low: float = -sys.float_info.max, high: float = sys.float_info.max) -> bool:
-    """Whether it is a finite number between bounds; TOML also has `inf` and `nan`, and whole numbers of any length."""
-    return type(value) in (int, float) and low <= value <= high  # type: ignore[operator]
+def is_number(value: Any, low: float = 0, high: float = 1e9) -> bool:
+    """Whether it is a number between bounds."""
+    return type(value) in (int, float) and low <= value <= high
 
 
-def is_list(value: object, accepts: Callable[[str], bool] = lambda text: True) -> bool:
-    """Whether it is a list of texts, each of which is accepted."""
-    return isinstance(value, list) and all(isinstance(text, str) and accepts(text) for text in value)
+def is_list(value: Any) -> bool:
+    """Whether it is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def between(low: float, high: float) -> Rule:
@@ -61,12 +59,11 @@ def choice(*values: object) -> Rule:
 TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
 LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
 TEXTS = Rule("a list of strings", is_list, tuple)
-JOINED = Rule("a list of strings", is_list, "|".join)
-NAMES = Rule("a list of Python names", lambda value: is_list(value, str.isidentifier), tuple)
+JOINED = Rule("a list of patterns", lambda value: is_list(value) and all(value), "|".join)
 SWITCH = Rule("true or false", lambda value: isinstance(value, bool))
 COUNT = Rule("a whole number, 0 or more", lambda value: type(value) is int and value >= 0)
-POINTS = Rule("a finite number of at least 0", lambda value: is_number(value, low=0), float)
-ABOVE_0 = Rule("a number above 0", lambda value: is_number(value, high=1e9) and value > 0)
+POINTS = Rule("a number of at least 0", is_number, float)
+ABOVE_0 = Rule("a number above 0", lambda value: is_number(value) and value > 0)
 WHOLE_ABOVE_0 = Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)
 TIME = Rule(
     "a time with its zone, such as 2026-12-18T23:59:00+01:00",
@@ -149,9 +146,9 @@ class Contract:
     """
 
     modules: Mapping[str, tuple[str, ...]]
-    nn_modules: tuple[str, ...] = setting(NAMES, ())
-    methods: tuple[str, ...] = setting(NAMES, ())
-    initialised: tuple[str, ...] = setting(NAMES, ())
+    nn_modules: tuple[str, ...] = setting(TEXTS, ())
+    methods: tuple[str, ...] = setting(TEXTS, ())
+    initialised: tuple[str, ...] = setting(TEXTS, ())
     forbidden: Forbidden = Forbidden()
 
     @cached_property
@@ -171,14 +168,8 @@ def read_contract(content: Any) -> Contract:
     tables = content.get("components", {})
     if not isinstance(tables, dict) or not tables:
         raise UserError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
-    modules = {module: NAMES.read(names, f"[contract.components]: {module}") for module, names in tables.items()}
+    modules = {module: TEXTS.read(names, f"[contract.components]: {module}") for module, names in tables.items()}
     known = [name for names in modules.values() for name in names]
-    for module in modules:
-        if not module.isidentifier():
-            raise UserError(f"[contract.components]: {module!r}: expected the name of a module, without .py")
-    for name in known:
-        if known.count(name) > 1:
-            raise UserError(f"[contract.components]: {name!r} occurs twice: each component needs its own name")
     for key in ("nn_modules", "initialised"):
         for name in values.get(key, ()):
             if name not in known:
@@ -187,19 +178,12 @@ def read_contract(content: Any) -> Contract:
     values["forbidden"] = Forbidden(**read_table(Forbidden, forbidden, "[contract.forbidden]: "))
     for key, texts in forbidden.items():
         for text in texts:
-            _check_pattern(text, f"[contract.forbidden]: {key}")
+            try:
+                re.compile(f"(?:{text})")  # it is used joined with others by `|`
+            except re.error as error:
+                what = f"{text!r} is not a regular expression that can stand among others"
+                raise UserError(f"[contract.forbidden]: {key}: {what}: {error}") from None
     return Contract(modules, **values)
-
-
-def _check_pattern(text: str, place: str) -> None:
-    """A regular expression, which is used joined with others by `|`."""
-    if not text:
-        raise UserError(f"{place}: '' would match nothing; remove it")
-    try:
-        re.compile(f"(?:{text})")
-    except re.error as error:
-        what = f"{text!r} is not a regular expression that can stand among others"
-        raise UserError(f"{place}: {what}: {error}") from None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from .packing import (
     checksums,
     make_zip,
     read_requirements,
+    without_notebooks,
 )
 from .regions import Problem, ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
@@ -93,8 +94,8 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
     if not reference:
         raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference_name, read_given(project.root, assignment))
-    requirements = read_requirements(project.root, project.index)
-    handout = make_handout(assignment, skeleton, read_efforts(project.root), requirements)
+    packages = without_notebooks(read_requirements(project.root))
+    handout = make_handout(assignment, skeleton, read_efforts(project.root), packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
     return assignment, skeleton, {**skeleton.files, HANDOUT: handout, **pictures}
 
@@ -102,15 +103,14 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
 def make_release(project: Project) -> Release:
     """Makes everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
-    requirements = read_requirements(project.root, project.index)
     guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks(project.root) else {}
     archives = {
-        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], requirements, guide),
+        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], project.index, guide),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
     check_inputs(project.root, assignment)  # once nothing is missing
-    course = make_course(project.root, assignment, skeleton, requirements) if has_notebooks(project.root) else None
+    course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks(project.root) else None
     if course:
         handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}
         archives[NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": content for path, content in handed_out.items()}
@@ -120,8 +120,7 @@ def make_release(project: Project) -> Release:
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     outputs |= {**course.shipped, **course.kept} if course else {}
-    manifest = {"versions": requirements.versions(), "files": checksums(outputs)}
-    outputs[MANIFEST] = f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n".encode()
+    outputs[MANIFEST] = f"{json.dumps(checksums(outputs), indent=2, ensure_ascii=False)}\n".encode()
     return Release(assignment, skeleton, folder, archives, outputs, course)
 
 
@@ -165,4 +164,4 @@ def write_release(release: Release, output: Path) -> list[str]:
 def last_build(output: Path) -> dict[str, str]:
     """The checksums of what the last build made, by path; none where it left no manifest."""
     manifest = output / MANIFEST
-    return dict(json.loads(manifest.read_bytes())["files"]) if manifest.is_file() else {}
+    return dict(json.loads(manifest.read_bytes())) if manifest.is_file() else {}

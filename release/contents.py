@@ -25,7 +25,7 @@ from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures
-from .packing import HANDED_OUT, REQUIREMENTS, Requirements, make_zip, pin, requirements_file
+from .packing import HANDED_OUT, LOCK, REQUIREMENTS, make_zip, read_requirements, requirements_file, without_notebooks
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -74,7 +74,7 @@ def collect_kit(
     assignment: Assignment,
     skeleton: Mapping[str, bytes],
     handout: bytes,
-    requirements: Requirements,
+    index: str = "",
     guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
     """All files of the students' archive by path. Raises: ReleaseError where one is missing."""
@@ -89,7 +89,7 @@ def collect_kit(
     kit |= AS_PLUGIN if PLUGIN.encode() in kit["pytest.ini"] else {}
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit |= (
-        {HANDOUT: handout, REQUIREMENTS: requirements.without_notebooks().as_file()}
+        {HANDOUT: handout, REQUIREMENTS: requirements_file(without_notebooks(read_requirements(root)), index)}
         | files_for_assistants(assignment)
         | dict(guide)
     )
@@ -106,6 +106,7 @@ def collect_gradescope(
     """
     expected = {ENTRY: "Gradescope's run_autograder calls it"}
     expected |= {REFERENCES.as_posix(): MAKE_CORPUS} if assignment.judges_translations else {}
+    expected |= {LOCK: "its versions are installed there"}
     _expect_files(root, expected)
     grader = _read_packages(root)
     by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
@@ -120,7 +121,8 @@ def collect_gradescope(
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
-    files[REQUIREMENTS] = requirements_file(pin(PACKAGES), index)
+    files[LOCK] = (root / LOCK).read_bytes()
+    files[REQUIREMENTS] = requirements_file([f"--constraint {LOCK}", *PACKAGES], index)
     return files
 
 

@@ -15,7 +15,6 @@ from foundation.assignment_file import Assignment, Item, Task
 from foundation.places import ANSWERS
 from foundation.texts import as_threshold, line_of
 
-from .packing import Requirements
 from .prose import TaskHead
 from .regions import Problem, ReleaseError
 from .skeleton import Skeleton, coded_tasks
@@ -27,6 +26,7 @@ CREDITS = {
     "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
+_DOLLAR = re.compile(r"\$(?:\$|\{?(?P<word>\w+)\}?)?")
 _IMAGE = re.compile(r"!\[[^\]]*\]\((?P<path>[^)\s]+)\)")
 NAMES = ("AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md")
 """Where the common assistants look for instructions."""
@@ -87,17 +87,13 @@ def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
     Raises:
         ReleaseError: naming each `$` that stands for nothing, by its line in the file of that name.
     """
-    template = string.Template(text)
-    problems = []
-    for match in template.pattern.finditer(text):
-        word = match["named"] or match["braced"]
-        if match["escaped"] is None and word not in words:
-            what = f"${word} stands for nothing" if word else "a $ stands alone"
-            right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
-            problems.append(Problem(name, _line_at(text, match), what, right))
-    if problems:
-        raise ReleaseError(problems)
-    return template.substitute(words)
+    unknown = [match for match in _DOLLAR.finditer(text) if match["word"] not in words and match[0] != "$$"]
+    if unknown:
+        right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
+        raise ReleaseError(
+            [Problem(name, _line_at(text, one), f"{one[0]} stands for nothing", right) for one in unknown]
+        )
+    return string.Template(text).substitute(words)
 
 
 def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
@@ -140,33 +136,33 @@ def _line_at(text: str, match: re.Match[str]) -> int:
 
 
 def make_handout(
-    assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead], requirements: Requirements
+    assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead], packages: Iterable[str]
 ) -> bytes:
     """Fills in the assignment's template; `efforts` has difficulty and minutes by task, where they are known."""
     regular = [task for task in assignment.tasks if not task.extension]
     first = coded_tasks(assignment)[0]
     words = {
-        **words_of(assignment, requirements.without_notebooks().packages),
+        **words_of(assignment, packages),
         "package": assignment.package,
         "first": first.number,
         "marker": first.marker,
         "effort_note": _effort_note(regular, efforts),
-        "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in regular),
+        "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in assignment.tasks),
         "credit": CREDITS[assignment.credit],
         "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
-        "extensions": _extensions([task for task in assignment.tasks if task.extension], assignment.package, efforts),
     }
     return fill_in(read_text(assignment.folder / TEMPLATE, TEMPLATE), TEMPLATE, words).encode("utf-8")
 
 
 def _row(task: Task, assignment: Assignment, skeleton: Skeleton, efforts: Mapping[str, TaskHead]) -> str:
-    files = (f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number))
-    where = ", ".join(files) or "`translations.txt`"
+    places = [f"`{assignment.package}/{path}`" for path in skeleton.files_of(task.number)]
+    places += [f"`{assignment.package}/{ANSWERS}`"] * task.written + ["`translations.txt`"] * bool(task.threshold)
+    points = f"{task.points:g}{' (bonus)' * task.extension}" if task.points else "none"
     effort = efforts.get(task.number)
-    cells = [task.number, task.title.replace("|", "\\|"), f"{task.points:g}"]
-    cells += [effort.stars, str(effort.minutes), where] if effort else ["", "", where]
-    return f"| {' | '.join(cells)} |"
+    cells = [task.number, task.title.replace("|", "\\|"), points]
+    cells += [effort.stars, str(effort.minutes)] if effort else ["", ""]
+    return f"| {' | '.join([*cells, ', '.join(places)])} |"
 
 
 def _rubric(task: Task) -> str:
@@ -188,7 +184,7 @@ def _effort_note(tasks: Sequence[Task], efforts: Mapping[str, TaskHead]) -> str:
     if not minutes:
         return "Take them in this order: each one builds on the ideas of the earlier ones."
     total = f"{minutes} minutes" if minutes < 90 else f"{round(minutes / 60)} hours"
-    return f"About {total} in all; more if the ideas are new to you."
+    return f"About {total} in all, without extensions; more if the ideas are new to you."
 
 
 def _bleu(assignment: Assignment) -> str:
@@ -198,23 +194,6 @@ def _bleu(assignment: Assignment) -> str:
         if task.threshold is not None
     ]
     return f"BLEU of your `translations.txt`: {', '.join(goals)}." if goals else "BLEU is reported but earns no points."
-
-
-def _extensions(tasks: Sequence[Task], package: str, efforts: Mapping[str, TaskHead]) -> str:
-    if not tasks:
-        return ""
-    named = []
-    for task in tasks:
-        details = [f"{task.points:g} bonus points"] if task.points else []
-        details += [f"{efforts[task.number].minutes} minutes"] if task.number in efforts else []
-        named.append(f"{task.number} {task.title.lower()}" + (f" ({', '.join(details)})" if details else ""))
-    worth = "" if any(task.points for task in tasks) else "They earn no points. "
-    text = f"- Extensions, for those who want more: {', '.join(named)}. {worth}"
-    if coded := [task for task in tasks if task.components]:
-        text += f"Each with code has its own TODOs and tests (`-m {coded[0].marker}`, …). "
-    if written := [task.number for task in tasks if task.written]:
-        text += f"{' and '.join(written)} you answer in `{package}/{ANSWERS}`, for a person to read."
-    return textwrap.fill(text, 118, subsequent_indent="  ") + "\n"
 
 
 def files_for_assistants(assignment: Assignment) -> dict[str, bytes]:

@@ -20,7 +20,7 @@ from foundation.texts import as_threshold, hint_above
 
 from .contents import GRADER, read_corpus, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
-from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, Requirements
+from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, read_requirements, requirements_file
 from .prose import (
     EVERYWHERE,
     IN_FILES,
@@ -110,10 +110,10 @@ def has_notebooks(root: Path) -> bool:
     return (root / PROSE).is_dir()
 
 
-def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements) -> Course:
+def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, index: str = "") -> Course:
     """Makes the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
     definitions = find_definitions(skeleton, assignment)
-    support = collect_support(root, assignment, skeleton, requirements)
+    support = collect_support(root, assignment, skeleton, index)
     source = {**make_sources(root, assignment, definitions), **support}
     return Course(assignment.name, source, generate(root, source), tuple(definitions))
 
@@ -152,9 +152,7 @@ def make_sources(root: Path, assignment: Assignment, definitions: Sequence[Defin
     return {f"{name}.ipynb": f"{nbformat.writes(notebook)}\n".encode() for name, notebook in made.items()}
 
 
-def collect_support(
-    root: Path, assignment: Assignment, skeleton: Skeleton, requirements: Requirements
-) -> dict[str, bytes]:
+def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, index: str) -> dict[str, bytes]:
     """What notebooks need beside them: helper, tests, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
@@ -166,10 +164,10 @@ def collect_support(
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path in sorted((root / PROSE).glob("*.md")):
         found |= named_pictures(root, read_text(path, f"{PROSE}/{path.name}"), f"{PROSE}/{path.name}")
-    handout = f"{FOLDER}/{HANDOUT}"
-    readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, requirements.packages))
+    handout, packages = f"{FOLDER}/{HANDOUT}", read_requirements(root)
+    readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, packages))
     found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
-    found[REQUIREMENTS] = requirements.as_file()
+    found[REQUIREMENTS] = requirements_file(packages, index)
     found[f"{SUPPORT}/{PREDICTIONS}"] = answers_to_predictions(root, assignment)
     return found | files_for_assistants(assignment)
 

@@ -7,13 +7,12 @@ import pytest
 from foundation.places import ROOT
 from release.build import Project, make_package
 from release.notebooks import Course, make_course
-from release.packing import read_requirements
 
 
 @pytest.fixture(scope="session")
 def course() -> Course:
     assignment, skeleton, _ = make_package(Project(ROOT, ROOT / "reference", ROOT))
-    return make_course(ROOT, assignment, skeleton, read_requirements(ROOT))
+    return make_course(ROOT, assignment, skeleton)
 
 
 @pytest.fixture(scope="session")

@@ -53,6 +53,7 @@ def copy_example(root: Path) -> Project:
     (root / "foundation").mkdir()
     for name in ("__init__.py", "texts.py"):
         shutil.copy(ROOT / "foundation" / name, root / "foundation")
+    shutil.copy(ROOT / "requirements.lock", root)
     for name, text in DATA.items():
         (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "data" / name).write_text(text)

@@ -45,7 +45,7 @@ def test_a_line_that_is_no_pair(path, line, project, problems) -> None:
         (DEV, b"", f"{DEV}: is empty; expected lines `source|||target`"),
         (TRAIN, b"one|||two\n" + LATIN, f"{TRAIN}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
-        (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md:1: a $ stands alone; write $$ for a dollar sign, or one "),
+        (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md:1: $5 stands for nothing; write $$ for a dollar sign"),
     ],
 )
 def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:
@@ -88,7 +88,7 @@ def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> No
 def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release, edit) -> None:
     handout = example_release.folder["README.md"].decode()
     assert "| 1.1 | Scaled table | 4 |  |  | `student/table.py` |" in handout
-    assert "0.30" in handout and "E.1 diagonal mask" in handout and "$" not in handout
+    assert "0.30" in handout and "| E.1 | Diagonal mask | none |" in handout and "$" not in handout
     edit(project.root / ROOM / "assignment.toml", "= 0.30", "= 0.255")
     edit(project.root / ROOM / "assignment.toml", '"Scaled table"', '"Scaled | table"')
     handout = make_release(project).folder["README.md"].decode()

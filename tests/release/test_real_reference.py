@@ -14,7 +14,6 @@ from foundation.places import REFERENCE, ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit, read_given
 from release.gates import write_all
 from release.leaks import LeakFinder
-from release.packing import read_requirements
 from release.regions import Region
 from release.skeleton import Skeleton, make_skeleton, read_folder
 from release.trials import run_python
@@ -78,7 +77,7 @@ def test_solutions_are_found_under_other_names(real: Skeleton, finder: LeakFinde
 
 @pytest.mark.slow
 def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_path: Path) -> None:
-    files = collect_kit(ROOT, read_assignment(), real.files, b"", read_requirements(ROOT))
+    files = collect_kit(ROOT, read_assignment(), real.files, b"")
     write_all(files, tmp_path / "my course")
     shutil.copytree(ROOT / "reference", tmp_path / "my course" / "other work")
     folder = tmp_path / "my course" / ARCHIVE_FOLDER
@@ -98,7 +97,7 @@ def test_no_hint_is_a_solution(finder: LeakFinder) -> None:
 @pytest.mark.slow
 def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
     assignment = read_assignment()
-    write_all(collect_kit(ROOT, assignment, real.files, b"", read_requirements(ROOT)), tmp_path)
+    write_all(collect_kit(ROOT, assignment, real.files, b""), tmp_path)
     folder = tmp_path / ARCHIVE_FOLDER
     path = folder / "student" / "attention.py"
     [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
@@ -124,7 +123,7 @@ POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 @pytest.mark.slow
 def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    files = collect_kit(ROOT, read_assignment(), {}, b"", read_requirements(ROOT))
+    files = collect_kit(ROOT, read_assignment(), {}, b"")
     modules = {path: content for path, content in files.items() if path.endswith(".py")}
     assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
     for path, content in modules.items():

@@ -10,7 +10,6 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.contents import ARCHIVE_FOLDER, collect_kit
-from release.packing import read_requirements
 from release.skeleton import make_skeleton, read_folder
 
 
@@ -20,7 +19,7 @@ def kit(tmp_path_factory) -> Path:
     solved, assignment = read_folder(ROOT / "reference"), read_assignment()
     skeleton = make_skeleton(solved, assignment, "reference").files
     folder = tmp_path_factory.mktemp("kit")
-    files = collect_kit(ROOT, assignment, skeleton, b"", read_requirements(ROOT))
+    files = collect_kit(ROOT, assignment, skeleton, b"")
     for path, content in files.items():
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
