@@ -87,24 +87,15 @@ def check_file(path: Path) -> None:
     if path.is_dir():
         raise UserError(f"{printable(str(path))}: is a folder; expected the name of a file")
     if not is_stream(path):
-        _check_above(path, path.parent)
-    elif not os.access(path, os.W_OK):
-        raise UserError(f"{printable(str(path))}: cannot be written to")
+        check_folder(path.parent)
 
 
 def check_folder(path: Path) -> None:
     """Checks that files can be written to a folder of that name, which may not exist yet. Raises: UserError."""
-    _check_above(path, path)
-
-
-def _check_above(path: Path, folder: Path) -> None:
-    while not os.path.lexists(folder) and folder != folder.parent:
-        folder = folder.parent
-    if not folder.is_dir():
-        what = "" if folder == path else f"{printable(str(folder))} "
-        raise UserError(f"{printable(str(path))}: {what}is not a folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise UserError(f"{printable(str(path))}: {printable(str(folder))}/ cannot be written to")
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
+        raise UserError(f"{printable(str(path))}: is not a folder that can be written to")
 
 
 def opening_flags(*names: str) -> int:

@@ -8,10 +8,9 @@ from pathlib import Path
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
 from foundation.whole_files import write_whole
 
-from .contents import PROGRAMS, collect_gradescope, collect_instructor, collect_kit, read_given
+from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
 from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
-from .inputs import check_inputs
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, has_notebooks, make_course, read_efforts
 from .packing import (
@@ -50,12 +49,6 @@ class Project:
     index: str = ""
     phase: int | None = None
 
-    @property
-    def reference_name(self) -> str:
-        """The reference as the user knows it: relative to the root where it is in there."""
-        path, root = self.reference.resolve(), self.root.resolve()
-        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-
 
 @dataclass(frozen=True)
 class Release:
@@ -92,8 +85,8 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
             raise ReleaseError([Problem(ASSIGNMENT_FILE, 0, what, right)])
     reference = read_folder(project.reference)
     if not reference:
-        raise ReleaseError(f"{project.reference_name}: no files there; name the folder with --reference")
-    skeleton = make_skeleton(reference, assignment, project.reference_name, read_given(project.root, assignment))
+        raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
+    skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
     packages = without_notebooks(read_requirements(project.root))
     handout = make_handout(assignment, skeleton, read_efforts(project.root), packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
@@ -109,7 +102,8 @@ def make_release(project: Project) -> Release:
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
-    check_inputs(project.root, assignment)  # once nothing is missing
+    if assignment.judges_translations:
+        check_corpus(project.root)  # once nothing is missing
     course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks(project.root) else None
     if course:
         handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}

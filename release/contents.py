@@ -24,7 +24,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
-from .handout import HANDOUT, files_for_assistants, named_pictures
+from .handout import HANDOUT, files_for_assistants, named_pictures, read_text
 from .packing import HANDED_OUT, LOCK, REQUIREMENTS, make_zip, read_requirements, requirements_file, without_notebooks
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
@@ -174,6 +174,22 @@ def withheld_files(root: Path, assignment: Assignment) -> dict[str, bytes]:
 def read_corpus(root: Path) -> dict[str, bytes]:
     """The files of the students' corpus, by path from the project's root; none where there is none."""
     return {f"{CORPUS}/{path}": content for path, content in read_folder(root / CORPUS).items()}
+
+
+def check_corpus(root: Path) -> None:
+    """Raises ReleaseError unless lines are pairs, and each line that students translate has a reference."""
+    train, dev, sources = (f"{CORPUS}/{name}" for name in REQUIRED_CORPUS)
+    lines = {name: read_text(root / name, name).split("\n")[:-1] for name in (train, dev, sources, str(REFERENCES))}
+    problems = []
+    for name in (train, dev):
+        wrong = [number for number, line in enumerate(lines[name], start=1) if line.count("|||") != 1]
+        problems += [Problem(name, number, "is no pair", "expected `source|||target`") for number in wrong[:1]]
+    if len(lines[sources]) != len(lines[str(REFERENCES)]):
+        what = f"has {len(lines[str(REFERENCES)])} lines, but {sources} has {len(lines[sources])}"
+        right = "each line needs the reference of the line that students translate"
+        problems.append(Problem(str(REFERENCES), 0, what, right))
+    if problems:
+        raise ReleaseError(problems)
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.assignment_file import Task
+from foundation.command_line import UserError
 
 from .build import Release
 from .contents import ARCHIVE_FOLDER, ENTRY
 from .gates import (
     Gate,
-    ProcessError,
     Workspace,
     keeps_private,
     names_known_tasks,
@@ -32,7 +32,6 @@ from .gates import (
 from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
-SECONDS = 900
 MISCONCEPTIONS = "misconceptions"
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 
@@ -66,7 +65,10 @@ def marks_are_right(workspace: Workspace) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
     release = workspace.release
     trials = trials_of(release, read_folder(workspace.project.reference))
-    marks = _grade_class(workspace.project.root, workspace.package, trials)
+    try:
+        marks = _grade_class(workspace.project.root, workspace.package, trials)
+    except UserError as error:
+        return [str(error)]
     return [f"{name}: {fault}" for name in trials for fault in wrong_marks(release, trials[name].solved, marks[name])]
 
 
@@ -109,7 +111,7 @@ def _grade_class(root: Path, skeleton: Path, trials: Mapping[str, Trial]) -> dic
     """Runs the autograder as an instructor does; the marks of each submission.
 
     Raises:
-        ProcessError: where the record of a submission is missing or not as expected, or it takes too long.
+        UserError: where the record of a submission is missing or not as expected.
     """
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
@@ -127,7 +129,7 @@ def _grade_class(root: Path, skeleton: Path, trials: Mapping[str, Trial]) -> dic
                 }
         except (OSError, ValueError, KeyError, TypeError) as error:
             what = f"`python -m autograder grade-class` left no usable record ({type(error).__name__}: {error})"
-            raise ProcessError(f"{what}; {ending_of(finished)}") from None
+            raise UserError(f"{what}; {ending_of(finished)}") from None
         return marks
 
 
@@ -215,26 +217,18 @@ def misconceptions_fit(workspace: Workspace) -> list[str]:
 
 
 def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
-
-    Raises:
-        ProcessError: where it takes longer than SECONDS.
-    """
+    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    try:
-        return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
-            [sys.executable, *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=SECONDS,
-            env={**kept, **_FIXED},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise ProcessError(f"`{' '.join(['python', *arguments])}` took more than {SECONDS:g} s") from None
+    return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
+        [sys.executable, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**kept, **_FIXED},
+        check=False,
+    )
 
 
 def ending_of(finished: subprocess.CompletedProcess[str]) -> str:

@@ -1,8 +1,9 @@
 """`python -m release update FOLDER`: the last build for a student who has begun to work.
 
 What was handed out lies in the folder itself, in `.handed_out.zip`; what is new is taken from `dist/`. Files that only
-one side has changed are easy; those that both have are merged by `git merge-file`, a notebook cell by cell. Where both
-have changed the same lines, the student's file stays, and the release's is put beside it.
+one side has changed are easy; those that both have are merged by `git merge-file`, line by line, notebooks too: Jupyter
+writes them as the release does, a line of a cell in a line of the file. Where both have changed the same lines, the
+student's file stays, and the release's is put beside it.
 """
 
 import argparse
@@ -12,11 +13,10 @@ import re
 import subprocess
 import tempfile
 import zipfile
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from foundation.command_line import Parser
 from foundation.places import ROOT
@@ -26,9 +26,7 @@ from .packing import HANDED_OUT, NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zi
 from .regions import ReleaseError
 
 CONFLICTS = 1
-
-Cell = dict[str, Any]
-"""As the file has it."""
+BESIDE, KEPT = "conflict: yours stays, the release's is", "changed by you, no longer part of the release:"
 
 _HINT = re.compile(
     r"^[ \t]*# TODO (?P<number>\S+): .*\n(?:[ \t]*#.*\n)*"
@@ -38,38 +36,21 @@ _HINT = re.compile(
 """The comment of a TODO, above the statement that raises."""
 
 
-@dataclass
-class Plan:
-    """What an update would do; nothing is written yet.
+@dataclass(frozen=True)
+class Change:
+    """What an update does with one file.
 
     Args:
-        folder: the student's.
-        before: the content of everything that will be changed or removed, by path.
-        writes: new content by path.
-        removals: files of the old release that the new one lacks, still as they were handed out.
-        lines: one for each file, for people.
-        has_conflicts: whether something is left to the student.
+        path: in the student's folder.
+        how: for people.
+        present: the content before; None: there is no such file.
+        wanted: the content after; None: the file goes.
     """
 
-    folder: Path
-    before: dict[str, bytes] = field(default_factory=dict)
-    writes: dict[str, bytes] = field(default_factory=dict)
-    removals: list[str] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    has_conflicts: bool = False
-
-    def write(self, path: str, content: bytes, present: bytes | None, how: str = "") -> None:
-        """Notes down that a file gets this content; without `how`, nobody is told."""
-        self.writes[path] = content
-        if present is not None:
-            self.before[path] = present
-        if how:
-            self.lines.append(f"{how:<9} {path}")
-
-    def keep(self, path: str, why: str) -> None:
-        """Notes down that the student's file stays, though the release has another."""
-        self.has_conflicts = True
-        self.lines.append(f"conflict  {path}: {why}")
+    path: str
+    how: str
+    present: bytes | None
+    wanted: bytes | None
 
 
 def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
@@ -97,16 +78,15 @@ def run_update(options: argparse.Namespace) -> int:
     old = read_zip(handed_out)
     archive = NOTEBOOKS_ZIP if any("/" not in path and path.endswith(".ipynb") for path in old) else STUDENT_ZIP
     new = {path.partition("/")[2]: content for path, content in read_zip(options.root / "dist" / archive).items()}
-    plan = make_plan(folder, old, new)
-    backup = None if options.dry_run else apply(plan)
-    if not plan.lines:
+    changes = list(changes_of(folder, old, new))
+    if not changes:
         print(f"{folder}: already up to date")
         return 0
     print(f"{folder}{' (a trial: nothing is changed)' if options.dry_run else ''}:")
-    print("\n".join(f"  {line}" for line in plan.lines))
-    if backup:
-        print(f"backup: {backup}")
-    return CONFLICTS if plan.has_conflicts else 0
+    print("\n".join(f"  {one.how:<9} {one.path}" for one in changes))
+    if not options.dry_run:
+        print(f"backup: {apply(folder, changes)}")
+    return CONFLICTS if any(one.how in (BESIDE, KEPT) for one in changes) else 0
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
@@ -118,7 +98,7 @@ def read_zip(path: Path) -> dict[str, bytes]:
         raise ReleaseError(f"{path}: is not an archive that can be read ({error}); build it: make release") from None
 
 
-def make_plan(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Plan:
+def changes_of(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[Change]:
     """Compares; writes nothing.
 
     Args:
@@ -126,51 +106,39 @@ def make_plan(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) 
         old: what was handed out, by path.
         new: likewise what is handed out now; HANDED_OUT is among it.
     """
-    plan = Plan(folder)
     for path, content in new.items():
         present, base = _read(folder, path), old.get(path)
         if present == content or (present is not None and content == base):
             continue  # nothing new in it
-        if path == HANDED_OUT:
-            plan.write(path, content, present)
-        elif present is None:
-            plan.write(path, content, None, "added")
-        elif present == base:
-            plan.write(path, content, present, "replaced")
+        if present is None:
+            yield Change(path, "added", None, content)
+        elif present == base or path == HANDED_OUT:
+            yield Change(path, "replaced", present, content)
         elif merged := _merged(path, base, present, content):
-            plan.write(path, merged, present, "merged")
+            yield Change(path, "merged", present, merged)
         else:
             beside = f"{path}.new"
-            plan.keep(path, f"yours stays; the release's goes beside it, as {beside}")
-            plan.write(beside, content, _read(folder, beside))
+            yield Change(beside, BESIDE, _read(folder, beside), content)
     for path in sorted(old.keys() - new.keys()):
         present = _read(folder, path)
-        if present == old[path]:
-            plan.before[path] = present
-            plan.removals.append(path)
-            plan.lines.append(f"removed   {path}")
-        elif present is not None:
-            plan.keep(path, "no longer part of the release; you have changed it, and it stays")
-    return plan
+        if present is not None:
+            is_changed = present != old[path]
+            yield Change(path, KEPT if is_changed else "removed", present, present if is_changed else None)
 
 
-def apply(plan: Plan) -> Path | None:
-    """Puts a plan in place: first a backup of what it changes, then every file whole.
+def apply(folder: Path, changes: Sequence[Change]) -> Path:
+    """Makes the changes, each file whole: first a backup of what they concern, which is returned.
 
     HANDED_OUT is written last: if something cannot be written, running the update again does what is left.
-
-    Returns:
-        The backup; None where nothing was there to back up.
     """
-    backup = None
-    if plan.before:
-        number = 1 + sum(1 for _ in plan.folder.glob("before-update-*.zip"))
-        backup = plan.folder / f"before-update-{number}.zip"
-        write_whole(backup, make_zip(plan.before))
-    for path in plan.removals:
-        (plan.folder / path).unlink()
-    for path, content in sorted(plan.writes.items(), key=lambda one: one[0] == HANDED_OUT):
-        write_whole(plan.folder / path, content)
+    number = 1 + sum(1 for _ in folder.glob("before-update-*.zip"))
+    backup = folder / f"before-update-{number}.zip"
+    write_whole(backup, make_zip({one.path: one.present for one in changes if one.present is not None}))
+    for one in sorted(changes, key=lambda one: one.path == HANDED_OUT):
+        if one.wanted is None:
+            (folder / one.path).unlink()
+        else:
+            write_whole(folder / one.path, one.wanted)
     return backup
 
 
@@ -187,12 +155,12 @@ def _merged(path: str, base: bytes | None, present: bytes, content: bytes) -> by
     if base is None or not path.endswith((".py", ".ipynb")):
         return None
     try:
-        if path.endswith(".ipynb"):
-            return merge_notebooks(base, present, content)
         text = merge_texts(base.decode("utf-8"), present.decode("utf-8"), content.decode("utf-8"))
-    except (ValueError, LookupError, TypeError, AttributeError):  # no UTF-8, or no notebook
+        if text and path.endswith(".ipynb"):
+            json.loads(text)
+    except ValueError:  # no UTF-8, or no notebook
         return None
-    return text if text is None else text.encode("utf-8")
+    return text.encode("utf-8") if text else None
 
 
 def merge_texts(base: str, student: str, new: str) -> str | None:
@@ -223,55 +191,3 @@ def hints_of(text: str) -> dict[tuple[str, int], str]:
         seen[match["number"]] += 1
         hints[match["number"], seen[match["number"]]] = match[0]
     return hints
-
-
-def merge_notebooks(base: bytes, student: bytes, new: bytes) -> bytes | None:
-    """The new notebook with the student's answers and own cells, and the outputs of cells that stay.
-
-    Locked cells, such as tests, are the release's. Own cells stay behind the cell that they stood behind; one that
-    repeats another's name, as copying makes it, is one of them. None where both have changed the same lines of a cell.
-    """
-    notebook = json.loads(new)
-    old, fresh = ({_name(cell): cell for cell in cells} for cells in (json.loads(base)["cells"], notebook["cells"]))
-    theirs: dict[Hashable, Cell] = {}
-    own: dict[Hashable, list[Cell]] = defaultdict(list)  # by the cell that they stand behind
-    before: Hashable = None
-    for cell in json.loads(student)["cells"]:
-        name = _name(cell)
-        if name in fresh and name not in theirs:
-            theirs[name], before = cell, name
-        elif name not in old or name in theirs or _source(cell) != _source(old[name]):
-            own[before].append(_ungraded(cell))
-    merged = own[None]
-    for name, cell in fresh.items():
-        written = theirs.get(name)
-        if written is None or (_is_locked(cell) and _source(written) != _source(cell)):
-            merged.append(cell)
-        else:
-            sources = (_source(one) for one in (old.get(name, cell), written, cell))
-            text = merge_texts(*(f"{source}\n" for source in sources))
-            if text is None:
-                return None
-            text = text.removesuffix("\n")
-            is_as_written = text == _source(written)  # otherwise its outputs are those of another text
-            merged.append({**written, "metadata": cell["metadata"]} if is_as_written else {**cell, "source": text})
-        merged += own[name]
-    return f"{json.dumps({**notebook, 'cells': merged}, indent=1, ensure_ascii=False, sort_keys=True)}\n".encode()
-
-
-def _name(cell: Cell) -> Hashable:
-    """The name that nbgrader gives, which survives copying and old formats; else the cell's own; else its content."""
-    name: Hashable = cell["metadata"].get("nbgrader", {}).get("grade_id") or cell.get("id") or _source(cell)
-    return name
-
-
-def _ungraded(cell: Cell) -> Cell:
-    return {**cell, "metadata": {key: value for key, value in cell["metadata"].items() if key != "nbgrader"}}
-
-
-def _source(cell: Cell) -> str:
-    return "".join(cell.get("source", ""))
-
-
-def _is_locked(cell: Cell) -> bool:
-    return bool(cell["metadata"].get("nbgrader", {}).get("locked"))

@@ -61,12 +61,11 @@ def test_a_pipe_is_written_to(tmp_path):
 
 def test_places_are_told_apart(tmp_path):
     (tmp_path / "file").touch()
-    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
     for good in ("file", "new", "deep/new"):
         check_file(tmp_path / good)
     for good in (".", "new", "deep/new"):
         check_folder(tmp_path / good)
-    wrong = ((check_file, "."), (check_file, "file/new"), (check_folder, "file"), (check_folder, "nowhere/a"))
+    wrong = ((check_file, "."), (check_file, "file/new"), (check_folder, "file"))
     for check, bad in wrong:
         with pytest.raises(UserError, match="folder"):
             check(tmp_path / bad)

@@ -165,13 +165,10 @@ def test_wrong_marks_close(example_release: Release, solved, changes: Mapping[st
     [
         ("sys.exit('cannot start')", "status 1: cannot start"),
         ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
-        ("import time; time.sleep(30)", "took more than 0.5 s"),
     ],
 )
-def test_unusable_records_close(project, example_release, monkeypatch, script: str, says: str) -> None:
+def test_unusable_records_close(project, example_release, script: str, says: str) -> None:
     head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
     (project.root / "autograder" / "__main__.py").write_text(head + script)
-    if "sleep" in script:
-        monkeypatch.setattr("release.trials.SECONDS", 0.5)
     (fault,) = run_gates({"marks": marks_are_right}, project, example_release)["marks"]
     assert says in fault

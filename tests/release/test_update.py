@@ -1,19 +1,20 @@
 """`python -m release update` on a student's folder: answers stay, news arrive."""
 
-import json
 import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from release.__main__ import main
 from release.build import Project, make_release, write_release
 from release.packing import HANDED_OUT
-from release.update import hints_of, merge_notebooks, merge_texts
+from release.update import changes_of, hints_of, merge_texts
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"
 
@@ -75,7 +76,7 @@ def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, 
     status, out, _ = update()
     assert status == 1
     for path in ("student/mean.py", "grade.py"):
-        assert f"conflict  {path}: yours stays; the release's goes beside it, as {path}.new" in out
+        assert f"conflict: yours stays, the release's is {path}.new" in out
     assert (at_work / "student" / "mean.py").read_text() == before
     assert "carefully divide" in (at_work / "student" / "mean.py.new").read_text()
     assert (at_work / "grade.py").read_text() == "mine = 1\n"
@@ -91,7 +92,7 @@ def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Pr
         (project.reference / name).unlink()
     status, out, _ = update()
     assert status == 1 and "removed   student/more.py" in out and not (student / "student" / "more.py").exists()
-    assert "student/mine.py: no longer part of the release" in out
+    assert "changed by you, no longer part of the release: student/mine.py" in out
     assert (student / "student" / "mine.py").read_text() == "x = 2\n"
     assert zipfile.ZipFile(student / "before-update-2.zip").read("student/more.py") == b"x = 1\n"
 
@@ -187,32 +188,23 @@ def test_answers_meet_any_news_without_conflict(answers: dict[int, list[str]], n
     assert merge_texts(SKELETON, student, changed(SKELETON, news)) == expected
 
 
-def cell(identity: str, source: str, solution: bool = False, **more: object) -> dict:
-    graded = {"nbgrader": {"grade_id": identity, "solution": solution, "grade": False, "locked": not solution}}
-    return {"id": identity, "cell_type": "code", "metadata": graded, "source": source, "outputs": [], **more}
+def notebook(*sources: str) -> bytes:
+    cells = [new_code_cell(source, id=f"cell-{number}") for number, source in enumerate(sources)]
+    return f"{nbformat.writes(new_notebook(cells=cells))}\n".encode()
 
 
-def notebook(*cells: dict) -> bytes:
-    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
-
-
-def test_cells_of_students_stay_and_all_others_are_the_releases() -> None:
-    old = notebook(cell("a", "old prose"), cell("b", "raise 1", True), cell("t", "test 1"), cell("c", "raise 2", True))
-    own = {"id": "x", "cell_type": "code", "metadata": {}, "source": "my try", "outputs": [7]}
-    first = {"id": "y", "cell_type": "markdown", "metadata": {}, "source": "my note"}
-    answered, copied = cell("b", "answer", True), cell("b", "a copy", True, id="z")
-    unanswered = cell("c", "raise 2", True)
-    student = notebook(first, cell("a", "spoiled"), answered, copied, own, cell("t", "test 1"), unanswered)
-    new = notebook(
-        cell("a", "new prose"),
-        cell("n", "more"),
-        cell("b", "raise 1", True),
-        cell("t", "test 2"),
-        cell("c", "raise 3", True),
-    )
-    merged = merge_notebooks(old, student, new)
-    cells = json.loads(merged)["cells"]
-    expected = ["my note", "new prose", "more", "answer", "a copy", "my try", "test 2", "raise 3"]
-    assert [cell["source"] for cell in cells] == expected
-    assert "nbgrader" not in cells[4]["metadata"] and len({cell["id"] for cell in cells}) == len(cells)
-    assert merge_notebooks(new, merged, new) == merged
+def test_a_notebook_keeps_answers_and_own_cells_and_gets_news(tmp_path) -> None:
+    old = notebook("prose", "# TODO 1.1: do it.\nraise 1", "test 1")
+    new = notebook("corrected prose", "# TODO 1.1: do it.\nraise 1", "test 2")
+    begun = nbformat.reads(notebook("prose", "# TODO 1.1: do it.\nreturn x", "my own", "test 1"), as_version=4)
+    begun.cells[1].update(execution_count=3, outputs=[new_output("stream", text="shown")])
+    begun.cells[2].id, begun.cells[3].id = "mine", "cell-2"
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(begun))
+    [change] = changes_of(tmp_path, {"a.ipynb": old}, {"a.ipynb": new})
+    merged = nbformat.reads(change.wanted, as_version=4)
+    expected = ["corrected prose", "# TODO 1.1: do it.\nreturn x", "my own", "test 2"]
+    assert change.how == "merged" and [cell.source for cell in merged.cells] == expected
+    assert merged.cells[1].outputs[0].text == "shown"
+    (tmp_path / "a.ipynb").write_text("{")
+    [change] = changes_of(tmp_path, {"a.ipynb": old}, {"a.ipynb": new})
+    assert (change.path, change.wanted) == ("a.ipynb.new", new)
