@@ -6,7 +6,6 @@ A thin command line on `autograder.scoring`; `python grade.py --help` shows how 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 try:
     from autograder import scoring
@@ -63,8 +62,6 @@ def grade(options: argparse.Namespace) -> int:
     references = scoring.read_references(options.references)
     notes: list[str] = []
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
-    if Path(options.translations).samefile(options.references):
-        notes.append("translations and references are the same file")
     score = scoring.score(translations, references, tokenize=options.tokenize)
     if options.tokenize != scoring.DEFAULT_TOKENIZATION and not options.threshold:
         given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {options.tokenize}"

@@ -5,7 +5,6 @@ intake they do not.
 """
 
 import ast
-import codecs
 import io
 import sys
 import tokenize
@@ -30,9 +29,6 @@ Token = tuple[str, str, int]
 FREE_F_STRINGS = (3, 12)
 """The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
 SHOWN_NAME = 120
-PRINTABLE = bytes([*b"\t\n\f\r", *range(0x20, 0x7F)])
-HIDING = ("unicode-escape", "raw-unicode-escape", "idna")
-"""Encodings in which a file reads otherwise than it looks."""
 
 
 class IntakeError(UserError):
@@ -68,37 +64,13 @@ def in_module(module: str, line: int) -> str:
 
 
 def decode(content: bytes) -> str:
-    """The text of a Python file: UTF-8, or the encoding that its first two lines declare (PEP 263).
-
-    Every encoding is read in which Python reads source and ASCII stands for itself.
-
-    Raises:
-        RefusedError: where it is not text.
-    """
+    """The text of a Python file in UTF-8, with or without a byte order mark. Raises: RefusedError for anything else."""
     try:
-        name, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
-    except SyntaxError as error:  # an unknown encoding, or bytes that are none
-        name = "utf-8"
-        if str(error).startswith(("unknown encoding", "encoding problem")):
-            raise RefusedError(f"{printable(str(error), 80)}; save it as UTF-8") from None
-    name = codecs.lookup(name).name
-    if name in HIDING or not is_ascii_itself_in(name):
-        raise RefusedError(f"its encoding is {name[:40]!r}; save it as UTF-8")
-    try:
-        text = content.decode("utf-8-sig" if name == "utf-8" else name)
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         where = f"byte 0x{content[error.start]:02x} in line {line_of(error)}"
-        shown = "UTF-8" if name.startswith("utf-8") else name
-        raise RefusedError(f"it is not {shown} text ({where}); save it as UTF-8") from None
+        raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
-
-
-def is_ascii_itself_in(encoding: str) -> bool:
-    """Whether an encoding is one of text that leaves ASCII as it is."""
-    try:
-        return PRINTABLE.decode(encoding) == PRINTABLE.decode("ascii")
-    except (LookupError, UnicodeError):  # of other things than text, or not as it is
-        return False
 
 
 def read_modules(folder: Path) -> dict[str, Source]:
@@ -134,10 +106,6 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
     return {**released, **own}
 
 
-class TooNestedError(SyntaxError):
-    """Code that is nested too deeply for this process; another one, with less on its stack, might parse it."""
-
-
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     """The syntax tree, or what is wrong with the text; warnings are suppressed.
 
@@ -156,7 +124,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
     except SyntaxError as error:
         return error
     except (RecursionError, MemoryError):
-        return TooNestedError("its expressions are nested too deeply")
+        return SyntaxError("its expressions are nested too deeply")
     except ValueError as error:  # NUL bytes, lone surrogates
         return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
 

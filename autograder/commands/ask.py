@@ -57,7 +57,7 @@ def add_commands(commands: Commands) -> None:
         "submissions --class --roster roster.csv --output oral",
         (*RUNNING, *CLASS, "json", "jobs"),
     )
-    what = "folder, .zip, .tar.gz or notebook; with --class a download"
+    what = "folder, .zip or notebook; with --class a download"
     parser.add_argument("submission", type=Path, nargs="?", help=what)
     parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
     parser.add_argument("--student", metavar="NAME", help="student of a single submission; default: its file name")

@@ -35,7 +35,7 @@ def add_commands(commands: Commands) -> None:
         "submissions/anna --results results/anna.json",
         (*GRADING, "json", "to-nbgrader"),
     )
-    parser.add_argument("submission", type=Path, help="folder, .zip, .tar.gz or notebook")
+    parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
     results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
     parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its schema")

@@ -1,13 +1,13 @@
-"""Takes in a submission: a folder, a .zip, a .tar.gz or a notebook. None of it is run, and nothing is unpacked.
+"""Takes in a submission: a folder, a .zip or a notebook. None of it is run, and nothing is unpacked.
 
     intake = take_in(Path("anna.zip"), release=Path("student"))
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
-    submission.py   from a path to the sources that are graded
-    modules.py      which folder of a submission holds the assignment's files, and which of them count
-    notebooks/      from cells to modules
-    tree.py         the files of a folder, or loose ones: names, and reading within bounds
-    archives.py     the same for .zip and .tar.gz
+    submission.py        from a path to the sources that are graded
+    modules.py           which folder of a submission holds the assignment's files, and which of them count
+    cells.py             what the cells of notebooks define
+    cells_to_modules.py  which definition belongs to which module
+    tree.py              the files of a folder or a .zip, or loose ones: names, and reading within bounds
 
 What counts: the contract's modules, further `.py` files that they import relatively, beside them (`.helpers`) or in
 folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are taken from the release, the package's

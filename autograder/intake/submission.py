@@ -10,7 +10,8 @@ from foundation.texts import clean, printable
 from foundation.watchdog import time_limit
 
 from ..sources import SHOWN_NAME, IntakeError, RefusedError, quote
-from .archives import Tar, Zip
+from .cells import Cell, read_notebook
+from .cells_to_modules import Distribution
 from .modules import (
     FAR,
     SHOWN_FILES,
@@ -27,8 +28,6 @@ from .modules import (
     select_modules,
     some,
 )
-from .notebooks.cells import Cell, read_notebook
-from .notebooks.cells_to_modules import Distribution
 from .tree import (
     MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,
@@ -40,14 +39,14 @@ from .tree import (
     Folder,
     LooseFiles,
     Tree,
+    Zip,
     is_clutter,
     read_file,
 )
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
-KINDS = "expected a folder, a .zip, a .tar.gz or a notebook (.ipynb)"
-OTHER_KINDS = {b"Rar!": "a RAR archive", b"7z\xbc\xaf": "a 7z archive", b"%PDF": "a PDF", b"{": "JSON not named .ipynb"}
-ARCHIVES = (".tar.gz", ".tgz", ".zip")
+KINDS = "expected a folder, a .zip or a notebook (.ipynb)"
+ARCHIVES = (".zip",)
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
 """What nbgrader puts into cells of text that students write."""
@@ -70,7 +69,7 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     """Takes in one submission.
 
     Args:
-        path: a folder, a .zip, a .tar.gz, a notebook, or loose files that belong together.
+        path: a folder, a .zip, a notebook, or loose files that belong together.
         release: the skeleton that was handed out.
         assignment: the contract, and the name of the folder that holds the modules in the release.
 
@@ -127,14 +126,11 @@ def take_path(intake: Intake, path: Path | LooseFiles, assignment: Assignment) -
         take_tree(intake, open_archive(content), assignment)
 
 
-def open_archive(content: bytes) -> Tree:
+def open_archive(content: bytes) -> Zip:
     """The files of an archive, recognised by its first bytes, whatever its name."""
-    if content.startswith(b"\x1f\x8b"):
-        return Tar(content)
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Zip(content)
-    what = next((kind for magic, kind in OTHER_KINDS.items() if content.startswith(magic)), "none of these")
-    raise RefusedError(f"{KINDS}; this is {what if content else 'empty'}")
+    raise RefusedError(f"{KINDS}; this is {'none of these' if content else 'empty'}")
 
 
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
@@ -219,11 +215,9 @@ def nothing_here(tree: Tree, assignment: Assignment) -> str:
     contract = assignment.contract
     wanted = ", ".join(contract.files[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
-    inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".rar", ".7z"))]
-    if len(inner) > 1:
-        return f"it holds {len(inner)} archives, such as {quote(inner[0])} and {quote(inner[1])}; hand in one of them"
+    inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".gz", ".rar", ".7z"))]
     if inner:
-        return f"{reason}; {quote(inner[0])} is another archive: hand in the files themselves"
+        return f"{reason}; there are other archives ({some(inner)}): hand in the files themselves"
     for place in all_places(tree.sizes):
         if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
             return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"

@@ -1,27 +1,25 @@
-"""The files of a submission, be it a folder or loose files: paths with sizes, and a bounded way to read one.
+"""The files of a submission, be it a folder, loose files or a .zip: paths with sizes, and a bounded way to read one.
 
-What is never read need not be safe: it only has to be skipped. No link is followed at any level, not even one that
-appears while we read; how much is read is bounded. `archives.py` has the same for .zip and .tar.gz.
+What is never read need not be safe: it only has to be skipped. No link is followed; how much is read is bounded.
 """
 
 import errno
+import io
 import os
 import re
 import stat
 import unicodedata
-from collections import deque
+import zipfile
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from foundation.places import ANSWERS
 from foundation.whole_files import opening_flags
 
-from ..sources import IntakeError, RefusedError, quote
+from ..sources import IntakeError, RefusedError
 
 UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"
-FOLDER_FLAGS = opening_flags("O_DIRECTORY", "O_NOFOLLOW")
 UNSEEN = {"Cc", "Cf", "Zl", "Zp"}  # control and formatting characters, line and paragraph separators
 DRIVE = re.compile(r"[A-Za-z]:/")
 NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
@@ -37,14 +35,12 @@ MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
 MAX_ARCHIVE_BYTES = 50_000_000
-MAX_UNPACKED_BYTES = 500_000_000  # of a .tar.gz, which is read from front to end
 MAX_KEPT_BYTES = 120_000_000  # all files together that count
 MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 MAX_DEPTH = 15  # of a folder
 MAX_NAME_CHARACTERS = 400
-MAX_HEADER_BYTES = 16_384  # of an entry of a .tar.gz
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
 
@@ -157,7 +153,8 @@ class Tree:
         return self._read(self._handles[path], limit)
 
     def _read(self, handle: Any, limit: int) -> bytes:
-        raise NotImplementedError
+        """The content of a file on the disk, by its path there."""
+        return read_file(handle, limit)
 
 
 class LooseFiles(Tree):
@@ -179,12 +176,9 @@ class LooseFiles(Tree):
             status = (folder / entry).lstat()
             self.add(member, status.st_size, folder / entry, problem_of(status.st_mode))
 
-    def _read(self, handle: Path, limit: int) -> bytes:
-        return read_file(handle, limit)
-
 
 class Folder(Tree):
-    """The files of a folder, those at the top first; what lies below too many others is as good as not there."""
+    """The files of a folder."""
 
     def __init__(self, path: Path) -> None:
         """Lists the folder, which is no link.
@@ -194,68 +188,90 @@ class Folder(Tree):
             IntakeError: where it cannot be listed.
         """
         super().__init__()
-        self.path = path
-        n_entries = 0
-        waiting = deque([""])
-        while waiting:
-            folder = waiting.popleft()
-            for name, status in self._entries(folder):
-                n_entries += 1
-                if n_entries > MAX_ENTRIES and "/" in folder:
-                    return
-                if n_entries > MAX_ENTRIES:
-                    raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
-                if not stat.S_ISDIR(status.st_mode):
-                    self.add(name, status.st_size, name, problem_of(status.st_mode))
-                elif not is_clutter(name) and name.count("/") < MAX_DEPTH:
-                    waiting.append(name)
-
-    def _entries(self, folder: str) -> list[tuple[str, os.stat_result]]:
         try:
-            with ExitStack() as stack, os.scandir(self._open(folder, stack)) as entries:
-                found = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+            os.scandir(path).close()
         except OSError as error:
-            if "/" in folder:  # nothing of the assignment's lies there, or it is missed when it is read
-                return []
-            raise IntakeError(f"{self.path / folder}: {error.strerror or error}") from None
-        return [(f"{folder}/{name}".lstrip("/"), status) for name, status in sorted(found)]
-
-    def _read(self, handle: str, limit: int) -> bytes:
-        folder, _, file = handle.rpartition("/")
-        with ExitStack() as stack:
-            try:
-                return read_file(file, limit, self._open(folder, stack))
-            except (IntakeError, OSError):
-                raise IntakeError(f"{self.path / handle}: it cannot be read") from None
-
-    def _open(self, folder: str, stack: ExitStack) -> int:
-        """A descriptor of a folder in here, opened level by level."""
-        descriptor = None
-        for name in (str(self.path), *filter(None, folder.split("/"))):
-            try:
-                descriptor = os.open(name, FOLDER_FLAGS, dir_fd=descriptor)
-            except OSError as error:
-                if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                    raise RefusedError(f"{quote(name)} is a link, not a folder; hand in the folder itself") from None
-                raise
-            stack.callback(os.close, descriptor)
-        return descriptor or 0
+            raise IntakeError(f"{path}: {error.strerror or error}") from None
+        n_entries = 0
+        for folder, inner, files in os.walk(path):
+            inner[:] = sorted(name for name in inner if not is_clutter(name))
+            n_entries += len(inner) + len(files)
+            if n_entries > MAX_ENTRIES:
+                raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
+            for file in (Path(folder, name) for name in (*inner, *sorted(files))):
+                status = file.lstat()
+                if not stat.S_ISDIR(status.st_mode):
+                    self.add(str(file.relative_to(path)), status.st_size, file, problem_of(status.st_mode))
+            if len(Path(folder).relative_to(path).parts) > MAX_DEPTH:
+                inner.clear()
 
 
-def read_file(path: str | Path, limit: int, folder: int | None = None) -> bytes:
+ENTRY_OF_LISTING = b"PK\x01\x02"
+STORED, DEFLATED = 0, 8
+ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags for a password, strong encryption, a hidden listing
+TOO_MANY = f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for"
+
+
+class Zip(Tree):
+    """The members of a .zip. Nothing is unpacked to disk; they are read one by one within bounds."""
+
+    def __init__(self, content: bytes) -> None:
+        """Reads the listing.
+
+        Raises:
+            RefusedError: for a damaged archive, or too many entries.
+        """
+        super().__init__()
+        # The library makes an object for each entry before it tells how many there are; this bounds them.
+        if content.count(ENTRY_OF_LISTING) > 4 * MAX_ENTRIES:
+            raise RefusedError(TOO_MANY)
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(content))
+        except Exception:  # the library raises a dozen kinds for damaged listings
+            raise RefusedError("the archive is damaged or cut off; pack it again") from None
+        entries = self._archive.infolist()
+        if len(entries) > MAX_ENTRIES:
+            raise RefusedError(TOO_MANY)
+        for entry in entries:
+            name = entry.orig_filename  # `filename` ends at a NUL
+            if not name.endswith(("/", "\\")) and not stat.S_ISDIR(entry.external_attr >> 16):
+                self.add(name, entry.file_size, entry, problem_of_entry(entry))
+
+    def _read(self, handle: zipfile.ZipInfo, limit: int) -> bytes:
+        size, packed = handle.file_size, handle.compress_size
+        if size > RATIO_MATTERS_ABOVE and size > MAX_RATIO * packed:
+            raise RefusedError(f"it unpacks {packed:,} bytes to {size:,}: an archive bomb")
+        try:
+            with self._archive.open(handle) as member:
+                content = member.read(size)  # which compares the checksum
+            if len(content) == size:
+                return content
+        except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
+            pass
+        raise RefusedError("it is damaged in the archive; pack it again")
+
+
+def problem_of_entry(entry: zipfile.ZipInfo) -> str:
+    """Why a member is not read: a link, a device, encryption, compression that cannot be bounded; or ""."""
+    mode = entry.external_attr >> 16
+    if stat.S_IFMT(mode) and not stat.S_ISREG(mode):
+        return problem_of(mode)
+    if entry.flag_bits & ENCRYPTED:
+        return "it is encrypted; pack it without a password"
+    if entry.compress_type not in (STORED, DEFLATED):
+        return f"it is compressed by method {entry.compress_type}; use deflate, the default"
+    return ""
+
+
+def read_file(path: Path, limit: int) -> bytes:
     """Reads an ordinary file; follows no link, waits for no pipe, keeps no byte above the limit.
-
-    Args:
-        path: of the file; a bare name where `folder` is given.
-        limit: in bytes.
-        folder: descriptor of the folder that holds it.
 
     Raises:
         RefusedError: where it is not an ordinary file, or larger.
         IntakeError: where the system does not let us read it.
     """
     try:
-        descriptor = os.open(path, opening_flags("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"), dir_fd=folder)
+        descriptor = os.open(path, opening_flags("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"))
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise RefusedError(problem_of(stat.S_IFLNK)) from None

@@ -4,19 +4,15 @@ Only `\n` ends a line (`\r\n` counts as one line end), as in `wc -l` and in the 
 `str.splitlines` would also split at a lone `\r`, at U+2028 and at seven other characters, so that a sentence with one
 of them would shift every later sentence against its reference. Blank lines at the end are no sentences, unless they
 are needed to have one for each reference.
-
-A translations file comes from a student. It is opened without following a symbolic link (which could lead to the
-references) and without waiting (a named pipe would hang the grader), and at most `MAX_BYTES` of it are read.
 """
 
 import os
-import stat
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 
 from foundation.command_line import UserError
 from foundation.texts import counted, line_of, printable
-from foundation.whole_files import opening_flags
 
 MAX_BYTES = 10_000_000
 MAX_LINES = 100_000
@@ -25,7 +21,6 @@ MAX_COMPOSED_CHARACTERS = 1_000
 """Longer lines stay as they are: composing takes quadratic time where someone heaps accents on one letter."""
 SEPARATOR = "|||"
 BPE_MARK = "@@"
-BYTE_ORDER_MARK = "\ufeff"
 
 Note = Callable[[str], None]
 """Called with a line of text for everything that is not an error but worth knowing."""
@@ -53,8 +48,7 @@ def read_translations(
         ScoringError: where the file cannot be read as that.
     """
     name = printable(name or os.fspath(path))
-    content = _read_bytes(path, name, follow_links=False)
-    return parse_translations(content, name, expected=expected, note=note)
+    return parse_translations(_read_bytes(path, name), name, expected=expected, note=note)
 
 
 def parse_translations(
@@ -83,7 +77,7 @@ def parse_translations(
 def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
     """Reads one reference per line, either plain or as `src|||tgt`, with byte-pair marks. Raises: ScoringError."""
     name = printable(name or os.fspath(path))
-    references = _target_sides(_without_blank_end(_split(read_bounded_text(path, name), name), 1), name)
+    references = _target_sides(_without_blank_end(_split(_decode(_read_bytes(path, name), name), name), 1), name)
     for number, line in enumerate(references, start=1):
         if not line.strip():
             raise ScoringError(f"{name}: line {number} has no reference; every line needs one")
@@ -104,20 +98,10 @@ def undo_bpe(line: str) -> str:
     return joined if len(joined) > MAX_COMPOSED_CHARACTERS else unicodedata.normalize("NFC", joined)
 
 
-def read_bounded_text(path: str | os.PathLike[str], name: str) -> str:
-    """The text of a trusted file (references), within the same bounds; links are followed."""
-    return _decode(_read_bytes(path, name, follow_links=True), name)
-
-
-def _read_bytes(path: str | os.PathLike[str], name: str, *, follow_links: bool) -> bytes:
-    """The bytes of a regular file, one more than `MAX_BYTES` at most."""
-    flags = ("O_NONBLOCK", "O_NOCTTY", *([] if follow_links else ["O_NOFOLLOW"]))
+def _read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
+    """The bytes of a file, one more than `MAX_BYTES` at most."""
     try:
-        if not follow_links and os.path.islink(path):  # noqa: PTH114  never raises, however odd the name
-            raise ScoringError(f"{name}: is a symbolic link; name the file itself")
-        with open(os.open(path, opening_flags(*flags)), "rb") as file:  # noqa: PTH123  what was opened, not the path
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ScoringError(f"{name}: is a pipe or a device; name a text file")
+        with Path(path).open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         reason = str(error.strerror or type(error).__name__).lower()
@@ -128,13 +112,8 @@ def _decode(data: bytes, name: str) -> str:
     """The text of a file in UTF-8, without its byte-order mark."""
     if len(data) > MAX_BYTES:
         raise ScoringError(f"{name}: is too large; at most {MAX_BYTES / 1e6:g} MB are read")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ScoringError(f"{name}: not UTF-8 but UTF-16 (byte 0x{data[0]:02x} at offset 0, line 1); save it as UTF-8")
-    if (zero := data.find(0)) >= 0:
-        line = data.count(b"\n", 0, zero) + 1
-        raise ScoringError(f"{name}: NUL byte at offset {zero} (line {line}); a text file in UTF-8 has none")
     try:
-        text = data.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         place = f"byte 0x{data[error.start]:02x} at offset {error.start} (line {line_of(error)})"
         raise ScoringError(f"{name}: not UTF-8: {place}; save the file as UTF-8") from None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .roster import Student
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
-UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tar.bz2", ".tar.xz", ".gz")
+UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 """Kinds that intake refuses, with a reason: somebody's work may be in them."""
 
 

@@ -19,10 +19,9 @@ from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import as_threshold
 
+from ...intake.cells import DEFINITIONS, Cell, read_code, read_notebook
+from ...intake.cells_to_modules import Distribution, describe_unreadable
 from ...intake.modules import Intake, read_release
-from ...intake.notebooks.cells import Cell, read_notebook
-from ...intake.notebooks.cells_to_modules import Distribution, describe_unreadable
-from ...intake.notebooks.statements import DEFINITIONS, read_code
 from ...sandbox.worker.loading import describe
 from ...scoring import ScoringError, read_references, read_translations
 from ...sources import RefusedError
@@ -227,7 +226,7 @@ def _latest(cells: list[Cell]) -> list[Cell]:
 
 def _definitions(cell: Cell) -> set[str]:
     """The classes and functions that a cell defines at its top level."""
-    found = read_code(cell).statements
+    found, _ = read_code(cell)
     return {name for one in found if one.node is None or isinstance(one.node, DEFINITIONS) for name in one.binds}
 
 

@@ -1,10 +1,7 @@
 """A small release, and submissions of every form made from names and texts."""
 
-import gzip
-import io
 import json
 import stat
-import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -123,33 +120,13 @@ def write_zip(tmp_path) -> Callable[..., Path]:
     return write
 
 
-@pytest.fixture
-def write_tar(tmp_path) -> Callable[..., Path]:
-    """A .tar.gz with these members: name, content, and what else its header says."""
-
-    def write(members: list[tuple], form: int = tarfile.PAX_FORMAT, name: str = "anna.tar.gz") -> Path:
-        raw = io.BytesIO()
-        with tarfile.open(fileobj=raw, mode="w", format=form) as archive:
-            for member, content, *more in members:
-                header = tarfile.TarInfo(member)
-                header.size = len(content)
-                for key, value in (more[0] if more else {}).items():
-                    setattr(header, key, value)
-                archive.addfile(header, io.BytesIO(content.encode() if isinstance(content, str) else content))
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(raw.getvalue()))
-        return path
-
-    return write
-
-
-FORMS = ("folder", "zip", "tar.gz")
+FORMS = ("folder", "zip")
 LINK = object()
 """Stands for a symbolic link."""
 
 
 @pytest.fixture
-def pack(write_folder, write_zip, write_tar) -> Callable[[dict, str], Path]:
+def pack(write_folder, write_zip) -> Callable[[dict, str], Path]:
     """A submission with these files, as a folder or as an archive."""
 
     def write(files: dict[str, str | bytes | object], form: str = "folder") -> Path:
@@ -158,9 +135,6 @@ def pack(write_folder, write_zip, write_tar) -> Callable[[dict, str], Path]:
             return write_zip(
                 [(name, "/etc/passwd", link) if one is LINK else (name, one) for name, one in files.items()]
             )
-        if form == "tar.gz":
-            link = {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd" + "/x" * 80}
-            return write_tar([(name, "", link) if one is LINK else (name, one) for name, one in files.items()])
         folder = write_folder({name: one for name, one in files.items() if one is not LINK})
         for path in (folder / name for name, one in files.items() if one is LINK):
             path.parent.mkdir(parents=True, exist_ok=True)

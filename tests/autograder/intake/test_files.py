@@ -7,7 +7,6 @@ import pytest
 
 from autograder.intake import IntakeError, IntakeRefusedError, take_in, tree
 from autograder.intake.tree import MAX_MODULE_BYTES
-from autograder.sources import RefusedError
 from foundation.assignment_file import read_assignment
 
 from .conftest import FORMS, LAYERS, LINK, RELEASE
@@ -58,17 +57,16 @@ def test_clutter_changes_nothing(pack, take, form, clutter):
         ("layers.py", WORK["student/layers.py"]),
         ("mine.py", "x = 1\n"),
     }
-    assert intake.hashes.keys() - {"anna.zip", "anna.tar.gz"} == {"layers.py", "mine.py", "translations.txt"}
+    assert intake.hashes.keys() - {"anna.zip"} == {"layers.py", "mine.py", "translations.txt"}
     assert intake.notes == notes
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/etc/passwd", "student/../../outside.txt", "..\\outside.txt"])
-@pytest.mark.parametrize("form", FORMS[1:])
-def test_what_leads_elsewhere_is_skipped_and_never_unpacked(pack, take, tmp_path, form, name):
-    intake = take(pack({name: "1/0", **WORK}, form))
+def test_what_leads_elsewhere_is_skipped_and_never_unpacked(pack, take, tmp_path, name):
+    intake = take(pack({name: "1/0", **WORK}, "zip"))
     assert intake.submitted == {"layers", "mine"}
     assert [note for note in intake.notes if note.startswith("skipped: ")]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"anna.{form}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["anna.zip"]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +80,8 @@ def test_what_leads_elsewhere_is_skipped_and_never_unpacked(pack, take, tmp_path
         ("C:\\student\\layers.py", "is an absolute path"),
     ],
 )
-@pytest.mark.parametrize("form", FORMS[1:])
-def test_what_leads_elsewhere_is_refused_where_it_is_used(pack, reason, form, name, why):
-    assert why in reason(pack({name: LAYERS}, form))
+def test_what_leads_elsewhere_is_refused_where_it_is_used(pack, reason, name, why):
+    assert why in reason(pack({name: LAYERS}, "zip"))
 
 
 @pytest.mark.parametrize("name", ["student/layers.py", "student/mine.py", "student/work.ipynb", "student", "work.zip"])
@@ -145,7 +142,7 @@ def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     assert intake.submitted == {"layers", "mine", "more", "tools.soft", "late"}
     assert {intake.sources[name][0] for name in intake.submitted} == {name for name in files if name.endswith(".py")}
     assert intake.translations == b"y = 1\n"
-    assert intake.hashes.keys() - {"anna.zip", "anna.tar.gz"} == {*files}
+    assert intake.hashes.keys() - {"anna.zip"} == {*files}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -205,8 +202,8 @@ NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py
         ({"anna/layers.py": "", "bert/layers.py": ""}, "'anna/' (layers.py) and in 'bert/' (layers.py)"),
         ({"student/layers.py": "", "student/translations.txt": "", "translations.txt": ""}, "two translations.txt"),
         ({"a/translations.txt": "", "b/translations.txt": ""}, "two translations.txt"),
-        ({"inner.zip": "PK"}, "'inner.zip' is another archive"),
-        ({"a.zip": "", "b.zip": ""}, "2 archives, such as 'a.zip' and 'b.zip'; hand in one of them"),
+        ({"inner.zip": "PK"}, "there are other archives (inner.zip): hand in the files themselves"),
+        ({"a.zip": "", "b.zip": ""}, "there are other archives (a.zip, b.zip): hand in"),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
@@ -249,7 +246,7 @@ def test_a_folder_around_an_archive(write_folder, write_zip, take, reason, other
     assert take(folder).submitted == {"masks"}
     (folder / "masks.py").unlink()
     (folder / "work.zip").write_bytes(write_zip([("work.zip", content)]).read_bytes())
-    assert "'work.zip' is another archive" in reason(folder)
+    assert "other archives (work.zip)" in reason(folder)
 
 
 class TestPaths:
@@ -267,16 +264,14 @@ class TestPaths:
     @pytest.mark.parametrize(
         "name, content, kind",
         [
-            ("anna.pdf", b"%PDF", "a PDF"),
-            ("anna.zip", b"Rar!", "a RAR archive"),
-            ("layers.py", b"x = 1", "none of these"),
+            ("anna.zip", b"Rar!", "none of these"),
             ("a.zip", b"", "empty"),
             ("b.tar.gz", b"BZh9", "none of these"),
         ],
     )
     def test_other_files_are_refused_with_what_would_be_right(self, tmp_path, reason, name, content, kind):
         (tmp_path / name).write_bytes(content)
-        expected = f"expected a folder, a .zip, a .tar.gz or a notebook (.ipynb); this is {kind}"
+        expected = f"expected a folder, a .zip or a notebook (.ipynb); this is {kind}"
         assert reason(tmp_path / name).endswith(expected)
 
     def test_links_and_pipes_are_not_opened(self, pack, tmp_path, reason):
@@ -287,22 +282,8 @@ class TestPaths:
         os.mkfifo(tmp_path / "anna" / "attention.py")
         assert "'attention.py': it is a named pipe" in reason(tmp_path / "anna")
 
-    def test_a_link_that_is_put_in_after_the_listing(self, pack, tmp_path):
-        folder = pack({"student/layers.py": LAYERS})
-        (tmp_path / "layers.py").write_text("secret")
-        listed = tree.Folder(folder)
-        (folder / "student").rename(folder / "away")
-        (folder / "student").symlink_to(tmp_path)
-        with pytest.raises(RefusedError, match="is a link"):
-            listed.read("student/layers.py")
-        (folder / "student").unlink()
-        (folder / "student").mkdir()
-        (folder / "student" / "layers.py").symlink_to(tmp_path / "layers.py")
-        with pytest.raises(RefusedError, match="it is a symbolic link"):
-            listed.read("student/layers.py")
-
     def test_too_many_entries(self, pack, take, reason, monkeypatch):
         monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
-        far = {f"data/deep/{i}.txt": "" for i in range(20)} | {f".git/{i}": "" for i in range(20)}
-        assert take(pack({"layers.py": LAYERS, **far})).submitted == {"layers"}
+        hidden = {f".git/{i}": "" for i in range(20)}
+        assert take(pack({"layers.py": LAYERS, **hidden})).submitted == {"layers"}
         assert "more than 10 files" in reason(pack({f"{i}.txt": "" for i in range(11)}))

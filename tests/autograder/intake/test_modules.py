@@ -135,8 +135,6 @@ def test_misnamed_files(write_folder, take, reason, file, meant):
     "content, message",
     [
         (b"x = '\xe9'\n", "layers.py: it is not UTF-8 text (byte 0xe9 in line 1); save it as UTF-8"),
-        (b"# coding: utf-16\nx = 1\n", "layers.py: its encoding is 'utf-16'; save it as UTF-8"),
-        (b"# coding: rot13\n", "layers.py: its encoding is 'rot-13'; save it as UTF-8"),
         (b"\xff\xfex\0", "layers.py: it is not UTF-8 text (byte 0xff in line 1); save it as UTF-8"),
     ],
 )
@@ -146,31 +144,6 @@ def test_what_is_no_text_costs_its_module_alone(write_folder, take, content, mes
     with pytest.raises(ImportError) as raised:
         exec(intake.sources["layers"][1])
     assert str(raised.value) == message
-
-
-@pytest.mark.parametrize(
-    "encoding, name",
-    [
-        *((encoding, "é") for encoding in ("utf-8", "utf-8-sig", "latin-1", "cp1252", "iso-8859-15")),
-        *((encoding, "注意") for encoding in ("gbk", "gb18030", "big5", "shift_jis", "euc_jp", "cp932")),
-        *((encoding, "внимание") for encoding in ("cp1251", "koi8-r", "mac_cyrillic")),
-        ("cp1253", "προσοχή"),
-        ("euc_kr", "주의"),
-    ],
-)
-def test_what_python_reads_is_read(write_folder, take, tmp_path, encoding, name):
-    text = f"#!/usr/bin/env python\n# -*- coding: {encoding.removesuffix('-sig')} -*-\nname = '{name}'\n"
-    content = text.encode(encoding)
-    assert take(write_folder({"layers.py": content})).sources["layers"][1] == text
-    names: dict[str, str] = {}
-    exec(compile(content, "layers.py", "exec"), names)
-    assert names["name"] == name, "Python itself reads the same"
-
-
-@pytest.mark.parametrize("encoding", ["unicode_escape", "raw_unicode_escape", "idna", "punycode", "utf-7", "nonsense"])
-def test_what_reads_otherwise_than_it_looks_is_refused(write_folder, take, encoding):
-    [note] = take(write_folder({"layers.py": f"# coding: {encoding}\nx = 1\n".encode()})).notes
-    assert "encoding" in note and note.endswith("save it as UTF-8")
 
 
 def test_too_many_modules(write_folder, reason):

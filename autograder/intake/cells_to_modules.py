@@ -11,13 +11,11 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autograder.sources import Sources
 from foundation.assignment_file import Assignment
 
-from ...sources import parse
-from ..modules import Intake, some
-from .cells import Cell
-from .statements import ASSIGNMENTS, DEFINITIONS, IMPORTS, Statement, bound_by, first_line, is_todo, read_code
+from ..sources import Sources, parse
+from .cells import ASSIGNMENTS, DEFINITIONS, IMPORTS, Cell, Statement, bound_by, first_line, is_todo, read_code
+from .modules import Intake
 
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
@@ -63,10 +61,8 @@ class Distribution:
         for module in self.contract:
             self._look_at_release(module)
         code = {cell: read_code(cell) for cell in cells if not cell.is_test}
-        self.statements = [statement for cell in code.values() for statement in cell.statements]
-        if commands := {command for cell in code.values() for command in cell.commands}:
-            self.notes.append(f"IPython commands were left out: {some(commands)}")
-        self.unreadable = {cell: found.problem for cell, found in code.items() if found.problem}
+        self.statements = [statement for statements, _ in code.values() for statement in statements]
+        self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes += describe_unreadable(self.unreadable)
         self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
         self.chosen = {name: self._choose(name) for name in self.home}

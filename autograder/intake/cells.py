@@ -1,6 +1,10 @@
-"""Analyses the top-level statements of a notebook's cells: the names that each defines, changes and uses."""
+"""From a notebook's JSON to the cells that count, and what the statements in them define, change and use.
+
+No schema is trusted, what cells have printed is not looked at, and nothing is run.
+"""
 
 import ast
+import json
 import keyword
 import re
 import symtable
@@ -8,17 +12,115 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...sources import parse
-from .cells import Cell
+from foundation.texts import printable
 
+from ..sources import RefusedError, parse
+from .tree import MAX_CELLS, MAX_CODE_CHARACTERS
+
+ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
+MAX_VALUES = 10_000_000
+"""In all of a notebook's JSON, as far as commas and brackets tell; each takes memory once it is parsed."""
+CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
+CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
+"""Magics whose cells are Python."""
+COMMAND = re.compile(r"get_ipython\(\)\.\w+\(('time', (?P<timed>.+)|.*)\)$", re.MULTILINE)
+"""What IPython makes of a command. `%time x = f()` runs the rest of its line."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
-AUTOMAGIC = re.compile(r"([a-z]+)( [^\s=(].*)?")
-"""A line by itself that may be a command without its %: `pip install einops`, `ls`."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell, or a cell of text that is an answer.
+
+    Attributes:
+        notebook: file name.
+        number: from 1, over all cells of the notebook including text.
+        text: its code.
+        grade_id: nbgrader's name of the cell, or "".
+        is_answer: students write in it (nbgrader's `solution`).
+        is_locked: students should not write in it.
+        is_test: nbgrader takes points from it.
+        is_text: it holds no code.
+    """
+
+    notebook: str
+    number: int
+    text: str
+    grade_id: str = ""
+    is_answer: bool = False
+    is_locked: bool = False
+    is_test: bool = False
+    is_text: bool = False
+
+    def __str__(self) -> str:
+        name = f" ({self.grade_id})" if self.grade_id else ""
+        return f"{self.notebook}, cell {self.number}{name}"
+
+
+def read_notebook(content: bytes, name: str) -> list[Cell]:
+    """The code cells, and those with written answers, in their order.
+
+    Raises:
+        RefusedError: where it is not a notebook, or too large; the reason does not name the file.
+    """
+    if sum(map(content.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
+    try:
+        notebook = json.loads(content)
+    except json.JSONDecodeError as error:
+        raise RefusedError(
+            f"not a complete notebook: line {error.lineno}: {error.msg}; save it again in Jupyter"
+        ) from None
+    except (ValueError, RecursionError) as error:  # other encodings, endless numbers, hopeless nesting
+        raise RefusedError(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        older = isinstance(notebook, dict) and "worksheets" in notebook
+        raise RefusedError(
+            "a notebook in an old format; save it again in Jupyter" if older else "not a notebook: it has no cells"
+        )
+    if len(cells) > MAX_CELLS:
+        raise RefusedError(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
+    shown = printable(name)
+    read = (read_cell(cell, shown, number) for number, cell in enumerate(cells, start=1))
+    found = [cell for cell in read if cell is not None]
+    if sum(len(cell.text) for cell in found) > MAX_CODE_CHARACTERS:
+        raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in only what is asked for")
+    return found
+
+
+def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
+    """One cell; None for text that is no answer, an empty cell, and anything that is not a cell."""
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
+        return None
+    source = cell.get("source")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str) or not source.strip():
+        return None
+    metadata = cell.get("metadata")
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    marks = marks if isinstance(marks, dict) else {}
+    grade_id = marks.get("grade_id")
+    is_answer = marks.get("solution") is True
+    is_text = cell["cell_type"] == "markdown"
+    if is_text and not is_answer:
+        return None
+    return Cell(
+        notebook,
+        number,
+        source.replace("\r\n", "\n").replace("\r", "\n"),
+        grade_id if isinstance(grade_id, str) and ID.fullmatch(grade_id) else "",
+        is_answer,
+        is_locked=marks.get("locked") is True and not is_answer,
+        is_test=marks.get("grade") is True and not is_answer,
+        is_text=is_text,
+    )
 
 
 @dataclass
@@ -49,44 +151,42 @@ class Statement:
         return self.node is not None and not any(is_todo(node) for node in ast.walk(self.node))
 
 
-@dataclass
-class CellCode:
-    """What a cell says.
+def read_code(cell: Cell) -> tuple[list[Statement], str]:
+    """The statements of a cell that define or change something, and why it cannot be read, "" where it can.
 
-    Attributes:
-        statements: those that define or change something.
-        commands: IPython's, which were left out.
-        problem: why it cannot be read, and in which line; "" where it can.
+    Where it does not compile, they are the names that it seems to define.
     """
-
-    statements: list[Statement] = field(default_factory=list)
-    commands: list[str] = field(default_factory=list)
-    problem: str = ""
-
-
-def read_code(cell: Cell) -> CellCode:
-    """Reads the code of a cell; where it does not compile, only the names that it seems to define."""
     text, tree = cell.text, parse(cell.text, is_compiled=True)
-    commands: list[str] = []
     if isinstance(tree, SyntaxError):
-        from .cells import as_python  # takes a while to load, and most notebooks need none
-
-        text, commands = as_python(cell.text)
+        text = as_python(cell.text)
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
         found = [statement_of(cell, node, lines) for node in tree.body if not is_awaiting(node)]
-        return CellCode([one for one in found if one.binds or one.changes], commands)
+        return [one for one in found if one.binds or one.changes], ""
     names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
-    names = [name for name in names if not keyword.iskeyword(name)]
-    command = AUTOMAGIC.fullmatch(text.strip())
-    if not names and command and not keyword.iskeyword(command[1]):
-        return CellCode(commands=[command[0]])
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
-    stubs = [Statement(cell, None, "", f"{cell}, {problem}", {name}) for name in names]
-    return CellCode(stubs, commands, problem)
+    stubs = [Statement(cell, None, "", f"{cell}, {problem}", {name}) for name in names if not keyword.iskeyword(name)]
+    return stubs, problem
+
+
+def as_python(text: str) -> str:
+    """A cell's code as IPython reads it, without commands; a cell that IPython cannot read stays as it is."""
+    from IPython.core.inputtransformer2 import TransformerManager  # takes a while to load, and most cells need none
+
+    if magic := CELL_MAGIC.match(text):
+        rest = "\n" * magic[0].count("\n") + text[magic.end() :]
+        return as_python(rest) if magic[1] in CELL_OF_PYTHON else ""
+    blank = text[: len(text) - len(text.lstrip())].count("\n")  # IPython cuts them off
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about line ends, and invalid escapes
+            python = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
+    except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
+        return text  # 500 commands, or too deeply nested
+    return "\n" * blank + COMMAND.sub(lambda found: ast.literal_eval(found["timed"] or "0") or "None", python)
 
 
 def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:
