@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked
-from foundation.texts import counted, printable
+from foundation.texts import printable
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record
@@ -99,7 +99,7 @@ class PartChange:
     title: str
     before: float | None
     after: float | None
-    reasons: tuple[str, ...]  # tests that end otherwise than before, new points, or BLEU; empty: only messages differ
+    reasons: tuple[str, ...]  # tests that end otherwise than before, or new points; empty: weights or BLEU
 
 
 @dataclass(frozen=True)
@@ -146,55 +146,37 @@ def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) 
 
 def change_of(old: Judgement, new: Judgement) -> Change | None:
     """What is different in the marks of two judgements of one submission; None where nothing is."""
-    parts = tuple(_part_changes(old, new))
-    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
-        return None
-    return Change(old.score, new.score, parts)
-
-
-def _part_changes(old: Judgement, new: Judgement) -> Iterator[PartChange]:
     before, after = ({part.number: part for part in one.parts} for one in (old, new))
+    parts = []
     for number in dict.fromkeys((*before, *after)):
         was, is_now = before.get(number), after.get(number)
         if _worth(was) != _worth(is_now):
-            reasons = tuple(_reasons(was, is_now, old, new))
             title = (is_now or was or new.parts[0]).title
             old_score, new_score = (None if part is None else part.score for part in (was, is_now))
-            yield PartChange(number, title, old_score, new_score, reasons)
+            parts.append(PartChange(number, title, old_score, new_score, tuple(_reasons(was, is_now))))
+    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
+        return None
+    return Change(old.score, new.score, tuple(parts))
 
 
 def _worth(part: Part | None) -> tuple[float | None, float] | None:
     return None if part is None else (part.score, part.points)
 
 
-def _reasons(was: Part | None, is_now: Part | None, old: Judgement, new: Judgement) -> Iterator[str]:
+def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
     if was is None or is_now is None:
         yield "a new task" if was is None else "no task any more"
         return
     if was.points != is_now.points:
         yield f"worth {was.points:g} points before, {is_now.points:g} now"
-    worth = {item.name: item.points for item in was.items}
-    for item in is_now.items if was.points == is_now.points else ():
-        if item.score < item.points != worth.get(item.name, item.points):  # those earned follow from these
-            yield f"{item.name}: costs {counted(item.points, 'point')}, {worth[item.name]:g} before"
-    tests = list(_test_changes(was, is_now))
+    before, after = ({test.nodeid: test for test in part.tests} for part in (was, is_now))
+    tests = []
+    for nodeid, test in {**before, **after}.items():
+        old, new = (found[nodeid].state if nodeid in found else "no such test" for found in (before, after))
+        if old != new:
+            tests.append(f"{test.name}: {old} → {new}")
     yield from tests[:MOST_TESTS]
     if len(tests) > MOST_TESTS:
         yield f"and {len(tests) - MOST_TESTS} more tests"
-    if not was.components and old.bleu != new.bleu:
-        values = ("none" if one is None else f"{one.value:.4f}" for one in (old.bleu, new.bleu))
-        yield f"BLEU {' → '.join(values)}"
-    elif not was.components and was.state != is_now.state:
-        yield f"the threshold: {was.state} → {is_now.state}"
-    elif was.state != is_now.state and not tests:
+    if not tests and was.state != is_now.state:
         yield f"{was.state} → {is_now.state}"
-
-
-def _test_changes(was: Part, is_now: Part) -> Iterator[str]:
-    before, after = ({test.nodeid: test for test in part.tests} for part in (was, is_now))
-    for nodeid, test in {**before, **after}.items():
-        old, new = (tests[nodeid].state if nodeid in tests else None for tests in (before, after))
-        if old is None:
-            yield f"{test.name}: new, {new}"
-        elif old != new:
-            yield f"{test.name}: {old} → {new or 'no test any more'}"

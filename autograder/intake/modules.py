@@ -6,8 +6,6 @@ that they import.
 
 from __future__ import annotations
 
-import ast
-import difflib
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +17,7 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
 from ..adapters import ADAPTERS, adapt
-from ..sandbox.imports import absolute_imports, failing_module, relative_imports
+from ..sandbox.imports import failing_module, relative_imports
 from ..sources import (
     IntakeError,
     RefusedError,
@@ -29,7 +27,6 @@ from ..sources import (
     file_of,
     quote,
     read_modules,
-    tree_of,
 )
 from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
 
@@ -154,21 +151,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
         return True
 
     intake.complete(assignment.contract, add)
-    intake.notes += notes_on_imports(intake, tree, place, assignment.package)
     intake.notes += notes_on_others(intake, tree, place, assignment)
-
-
-def notes_on_imports(intake: Intake, tree: Tree, place: Place, package: str) -> Iterator[str]:
-    """Notes on imports that cannot work, since they name a module of the submission absolutely."""
-    for module in sorted(intake.submitted):
-        path, text = intake.sources[module]
-        parsed = tree_of(text)
-        for name, line in absolute_imports(parsed) if isinstance(parsed, ast.Module) else ():
-            first, _, rest = name.partition(".")
-            if first == package or (not rest and tree.find(place.path(f"{first}.py"))):
-                wanted = "." + (rest or ("" if first == package else first))
-                what = f"imports {name}, which grading does not find; write `from {wanted} import …`"
-                yield f"{path}, line {line} {what}"
 
 
 def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
@@ -177,10 +160,6 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
     files = {file for one in places if one.folder == place.folder for file in one.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
     others -= {f"{name}.py" for name in intake.release}
-    for file in sorted(others):
-        if meant := misnamed(file, files, assignment.contract):
-            yield f"{quote(file)} is ignored; did you mean {meant}?"
-            others.discard(file)
     if others:
         yield f"ignored, since the assignment's modules do not import them: {some(others)}"
     if any(map(is_notebook, files)):
@@ -189,14 +168,6 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
     elsewhere = [str(one) for one in places if has_modules(one, assignment.contract) and one.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
-
-
-def misnamed(file: str, files: set[str], contract: Contract) -> str | None:
-    """The module's file that was probably meant by "Layers.py", "layers_2.py" or "layer.py"."""
-    missing = [name.removesuffix(".py") for name in contract.files if name not in files]
-    stem = file.removesuffix(".py").casefold().partition("(")[0].strip(" _-0123456789")
-    nearest = difflib.get_close_matches(stem, missing, n=1, cutoff=0.8)
-    return f"{nearest[0]}.py" if nearest else None
 
 
 @dataclass(frozen=True)

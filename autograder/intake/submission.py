@@ -23,7 +23,6 @@ from .modules import (
     has_modules,
     is_notebook,
     level_of,
-    misnamed,
     read_release,
     select_modules,
     some,
@@ -221,7 +220,4 @@ def nothing_here(tree: Tree, assignment: Assignment) -> str:
     for place in all_places(tree.sizes):
         if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
             return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
-    for path in sorted(path for path in tree.sizes if path.endswith(".py")):
-        if meant := misnamed(path.rpartition("/")[2], set(), contract):
-            return f"{reason}; there is {quote(path)}: did you mean {meant}?"
     return reason

@@ -10,7 +10,6 @@ from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ...intake import ARCHIVES
 from .handed_in import Download, Listing, holds_a_submission, list_folder, peek
 from .platforms import LAYOUTS
 
@@ -29,7 +28,8 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
         raise UserError(f"layout {printable(layout, 40)!r}: expected one of {', '.join(LAYOUTS)}")
     contract, listing = assignment.contract, list_folder(folder)
     modules = [name for name in listing.files if name in contract.files]
-    if modules and not any(looks_handed_in(listing, name, assignment) for name in (*listing.folders, *listing.files)):
+    others = [*listing.folders, *filter(holds_a_submission, listing.files)]
+    if len(modules) > len(others) or (modules and others == [assignment.package]):
         what = f"contains {modules[0]}, so it is a submission itself"
         raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
     if inner := extra_folder(listing, contract, layout):
@@ -62,14 +62,3 @@ def extra_folder(listing: Listing, contract: Contract, layout: str | None) -> st
     is_submission = any(name in contract.files or name.endswith(".ipynb") for name in inner.files)
     n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
     return listing.folders[0] if layout in (None, "plain") and n_inside > 1 and not is_submission else None
-
-
-def looks_handed_in(listing: Listing, name: str, assignment: Assignment) -> bool:
-    """Whether an entry is an archive, or a folder with the assignment's modules: then it lies in a class's folder."""
-    if name in listing.files:
-        return name.lower().endswith(ARCHIVES)
-    if name == assignment.package:
-        return False
-    inside = peek(listing.path / name)
-    package = [peek(inside.path / one) for one in inside.folders if one == assignment.package]
-    return any(file in assignment.contract.files for place in (inside, *package) for file in place.files)

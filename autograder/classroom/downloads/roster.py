@@ -34,8 +34,6 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """What a column means, by its heading in lower case."""
 POINTS = "Points Possible"
 """In the place of a name: what Canvas's assignments are worth."""
-SUFFIXES = {"jr", "sr", "ii", "iii", "iv"}
-"""What may follow a comma without being a first name."""
 SEPARATOR = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?[,;\t ]*\r?\n', re.IGNORECASE)
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
@@ -177,7 +175,7 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
         name = f"{first} {last}".strip()
     elif "," in name:
         last, _, first = (part.strip() for part in name.rpartition(","))
-        name = f"{first} {last}" if first.casefold().rstrip(".") not in SUFFIXES else name
+        name = f"{first} {last}"
     written |= ids
     own = cells.get("id") or next(
         (written[kind] for kind in ("number", "login", "email", *IDS) if kind in written), name

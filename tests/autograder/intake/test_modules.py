@@ -6,7 +6,6 @@ import shutil
 import pytest
 
 from autograder.intake import take_in
-from autograder.intake.modules import misnamed
 from autograder.intake.tree import MAX_MODULES, MAX_SOURCE_BYTES
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
@@ -57,20 +56,6 @@ def test_the_newlines_of_other_systems(write_folder, take, newline):
     assert take(write_folder({"layers.py": text.replace("\n", newline)})).sources["layers"][1] == text
 
 
-@pytest.mark.parametrize(
-    "line, name, right",
-    [
-        ("from student.attention import x", "student.attention", "from .attention import …"),
-        ("import student.attention", "student.attention", "from .attention import …"),
-        ("from attention import x", "attention", "from .attention import …"),
-        ("import student", "student", "from . import …"),
-    ],
-)
-def test_imports_that_will_not_work(write_folder, take, line, name, right):
-    note = f"layers.py, line 1 imports {name}, which grading does not find; write `{right}`"
-    assert take(write_folder({"layers.py": f"{line}\n{LAYERS}", "attention.py": ""})).notes == [note]
-
-
 def test_helpers_in_folders_of_their_own(write_folder, write_zip, take):
     files = {
         "layers.py": f"from .tools.more import x\nfrom . import kit\n{LAYERS}",
@@ -110,25 +95,6 @@ def test_the_release_has_folders_too(write_folder, tmp_path):
     assert not any(name.startswith(("running", "translation")) for name in intake.sources), (
         "what no component needs stays out"
     )
-
-
-@pytest.mark.parametrize(
-    "file, meant",
-    [
-        ("Layers.py", "layers.py"),
-        ("layer.py", "layers.py"),
-        ("layers_2.py", "layers.py"),
-        ("atention.py", "attention.py"),
-        ("model_final.py", None),
-        ("notes.py", None),
-    ],
-)
-def test_misnamed_files(write_folder, take, reason, file, meant):
-    assert misnamed(file, set(), read_assignment().contract) == meant
-    notes = take(write_folder({"masks.py": "", file: ""})).notes
-    assert notes == ([f"'{file}' is ignored; did you mean {meant}?"] if meant else notes)
-    if meant:
-        assert f"there is '{file}': did you mean {meant}?" in reason(write_folder({file: ""}, name="bert"))
 
 
 @pytest.mark.parametrize(

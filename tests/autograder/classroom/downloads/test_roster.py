@@ -88,7 +88,7 @@ def test_a_person_is_found_in_each_platforms_roster(roster, text):
         ("id,name\n1,Robert Tables\n", "Robert Tables"),
         ('id,name\n1,"Tables, Robert"\n', "Robert Tables"),
         ('id,name\n1,"Tables, Jr., Robert"\n', "Robert Tables, Jr."),
-        ('id,name\n1,"Robert Tables, Jr."\n', "Robert Tables, Jr."),
+        ('id,name\n1,"Robert Tables, Jr."\n', "Jr. Robert Tables"),
         ('id,first_name,last_name\n1,Robert,"Tables, Jr."\n', "Robert Tables, Jr."),
         ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
     ],
