@@ -18,7 +18,7 @@ from foundation.texts import first_of, printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
-from .downloads import Download, HandedIn, Matched, Student, match, names_another, read_download, read_roster
+from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
 from .downloads.matching import plain
 from .downloads.platforms import CANVAS_FILE
 from .records import RECORDS, record_names
@@ -122,13 +122,11 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
         group=student.group,
         key=keys[one] if one else "",
         entry=one.entry if one else "",
-        named=names_another(one, matched.students[one]) if one else "",
         file=file_of(one.source) if one else "",
         is_late=when.is_late if when else None,
         submitted=when.submitted if when else None,
         unread_time=when.unread_time if when else "",
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
-        perhaps=matched.perhaps.get(student, ()),
     )
 
 
@@ -188,13 +186,11 @@ class Member(Model):
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
-    named: Line = ""  # by the download, if that is no spelling of the name: a group, perhaps
     file: Line = ""  # the name of one of its files there; feedback for Canvas has to begin with it
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
     undecided: tuple[Line, ...] = ()  # submissions of which nothing tells which one counts
-    perhaps: tuple[Line, ...] = ()  # where the student handed in nothing: entries that may be the student's
 
     @property
     def called(self) -> str:

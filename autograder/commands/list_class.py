@@ -12,7 +12,7 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted, printable
 
 from ..classroom.downloads import LAYOUTS
-from ..classroom.entries import Entry, Member, Roll, list_class
+from ..classroom.entries import Entry, Roll, list_class
 from .arguments import CLASS, FOLDER, Commands, add_parser
 
 
@@ -54,7 +54,7 @@ def as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None) -> 
     lines += [f"  {printable(one.entry, 60):<{width}}  {details(one, policy)}".rstrip() for one in entries]
     sections = {
         "for you to decide": [f"{what}: {why}" for what, why in roll.to_decide],
-        "nothing handed in": [described(member) for member in roll.missing],
+        "nothing handed in": [member.called for member in roll.missing],
         "left out": [f"{one.entry}: {one.reason}" for one in roll.left_out if not one.needs_decision],
     }
     for heading, told in sections.items():
@@ -66,15 +66,8 @@ def as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None) -> 
 def details(entry: Entry, policy: LatePolicy | None) -> str:
     """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
     texts, member = [", ".join(one.name for one in entry.members)], entry.members[0]
-    if member.named:
-        texts.append(f"named {member.named} there; if that is a group, the roster needs a column `group`")
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
     days = policy.days_late(member.submitted) if policy and member.submitted else None
     texts += [f"{counted(days, 'day')} late"] if days else ["late"] if member.is_late and days is None else []
     return "; ".join(printable(text, 120) for text in texts)
-
-
-def described(member: Member) -> str:
-    """A student without a submission, and which entries may be the student's."""
-    return f"{member.called}, but see {', '.join(member.perhaps)}" if member.perhaps else member.called

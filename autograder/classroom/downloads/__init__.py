@@ -11,7 +11,7 @@ Nothing is guessed: an entry that fits no rule of the layout is a stray, and is 
 """
 
 from .handed_in import Download, HandedIn, Person, Stray
-from .matching import Matched, match, names_another
+from .matching import Matched, match
 from .platforms import LAYOUTS
 from .recognition import read_download
 from .roster import Student, read_points, read_roster
@@ -25,7 +25,6 @@ __all__ = [
     "Stray",
     "Student",
     "match",
-    "names_another",
     "read_download",
     "read_points",
     "read_roster",

@@ -63,7 +63,6 @@ class Stray:
 
     entry: str
     reason: str
-    people: tuple[Person, ...] = ()  # whose it is, where the download tells: what a student has typed
 
 
 @dataclass(frozen=True)

@@ -31,25 +31,16 @@ class Matched:
     unmatched: tuple[HandedIn, ...]  # that fit nobody for sure
     namesakes: Mapping[HandedIn, tuple[Student, ...]]  # of these: the students whom the name or the id could mean
     undecided: Mapping[Student, tuple[HandedIn, ...]]  # several, of which nothing tells which one counts
-    perhaps: Mapping[Student, tuple[str, ...]]  # entries that may be a missing student's, such as a text typed in
 
 
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     """Matches submissions with students; without a roster, these are the people whom the download names."""
-    perhaps: dict[Student, list[str]] = defaultdict(list)
     namesakes: dict[HandedIn, tuple[Student, ...]] = {}
     if roster:
         index = Index(roster)
         owners_of_all = index.students_of([one.people for one in download.submissions])
         students = dict(zip(download.submissions, owners_of_all, strict=True))
         namesakes = {one: found for one, owners in students.items() if not owners and (found := index.namesakes(one))}
-        typed = index.students_of([stray.people for stray in download.strays])
-        for stray, owners in zip(download.strays, typed, strict=True):
-            for student in owners:
-                perhaps[student].append(stray.entry)
-        for one, found in namesakes.items():
-            for student in found:
-                perhaps[student].append(one.entry)
     else:
         students = people_in(download.submissions)
         roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
@@ -73,7 +64,6 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         unmatched=tuple(one for one, owners in students.items() if not owners),
         namesakes=namesakes,
         undecided=undecided,
-        perhaps={student: tuple(entries) for student, entries in perhaps.items() if not having[student]},
     )
 
 
@@ -251,12 +241,3 @@ def orders(name: str) -> set[str]:
     """A name with its words in turn, so that the family name may come first or last."""
     words = name.split()
     return {" ".join(words[first:] + words[:first]) for first in range(len(words))}
-
-
-def names_another(one: HandedIn, students: Sequence[Student]) -> str:
-    """What the download calls a submission's only student, if that is no spelling of the name: a group, perhaps."""
-    if len(one.people) != 1 or len(students) != 1:
-        return ""
-    name, student = plain(one.people[0].name), students[0]
-    known = {plain(known) for known in (*orders(student.name), *student.ids.values(), student.group)}
-    return one.people[0].name if name and name not in known else ""

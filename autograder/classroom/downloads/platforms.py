@@ -66,7 +66,7 @@ def read_canvas(listing: Listing) -> Read:
             files[found["user"]].append(found)
         elif found := CANVAS_TEXT.fullmatch(name):
             what = "a text entry" if found["kind"] == "text" else "a link to a web page"
-            strays.append(Stray(name, f"{what}, which only a person can read", (person_of(found),)))
+            strays.append(Stray(name, f"{what}, which only a person can read"))
         else:
             strays.append(Stray(name, "not named as Canvas names submissions"))
     submissions = []
@@ -123,7 +123,7 @@ def read_moodle(listing: Listing) -> Read:
         owner, person = found["owner"], Person(found["name"], {"moodle": found["number"]} if found["number"] else {})
         people[owner] = person
         if found["kind"] == "onlinetext":
-            strays.append(Stray(name, "a text typed into Moodle, which only a person can read", (person,)))
+            strays.append(Stray(name, "a text typed into Moodle, which only a person can read"))
         elif name in listing.folders:
             submissions.append(HandedIn(name, listing.path / name, (person,), owner))
         elif found["file"]:

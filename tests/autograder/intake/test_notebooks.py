@@ -287,10 +287,8 @@ class TestFiles:
             (b"", "not a complete notebook: line 1: Expecting value"),
             (as_notebook([code(NORM)])[:50], "not a complete notebook: line 1"),
             (b"[]", "not a notebook: it has no cells"),
-            (b'{"cells": {}}', "not a notebook: it has no cells"),
             (b'{"worksheets": []}', "a notebook in an old format"),
             (b"[" * 100_000, "not a notebook (RecursionError)"),
-            (b'{"cells": []}', "no cell defines any of the assignment's classes and functions"),
             (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
             (as_notebook([code("x")] * (MAX_CELLS + 1)), "1,001 cells; at most 1,000 are read"),
             (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
@@ -308,24 +306,6 @@ class TestFiles:
             file.truncate(MAX_NOTEBOOK_BYTES + 1)
         assert "at most 100,000,000 are read" in reason(tmp_path / "anna.ipynb")
 
-    @pytest.mark.parametrize(
-        "cell",
-        [
-            7,
-            {},
-            {"cell_type": "code", "source": ["x", 7]},
-            {"cell_type": "code", "source": "x", "metadata": 7},
-            {"cell_type": "code", "source": "x", "metadata": {"nbgrader": [7]}},
-            {"cell_type": "code", "source": "\ud800 = 1\nclass FeedForward: pass"},
-            {"cell_type": "code", "source": "x = '\ud800'\ndef FeedForward(\u00b2): pass\ndef a\u00b2(): pass"},
-            {"cell_type": "code", "source": "x", "metadata": {"nbgrader": {"grade_id": "a\nb", "solution": "yes"}}},
-        ],
-    )
-    def test_odd_cells_cost_themselves_alone(self, tmp_path, take, load, cell):
-        notebook = {"cells": [cell, code(NORM), cell]}
-        (tmp_path / "anna.ipynb").write_text(json.dumps(notebook))
-        assert load(take(tmp_path / "anna.ipynb"))["layers"].LayerNorm.filled
-
 
 def test_large_outputs_do_no_harm(tmp_path, take):
     """And lines in messages stay right."""
@@ -340,15 +320,7 @@ def test_large_outputs_do_no_harm(tmp_path, take):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        b'{"cells": [{"outputs": ' + b"[" * 500_000,
-        b'"outputs":' * 100_000,
-        b'"\\' * 1_000_000,
-        b'{"outputs": null, "cells": 1}',
-        b'{"cells": [], "outputs": [1, "]", {"a": [}]}]}',
-        b'{"cells": [' + b"{}," * 6_000_000 + b"1]}",
-    ],
+    "content", [b'{"cells": [{"outputs": ' + b"[" * 500_000, b'{"cells": [' + b"{}," * 6_000_000 + b"1]}"]
 )
 def test_odd_outputs_end_soon(content):
     started = time.process_time()

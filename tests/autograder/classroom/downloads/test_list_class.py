@@ -28,7 +28,7 @@ def test_text_and_json(class_, capsys):
         f"{folder}: Canvas\n1 submission, from 1 of 3 students",
         "  smithanna_1  Anna Smith",
         "for you to decide:\n  dora_9: fits no student in the roster",
-        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3), but see clarkcarl_3_text.html",
+        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3)",
         "left out:\n  clarkcarl_3_text.html: a text entry, which only a person can read\n"
         "  grades.csv: not named as Canvas names submissions\n",
     ]
@@ -36,21 +36,11 @@ def test_text_and_json(class_, capsys):
     found = json.loads(capsys.readouterr().out)
     anna, bob, carl = found["members"]
     assert (found["layout"], anna["entry"], anna["ids"]["canvas"]) == ("canvas", "smithanna_1", "1")
-    assert bob["entry"] == "" and carl["perhaps"] == ["clarkcarl_3_text.html"]
+    assert bob["entry"] == carl["entry"] == ""
     assert [one["entry"] for one in found["left_out"]] == ["dora_9", "clarkcarl_3_text.html", "grades.csv"]
     assert main(["list-class", str(folder)]) == 0, "without a roster nobody is missing"
     printed = capsys.readouterr().out
     assert "2 submissions\n" in printed and "  dora_9       dora; late\n" in printed
-
-
-def test_a_group_that_the_roster_does_not_know_is_pointed_out(class_, capsys):
-    """Canvas names the group, and numbers one partner."""
-    folder, roster = class_
-    (folder / "team4_2_14_layers.py").write_text("# text\n")
-    main(["list-class", str(folder), "--roster", str(roster)])
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert "team4_2      Bob Berg; named team4 there; if that is a group, the roster needs a column `group`" in lines
-    assert "smithanna_1  Anna Smith" in lines
 
 
 def test_two_students_of_one_name_are_named(tmp_path, capsys):
@@ -61,7 +51,6 @@ def test_two_students_of_one_name_are_named(tmp_path, capsys):
     assert main(["list-class", str(tmp_path / "class"), "--roster", str(tmp_path / "roster.csv")]) == 1
     printed = capsys.readouterr().out
     assert "  Anna Smith: fits more than one student: 1, 2\n" in printed
-    assert "  Anna Smith (1), but see Anna Smith\n" in printed
 
 
 def test_mistakes_are_one_line(class_, tmp_path, capsys):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.downloads import Download, HandedIn, Person, Stray, match, read_roster
+from autograder.classroom.downloads import Download, HandedIn, Person, match, read_roster
 from foundation.command_line import UserError
 
 CANVAS = """\
@@ -87,9 +87,7 @@ def test_a_person_is_found_in_each_platforms_roster(roster, text):
     [
         ("id,name\n1,Robert Tables\n", "Robert Tables"),
         ('id,name\n1,"Tables, Robert"\n', "Robert Tables"),
-        ('id,name\n1,"Tables, Jr., Robert"\n', "Robert Tables, Jr."),
         ('id,name\n1,"Robert Tables, Jr."\n', "Jr. Robert Tables"),
-        ('id,first_name,last_name\n1,Robert,"Tables, Jr."\n', "Robert Tables, Jr."),
         ('LastName,FirstName,ID,SIS User ID,SIS Login ID\n"Tables, Jr.",Robert,1,u1,rt\n', "Robert Tables, Jr."),
     ],
 )
@@ -121,15 +119,6 @@ def test_staff_are_no_students(roster):
     """Gradescope's roster has them too."""
     lines = "A,B,1,a@x,Student\nC,D,2,c@x,Instructor\nE,F,3,e@x,TA\nG,H,4,g@x,\n"
     assert [student.id for student in roster("First Name,Last Name,SID,Email,Role\n" + lines)] == ["1", "4"]
-
-
-def test_what_a_student_typed_is_no_submission_but_known(roster):
-    students = roster(CANVAS)
-    strays = (Stray("a", "a text", (Person("", {"canvas": "12350"}),)), Stray("b", "a text", (Person("", {}),)))
-    found = match(Download("canvas", Path(), (one(Person("ünalbob")),), strays), students)
-    assert found.perhaps == {students[0]: ("a",)} and found.missing == students[:1]
-    both = match(Download("canvas", Path(), (one(Person("smithanna")),), strays), students)
-    assert not both.perhaps, "files count, and the text is among the strays"
 
 
 def test_a_name_that_two_students_have_fits_nobody(roster):
