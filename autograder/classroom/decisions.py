@@ -6,7 +6,6 @@ Decisions belong to a student and a task, not to a result, so they outlive every
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -65,10 +64,8 @@ def find_student(roll: Roll, text: str) -> Member:
     if found:
         several = ", ".join(member.id for member in found[:5])
         raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-    known = {name: member.called for member in members for name in names_of(member)}
-    near = [name for name in known if text.casefold() in name.casefold().split()]  # a first name, as people say
-    near = near[:3] or difflib.get_close_matches(text, known, n=1, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(known[name] for name in near)}?" if near else ""
+    near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
+    hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
     raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
 
 

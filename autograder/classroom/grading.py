@@ -6,9 +6,8 @@ A submission that breaks its child or the zygote stops no other. Children send e
 from __future__ import annotations
 
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
@@ -33,8 +32,6 @@ MANY = 10
 """Submissions from which on it pays to prepare the grader for the diagnosis of all tasks."""
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
-MOST_TRIES = 3
-"""How often a submission is tried whose child, or whose zygote, was ended by something else than its own work."""
 Store = Callable[[Entry, Record], None]
 
 
@@ -82,13 +79,6 @@ def grade_class(
     return [changes[entry] for entry in entries if entry in changes]
 
 
-@dataclass(frozen=True)
-class Unavailable:
-    """Sent by a child: the sandbox failed, perhaps since something has ended the zygote."""
-
-    reason: str
-
-
 def grade_all(
     entries: Sequence[Entry],
     conditions: Conditions,
@@ -98,7 +88,8 @@ def grade_all(
 ) -> None:
     """Grades each entry in a child of this process, and calls `store` with its record, once.
 
-    Where something else than the submission has ended its child or the zygote, it is tried again.
+    Where something else than the submission has ended its child or the zygote, the record is not finished, so that
+    the next run of the class grades it again.
 
     Args:
         entries: the submissions.
@@ -107,50 +98,33 @@ def grade_all(
         store: called in the order in which they end.
         notes: on some runs.
     """
-
-    def work(entry: Entry) -> Iterator[Event | Unavailable]:
-        try:
-            yield from events_in(entry, conditions, grader)
-        except SandboxUnavailableError as error:
-            yield Unavailable(str(error))
-
-    assignment, jobs = conditions.assignment, deque(entries)
-    recorders: dict[Entry, Recorder] = {}
-    tries: Counter[Entry] = Counter()
-    unavailable: set[Entry] = set()
+    assignment, noted = conditions.assignment, notes or {}
+    recorders = {
+        entry: Recorder(entry.name, assignment, conditions.grader_version, noted.get(entry, ())) for entry in entries
+    }
     if len(entries) >= MANY:
         grader.prepare()
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
     with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
-        for entry, message in run_forked(jobs, work, seconds, conditions.n_children):
-            if entry not in recorders:
-                noted = (notes or {}).get(entry, ())
-                recorders[entry] = Recorder(entry.name, assignment, conditions.grader_version, noted)
-            recorder = recorders[entry]
-            if isinstance(message, Unavailable):
-                recorder.add(GivenUp(message.reason))
-                unavailable.add(entry)
-            elif not isinstance(message, Ended):
-                recorder.add(message)
-            else:
-                del recorders[entry]
-                tries[entry] += 1
-                grader.renew()
-                was_stopped = message.was_killed or entry in unavailable
-                unavailable.discard(entry)
-                if was_stopped and tries[entry] < MOST_TRIES:
-                    jobs.append(entry)
-                    continue
-                if recorder.record.run.finished is None:
-                    recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-                store(entry, recorder.record)
-                bar.update()
+        jobs = deque(entries)
+        for entry, message in run_forked(
+            jobs, lambda entry: events_in(entry, conditions, grader), seconds, conditions.n_children
+        ):
+            if not isinstance(message, Ended):
+                recorders[entry].add(message)
+                continue
+            grader.renew()
+            recorder = recorders.pop(entry)
+            if recorder.record.run.finished is None:
+                recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
+            store(entry, recorder.record)
+            bar.update()
 
 
 def events_in(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:
-    """Reads and grades an entry, whose files may be malformed or hostile."""
+    """Reads and grades an entry, whose files may be malformed or hostile; runs in a child."""
     try:
         intake = take_in(entry.source, conditions.release, conditions.assignment)
     except IntakeRefusedError as error:
@@ -158,4 +132,7 @@ def events_in(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[
     except IntakeError as error:
         yield GivenUp(str(error))
     else:
-        yield from events_of(intake, conditions.seeds, grader)
+        try:
+            yield from events_of(intake, conditions.seeds, grader)
+        except SandboxUnavailableError as error:  # perhaps since something has ended the zygote
+            yield GivenUp(str(error))

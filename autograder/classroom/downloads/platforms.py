@@ -184,13 +184,10 @@ def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
         raise UserError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:  # `!!int ""`, for one
         raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
-        raise UserError(f"{path}: not of Gradescope's shape: expected a table of submissions")
-    for name, entry in content.items():
-        submitters = entry.get(":submitters") or []
-        if not isinstance(submitters, list) or not all(isinstance(submitter, dict) for submitter in submitters):
-            what = f"{printable(str(name), 60)}: expected :submitters to be a list of tables"
-            raise UserError(f"{path}: not of Gradescope's shape: {what}")
+    entries = content.values() if isinstance(content, dict) else [content]
+    submitters = [entry.get(":submitters") or [] if isinstance(entry, dict) else entry for entry in entries]
+    if not all(isinstance(several, list) and all(isinstance(one, dict) for one in several) for several in submitters):
+        raise UserError(f"{path}: not of Gradescope's shape: expected a table of submissions, with lists of submitters")
     return {str(name): entry for name, entry in content.items()}
 
 

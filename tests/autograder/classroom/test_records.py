@@ -137,7 +137,7 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
         assert {find_student(roll, text).id for text in texts} == {key}
     for name, words in {
         "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
-        "ana": r"^ana: no student who handed in is called so; did you mean Anna \(anna\)\?$",
+        "ana": "^ana: no student who handed in is called so$",
         "lund": r"did you mean Anna Lund \(4711\) or Carl Lund \(4712\)\?$",
         "zoe": "no student who handed in is called so$",
     }.items():

@@ -3,17 +3,14 @@
 import json
 import os
 import signal
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import Entry
 from autograder.classroom.regrading import Change, Held, PartChange, change_of
 from autograder.commands import grade_class as command
-from autograder.grading.judging import Grader
 from autograder.grading.recording import Recorder, TasksJudged
 from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
@@ -262,38 +259,22 @@ def test_no_record_goes_before_its_successor_exists(folder, output, log, use, ca
     assert "note: anna: the grader failed this time, so that the earlier result stays" in capsys.readouterr().err
 
 
-def test_a_zygote_that_ends_is_replaced(folder, output, monkeypatch, tmp_path):
-    class Zygote:
-        """The first one ends as soon as it is used."""
+class Unavailable(StubGrader):
+    """Whose zygote has ended over anna."""
 
-        made: list["Zygote"] = []
-        is_ours = True
+    def parts(self, intake):
+        if intake.name == "anna":
+            raise SandboxUnavailableError("the zygote did not start a worker")
+        yield from super().parts(intake)
 
-        def __init__(self, assignment: object, level: str) -> None:
-            self.made.append(self)
-            self.number = len(self.made)
 
-        def is_alive(self) -> bool:
-            return self.number != 1 or not (tmp_path / "log").exists()
-
-        def kill(self) -> None:
-            pass
-
-    class Breaking(Grader):
-        def judge(self, intake, seed, **options):
-            yield from StubGrader(tmp_path / "log").judge(intake, seed)
-            if self.zygote.number == 1:
-                raise SandboxUnavailableError("the zygote did not start a worker")
-
-    @contextmanager
-    def open_breaking(assignment, references, level):
-        yield Breaking(assignment, references, None, Zygote(assignment, level), level)
-
-    monkeypatch.setattr("autograder.sandbox.zygote.Zygote", Zygote)
-    monkeypatch.setattr(class_grading, "open_grader", open_breaking)
+def test_what_the_sandbox_failed_at_is_graded_by_the_next_run(folder, output, use):
+    use(Unavailable)
     records = run(folder, output)
-    assert [zygote.number for zygote in Zygote.made] == [1, 2]
-    assert all(record.is_finished and record.judgement.score == 100 for record in records.values())
+    assert not records["anna"].is_finished and records["anna"].judgement.score is None and records["bob"].is_finished
+    stub = use(StubGrader)
+    stub.names()
+    assert run(folder, output)["anna"].judgement.score == 100 and stub.names() == ["anna"]
 
 
 def held_of(number, before, after, *reasons):
