@@ -24,8 +24,8 @@ from foundation.whole_files import make_folder
 from ..grading.record import NotWrittenError, Record, read_record, write_record
 from ..grading.seeds import Seeds
 
-FEW, ALL = 8, 64
-"""Digits of a name's hash: what two different names may share by chance or by craft, and what none do."""
+DIGITS = 24
+"""Of a name's hash; no two names share so many, not even by craft."""
 RECORDS, WAITING = "records", "waiting"
 UNFINISHED = ".unfinished-*"
 """What a process leaves behind that is killed while it writes; see `in_one_piece`."""
@@ -109,23 +109,19 @@ def hold(output: Path, *inner: str) -> Iterator[None]:
 def record_names(names: Sequence[str]) -> dict[str, str]:
     """The record's file name for each entry; they differ even on systems that ignore case.
 
-    Entries whose names come to the same file name get longer ones; no other entry's name depends on that.
+    It is the name itself if that is a safe file name, like no other one, and does not look derived from another one.
     """
-    made = {name: file_name(name) for name in names}
-    for digits in (FEW, ALL):
-        times = Counter(one.casefold() for one in made.values())
-        made = {name: one if times[one.casefold()] == 1 else with_digest(name, digits) for name, one in made.items()}
-    return made
+    times = Counter(name.casefold() for name in names)
+    return {name: name if is_safe(name) and times[name.casefold()] == 1 else derived_name(name) for name in names}
 
 
-def file_name(name: str) -> str:
-    """The name itself if it is a safe file name and does not look derived from another one; else a derived one."""
-    if re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII) and not re.search(r"-[0-9a-f]{8,}$", name, re.IGNORECASE):
-        return name
-    return with_digest(name, FEW)
+def is_safe(name: str) -> bool:
+    """Whether a name can be a file's as it is."""
+    is_plain = re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII)
+    return bool(is_plain) and not re.search(rf"-[0-9a-f]{{{DIGITS}}}$", name, re.IGNORECASE)
 
 
-def with_digest(name: str, digits: int) -> str:
+def derived_name(name: str) -> str:
     """A file name derived from any name."""
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:digits]
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:DIGITS]
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"

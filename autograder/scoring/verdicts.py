@@ -21,14 +21,9 @@ from .bleu import DECIMALS, Measured, Score
 from .reading import ScoringError
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
-FEW_SENTENCES = 100
 UNRELATED = 0.02
 """A BLEU below this suggests the wrong file: another split, another order, the source language."""
 WIDTH = 95
-ADVICE = (
-    "What to do: points depend on BLEU itself. Before you conclude more from it, score a second training run"
-    " (another seed) or more test sentences; train somewhat longer to be clear of the threshold."
-)
 
 
 @dataclass(frozen=True)
@@ -93,7 +88,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     doubtful = [v for v in verdicts if v.status == "borderline"]
     if doubtful:
         sentences = [f"{v.name}: {explain(v, score, verdicts)}." for v in doubtful]
-        lines += ["", *(textwrap.fill(sentence, WIDTH) for sentence in [*sentences, ADVICE])]
+        lines += ["", *(textwrap.fill(sentence, WIDTH) for sentence in sentences)]
     remarks = [*notes, *_own_notes(score)]
     if remarks:
         lines += ["", *(f"note: {printable(remark, 500)}" for remark in remarks)]
@@ -142,8 +137,6 @@ def _row_end(verdict: Verdict) -> str:
 def _own_notes(score: Score) -> list[str]:
     """Notes that follow from the figures themselves."""
     notes = []
-    if score.n < FEW_SENTENCES:
-        notes.append(f"only {counted(score.n, 'sentence')}: the true uncertainty is larger than the interval shows")
     if score.n_words == 0:
         notes.append("every translation is empty")
     elif score.bleu < UNRELATED:

@@ -7,7 +7,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import take_class
 from autograder.classroom.marks import results_of
-from autograder.classroom.records import file_name
+from autograder.classroom.records import derived_name
 from autograder.grading.recording import Noted, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.reports.class_summary import as_class_table, harmless, tasks_of
@@ -117,7 +117,7 @@ def test_a_record_that_is_not_sealed_is_graded_again_with_a_note(folder, output,
 
 def test_no_entrys_record_is_that_of_another(folder, output, log):
     victim = "Jörg Müller"
-    for name in (victim, file_name(victim), file_name(file_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
+    for name in (victim, derived_name(victim), derived_name(derived_name(victim)), "Anna", "ANNA", "a.b", "a.B"):
         (folder / name).mkdir()
         (folder / name / "layers.py").write_text(f"# by {name}\n")
     keys = {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}

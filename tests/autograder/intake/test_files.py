@@ -191,25 +191,20 @@ NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py
     "files, words",
     [
         ({}, NOWHERE),
-        ({".hidden/layers.py": LAYERS}, NOWHERE),
         ({"__MACOSX/layers.py": LAYERS}, NOWHERE),
         ({"a/b/layers.py": "", "a/b/model.py": ""}, "too deep in it, in 'a/b/' (layers.py, model.py); hand in that"),
-        ({"a/student/c/layers.py": ""}, "too deep in it, in 'a/student/c/' (layers.py)"),
         (
             {"layers.py": "", "student/layers.py": "", "student/attention.py": ""},
             "in 2 places, in the top folder (layers.py) and in 'student/' (attention.py, layers.py); hand",
         ),
         ({"anna/layers.py": "", "bert/layers.py": ""}, "'anna/' (layers.py) and in 'bert/' (layers.py)"),
         ({"student/layers.py": "", "student/translations.txt": "", "translations.txt": ""}, "two translations.txt"),
-        ({"a/translations.txt": "", "b/translations.txt": ""}, "two translations.txt"),
-        ({"inner.zip": "PK"}, "there are other archives (inner.zip): hand in the files themselves"),
         ({"a.zip": "", "b.zip": ""}, "there are other archives (a.zip, b.zip): hand in"),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_what_would_be_right_is_said(pack, reason, form, files, words):
-    if form != "folder" or "inner.zip" not in files:
-        assert words in reason(pack(files, form))
+    assert words in reason(pack(files, form))
 
 
 def test_backups_and_the_rest_of_the_kit_do_no_harm(pack, take):

@@ -83,9 +83,6 @@ expert         0.60  failed
 
 advanced: 0.45 lies within the 95% interval 0.44 to 0.48: BLEU 0.46 reaches it and counts as
 passed, but 971 sentences cannot settle it.
-What to do: points depend on BLEU itself. Before you conclude more from it, score a second
-training run (another seed) or more test sentences; train somewhat longer to be clear of the
-threshold.
 
 note: \\x1b[2J\\u202egone\\n
 """
@@ -98,11 +95,7 @@ def test_the_table(a_score):
 
 
 def test_what_the_figures_make_worth_knowing():
-    few, empty, wrong = (
-        "only 1 sentence: the true uncertainty is larger than the interval shows",
-        "every translation is empty",
-        "hardly anything matches: do both files have the same split, order and language?",
-    )
+    wrong = "hardly anything matches: do both files have the same split, order and language?"
     result = score([""], ["a b"], samples=100)
-    assert f"note: first\nnote: {few}\nnote: {empty}\n" in as_text(result, [], ["first"])
+    assert "note: first\nnote: every translation is empty\n" in as_text(result, [], ["first"])
     assert wrong in as_text(score(["x y z w"] * 200, ["a b c d"] * 200, samples=100), [])
