@@ -4,7 +4,7 @@ import ast
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from release.regions import Region, Source, find_regions, parse_source
 from .report import table
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
+KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 COMPOUND = (ast.For, ast.If, ast.While)
 
 Node = ast.expr | ast.stmt
@@ -28,10 +29,6 @@ Node = ast.expr | ast.stmt
 
 Key = tuple[str, str, str]
 """A mutant's name in `equivalents.toml`: where it is, and the line before and after; equal changes share it."""
-
-
-class MutationError(UserError):
-    """Mutants cannot be made or judged; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -171,74 +168,9 @@ def _changed_lines(old: str, new: str) -> tuple[str, str]:
 
 
 def read_equivalents(path: Path) -> dict[Key, str]:
-    """Why mutants are right, or cannot be told from correct code, by their keys.
-
-    Raises:
-        MutationError: naming the entry, and what would be right.
-    """
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    except (OSError, ValueError) as error:
-        raise MutationError(f"{path}: {error}") from None
-    reasons: dict[Key, str] = {}
-    for number, entry in enumerate(entries, start=1):
-        texts = [entry.get(key) for key in ("within", "before", "reason")]
-        changes = entry.get("after")
-        texts += changes if isinstance(changes, list) and changes else [None]
-        if len(entry) != 4 or not all(isinstance(text, str) and text.strip() for text in texts):
-            right = "the texts within, before and reason, and after, a list of texts"
-            raise MutationError(f"{path}: equivalent {number}: expected {right}")
-        reasons |= {(entry["within"], entry["before"], after): entry["reason"] for after in changes}
-    return reasons
-
-
-@dataclass
-class Mutation:
-    """The mutants that passed, and the reasons why some of them are right.
-
-    Attributes:
-        mutants: the mutants that were tried.
-        reasons: why a mutant is right, by key, as listed.
-        stale: keys in the list that are no mutant's: the reference has moved on.
-        passed: names of those that pass all tests.
-        broken: messages of tests that broke instead of failing.
-    """
-
-    mutants: list[Mutant]
-    reasons: dict[Key, str]
-    stale: list[Key]
-    passed: set[str] = field(default_factory=set)
-    broken: list[str] = field(default_factory=list)
-
-    @property
-    def killed(self) -> list[Mutant]:
-        """Mutants that fail a test."""
-        return [mutant for mutant in self.mutants if mutant.name not in self.passed]
-
-    @property
-    def equivalent(self) -> list[Mutant]:
-        """Mutants that pass all tests, and that the list explains."""
-        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key in self.reasons]
-
-    @property
-    def survivors(self) -> list[Mutant]:
-        """Mutants that pass all tests, and that nothing explains."""
-        return [mutant for mutant in self.mutants if mutant.name in self.passed and mutant.key not in self.reasons]
-
-    @property
-    def wrongly_listed(self) -> list[Mutant]:
-        """Mutants that are listed as equivalent, but killed."""
-        return [mutant for mutant in self.killed if mutant.key in self.reasons]
-
-    @property
-    def holds(self) -> bool:
-        """Whether no mutant survives, and the list of equivalents is exact."""
-        return not (self.survivors or self.wrongly_listed or self.stale or self.broken)
-
-    def counts(self, task: str | None = None, operator: str | None = None) -> tuple[int, ...]:
-        """How many mutants there are, are killed, equivalent, and survive; of one task or operator, or of all."""
-        groups = self.mutants, self.killed, self.equivalent, self.survivors
-        return tuple(sum(task in (None, m.task) and operator in (None, m.operator) for m in group) for group in groups)
+    """Why mutants are right, or cannot be told from correct code, by their keys."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
+    return {(one["within"], one["before"], after): one["reason"] for one in entries for after in one["after"]}
 
 
 def mutate(
@@ -255,27 +187,33 @@ def mutate(
     """Runs the tests on the mutants that the options ask for; 0 where none survives, 1 where one does.
 
     Raises:
-        MutationError: where mutants cannot be made, or the list of equivalents cannot be used.
+        UserError: where there are no such mutants.
         CollectionError: where the tests cannot be collected.
     """
     whole, sources = read_assignment(assignment), read_sources(reference, reference)
-    mutants = make_mutants(sources, whole, task)
-    chosen = [mutant for mutant in mutants if text in mutant.name][start % every :: every]
-    if not chosen:
-        raise MutationError("no mutant matches --task and --text")
+    mutants = [one for one in make_mutants(sources, whole, task) if text in one.name][start % every :: every]
+    if not mutants:
+        raise UserError("no mutant matches --task and --text")
     reasons = read_equivalents(equivalents or whole.folder / "proof" / "equivalents.toml")
-    known = {mutant.key for mutant in mutants}
-    stale = [key for key in reasons if key not in known] if task is None else []
-    mutation = Mutation(chosen, reasons, stale)
-    run_mutants(mutation, sources, whole, jobs)
+    passed, broken = run_mutants(mutants, sources, whole, jobs)
+    fates = {
+        one: KILLED if one.name not in passed else EQUIVALENT if one.key in reasons else SURVIVED for one in mutants
+    }
     if output is not None:
-        write_whole(output / "mutation.md", mutation_page(mutation))
-    print("\n".join(report_lines(mutation)))
-    return 0 if mutation.holds else 1
+        write_whole(output / "mutation.md", mutation_page(fates, reasons))
+    survivors = [f"SURVIVED {one.name}" for one, fate in fates.items() if fate == SURVIVED]
+    totals = "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*counts(fates))
+    print("\n".join([*survivors, *(f"TEST BROKE {message}" for message in broken), totals]))
+    return int(bool(survivors or broken))
 
 
-def run_mutants(mutation: Mutation, reference: Sources, assignment: Assignment, jobs: int) -> None:
-    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails."""
+def run_mutants(
+    mutants: Sequence[Mutant], reference: Sources, assignment: Assignment, jobs: int
+) -> tuple[set[str], list[str]]:
+    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails.
+
+    Returns the names of those that pass all tests, and messages of tests that broke instead of failing.
+    """
     versions = [
         Version(
             mutant.name,
@@ -284,33 +222,36 @@ def run_mutants(mutation: Mutation, reference: Sources, assignment: Assignment, 
             markers_of_tasks(assignment, [mutant.component]),
             until_failure=True,
         )
-        for mutant in mutation.mutants
+        for mutant in mutants
     ]
+    passed, messages = set(), []
     for run in run_versions(versions, reference, assignment, jobs, "mutate"):
         outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
         if not finds_fault(outcomes):
-            mutation.passed.add(run.version)
+            passed.add(run.version)
         broken = [one for one in outcomes if one.state is State.GRADER_ERROR]
-        mutation.broken += [f"{run.version}: {one.test}: {one.message}" for one in broken]
+        messages += [f"{run.version}: {one.test}: {one.message}" for one in broken]
+    return passed, messages
 
 
-def report_lines(mutation: Mutation) -> list[str]:
-    """The report for the terminal."""
-    lines = [f"SURVIVED {mutant.name}" for mutant in mutation.survivors]
-    lines += [f"TEST BROKE {message}" for message in mutation.broken]
-    lines += [f"KILLED, but listed as equivalent: {mutant.name}" for mutant in mutation.wrongly_listed]
-    lines += [f"LISTED, but not a mutant: {place}: {before} -> {after}" for place, before, after in mutation.stale]
-    return [*lines, "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*mutation.counts())]
+def counts(fates: Mapping[Mutant, str]) -> tuple[int, ...]:
+    """How many mutants there are, are killed, equivalent, and survive."""
+    return len(fates), *([*fates.values()].count(fate) for fate in (KILLED, EQUIVALENT, SURVIVED))
 
 
-def mutation_page(mutation: Mutation) -> str:
+def counts_by(name: str, fates: Mapping[Mutant, str]) -> Iterator[tuple[str | int, ...]]:
+    """Rows of these counts for each task, or each operator."""
+    for value in dict.fromkeys(getattr(mutant, name) for mutant in fates):
+        yield value, *counts({one: fate for one, fate in fates.items() if getattr(one, name) == value})
+
+
+def mutation_page(fates: Mapping[Mutant, str], reasons: Mapping[Key, str]) -> str:
     """The report as a page for docs/proof."""
     head: Sequence[str] = "mutants", "killed", "equivalent", "survivors"
-    tasks = [(task, *mutation.counts(task)) for task in dict.fromkeys(m.task for m in mutation.mutants)]
-    operators = [(one, *mutation.counts(operator=one)) for one in sorted({m.operator for m in mutation.mutants})]
-    reasons: dict[str, list[str]] = {}
-    for mutant in mutation.equivalent:
-        reasons.setdefault(mutation.reasons[mutant.key], []).append(mutant.name)
+    equivalent: dict[str, list[str]] = {}
+    for mutant, fate in fates.items():
+        if fate == EQUIVALENT:
+            equivalent.setdefault(reasons[mutant.key], []).append(mutant.name)
     parts = [
         "# Mutation testing of the solutions",
         "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
@@ -318,12 +259,12 @@ def mutation_page(mutation: Mutation) -> str:
         "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
         "passes must be listed in `autograder/assignment/proof/equivalents.toml`, with the reason why it is right or "
         "cannot be told from correct code.",
-        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*mutation.counts()),
-        table(("task", *head), tasks),
-        table(("operator", *head), operators),
+        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates)),
+        table(("task", *head), counts_by("task", fates)),
+        table(("operator", *head), sorted(counts_by("operator", fates))),
         "## Equivalent mutants",
     ]
-    for reason, names in reasons.items():
+    for reason, names in equivalent.items():
         parts.append(f"{reason[0].upper()}{reason[1:]}:")
         parts.append("\n".join(f"- `{name}`" for name in names))
     return "\n\n".join(parts) + "\n"

@@ -3,14 +3,13 @@
 Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
 first seed, so that wrong blame shows anywhere.
 
-A verdict says whether a fault is found, who is blamed for it, and how near code is to the tolerances.
+A verdict says whether a fault is found, and who is blamed for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import inf
 from pathlib import Path
 
 from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
@@ -18,7 +17,7 @@ from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 
-from .report import APART, as_text, write_pages
+from .report import as_text, write_pages
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, read_variants
 
@@ -80,8 +79,6 @@ class Proof:
         seeds, variant_seeds: with how many seeds each fault and each variant was tried.
         tests: that each was given with the first seed: of the tasks of its components ("own") or "all".
         wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
-        margins: how near correct code comes to the tolerance, by numeric test.
-        close: faults that were found only narrowly.
     """
 
     assignment: Assignment
@@ -91,8 +88,6 @@ class Proof:
     variant_seeds: int = 1
     tests: str = "own"
     wrong: dict[str, list[str]] = field(default_factory=dict)
-    margins: dict[str, Margin] = field(default_factory=dict)
-    close: list[str] = field(default_factory=list)
 
     @property
     def bad(self) -> list[Verdict]:
@@ -106,14 +101,9 @@ class Proof:
         return sum(conditional) / len(conditional) if conditional else 1.0
 
     @property
-    def narrow(self) -> dict[str, Margin]:
-        """Tests in which correct code comes near the tolerance."""
-        return {test: margin for test, margin in sorted(self.margins.items()) if margin.used * APART > 1}
-
-    @property
     def holds(self) -> bool:
-        """Whether every fault is found and blamed rightly, correct code passes, and tolerances are far from both."""
-        return self.conditional_share >= ENOUGH and not (self.bad or self.wrong or self.narrow or self.close)
+        """Whether every fault is found and blamed rightly, and correct code passes."""
+        return self.conditional_share >= ENOUGH and not (self.bad or self.wrong)
 
 
 def run_proof(
@@ -136,18 +126,12 @@ def run_proof(
         own = markers_of_tasks(assignment, variant.components)
         only = range(1 if variant.is_same_code else variant_seeds)
         versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, every)
-    conditional = {f"fault {fault.id}" for fault in faults if fault.severity == "conditional"}
     runs: dict[str, list[Run]] = {}
     proof = Proof(assignment, [], variants, seeds, variant_seeds, tests)
     for run in run_versions(versions, reference, assignment, jobs, "prove"):
         runs.setdefault(run.version, []).append(run)
-        if not run.version.startswith("fault "):
-            add_to_margins(proof.margins, run)
-            if rejected := rejections(run):
-                proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
-        elif run.version not in conditional and not is_clear(run):
-            proof.close.append(f"{run.version}, seed {run.seed}")
-        run.observations.clear()  # those of many seeds fill the memory
+        if not run.version.startswith("fault ") and (rejected := rejections(run)):
+            proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
     proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
     return proof
 
@@ -270,36 +254,3 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
                     counts[outcome.test] = counts.get(outcome.test, 0) + 1
     verdict.killers = sorted(counts, key=lambda test: -counts[test])
     return verdict
-
-
-@dataclass
-class Margin:
-    """The largest error of correct code in a numeric test, and the widest tolerance of its comparisons."""
-
-    error: float = 0.0
-    tolerance: float = 0.0
-
-    @property
-    def used(self) -> float:
-        """The share of the tolerance that correct code uses."""
-        return self.error / self.tolerance if self.tolerance else inf if self.error else 0.0
-
-
-def add_to_margins(margins: dict[str, Margin], run: Run) -> None:
-    """Adds what correct code's comparisons came to, by test."""
-    for seen in run.observations:
-        margin = margins.setdefault(seen.test, Margin())
-        margin.error, margin.tolerance = max(margin.error, seen.error), max(margin.tolerance, seen.tolerance)
-
-
-def is_clear(run: Run) -> bool:
-    """Whether a fault was found clearly: a test failed by the factor APART, or otherwise than by a number.
-
-    A single number may come near the right one by chance; all numbers of a fault must not.
-    """
-    missed = ((task, outcome) for task, outcomes in run.outcomes.items() for outcome in outcomes if outcome.is_missed)
-    tests = {f"{task}: {outcome.test}" for task, outcome in missed}
-    wrong = [seen for seen in run.observations if seen.error > seen.tolerance]
-    clearly = {seen.test for seen in wrong if seen.error >= seen.tolerance * APART}
-    by_a_hair = {seen.test for seen in wrong} - clearly
-    return not tests or bool(tests - by_a_hair)

@@ -6,7 +6,6 @@ The pages hold no times or dates: they change only when a result does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,6 @@ from foundation.whole_files import write_whole
 if TYPE_CHECKING:
     from .prove import Proof, Verdict
 
-APART = 10
-"""Correct code stays below each tolerance, and each fault exceeds one of them, by at least this factor."""
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 
@@ -104,9 +101,6 @@ def as_text(proof: Proof, show_all: bool) -> str:
     if proof.variants:
         n_rejected = len(proof.wrong)
         lines.append(f"variants: {len(proof.variants)}, wrongly rejected: {n_rejected}, seeds: {proof.variant_seeds}")
-    for test, margin in proof.narrow.items():
-        lines.append(f"NARROW {test}: correct code {margin.error:.1e}, tolerance {margin.tolerance:.0e}")
-    lines += [f"CLOSE {name}: found narrowly" for name in proof.close]
     return "\n\n".join([*parts, "\n".join(lines)])
 
 
@@ -149,15 +143,6 @@ def proof_page(proof: Proof) -> str:
                 [(f"`{one.name}`", one.what.rstrip("."), one.where) for one in proof.variants],
             ),
         ]
-    nearest = max((margin.used for margin in proof.margins.values()), default=0.0)
-    parts += [
-        "## Tolerances",
-        "Errors are in float64, relative to 1 + the size of the expected value. A tolerance is right if it is at "
-        f"least a factor {APART} above the errors of correct code, and if each fault, with each seed, exceeds the "
-        "tolerance of some test by that factor (or fails otherwise than by a number). Here correct code stays a "
-        f"factor {1 / nearest if nearest else inf:.0f} or more below every tolerance; faults found by less than a "
-        f"factor {APART}: {len(proof.close)}.",
-    ]
     return "\n\n".join(parts) + "\n"
 
 

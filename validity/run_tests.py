@@ -6,7 +6,6 @@ and a forked child runs each version with the collected tests.
 
 import importlib
 import os
-import time
 import traceback
 import warnings
 from collections import deque
@@ -22,7 +21,6 @@ from tqdm import tqdm
 
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.sources import Sources
-from autograder.testing import comparison
 from autograder.testing.collection import Collection
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.under_test import InProcessSubmission, SubmissionUnderTest
@@ -57,25 +55,13 @@ class Version:
     until_failure: bool = False  # nothing more runs after the first test that does not pass
 
 
-@dataclass(frozen=True)
-class Observation:
-    """One numeric comparison: how far the result was from what was expected, and how far it might be."""
-
-    test: str
-    what: str
-    error: float
-    tolerance: float
-
-
 @dataclass
 class Run:
-    """What became of one version with one seed: outcomes by task marker, and all numeric comparisons."""
+    """What became of one version with one seed: outcomes by task marker."""
 
     version: str
     seed: int
     outcomes: dict[str, list[Outcome]]
-    observations: list[Observation]
-    cpu_seconds: float
 
 
 class Recorder(Collection):
@@ -85,8 +71,6 @@ class Recorder(Collection):
         """Collects all tests of the assignment."""
         self.assignment = assignment
         self._paths: set[str] = set()
-        self._current = ""
-        self._observations: list[Observation] = []
         super().__init__(assignment)
 
     def describe(self, error: BaseException) -> tuple[State, str]:
@@ -98,10 +82,6 @@ class Recorder(Collection):
         """Limits the time of a test."""
         with time_limit(WAIT_SECONDS), time_limit(SECONDS_A_TEST, CPU):
             return (yield)
-
-    def observe(self, what: str, error: float, tolerance: float) -> None:
-        """Called by each numeric comparison of the tests."""
-        self._observations.append(Observation(self._current, what, error, tolerance))
 
     def chosen(self, version: Version) -> list[pytest.Item]:
         """The tests that run on a version."""
@@ -124,23 +104,16 @@ class Recorder(Collection):
         """Runs the tests of a version in this process, once for each seed."""
         self._paths = {path for path, _ in version.sources.values()}
         chosen = self.chosen(version)
-        comparison.observers.append(self.observe)
-        try:
-            for seed in version.seeds:
-                self.hand_over(submission, seed)
-                self.outcomes, self._observations = {}, []
-                start = time.process_time()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("default")  # as in the tests' pytest.ini: correct code may warn
-                    self._run_items(chosen, version.until_failure)
-                seconds = time.process_time() - start
-                yield Run(version.name, seed, self._by_marker(chosen), self._observations, seconds)
-        finally:
-            comparison.observers.remove(self.observe)
+        for seed in version.seeds:
+            self.hand_over(submission, seed)
+            self.outcomes = {}
+            with warnings.catch_warnings():
+                warnings.simplefilter("default")  # as in the tests' pytest.ini: correct code may warn
+                self._run_items(chosen, version.until_failure)
+            yield Run(version.name, seed, self._by_marker(chosen))
 
     def _run_items(self, items: Sequence[pytest.Item], until_failure: bool) -> None:
         for item, following in zip(items, [*items[1:], None], strict=True):
-            self._current = f"{markers_of(item)[0]}: {item.name}"
             runtestprotocol(item, nextitem=following, log=False)
             if until_failure and self.outcomes[item.nodeid].state != State.PASSED:
                 item.session._setupstate.teardown_exact(None)
@@ -241,4 +214,4 @@ def broken_off(version: Version, markers: Iterable[str], end: Ended) -> Run:
     """
     state = State.GRADER_ERROR if end.status == FAILED else State.ERROR
     outcome = Outcome("all tests", state, f"the tests' process was lost: {end.reason}")
-    return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers}, [], 0.0)
+    return Run(version.name, version.seeds[0], {marker: [outcome] for marker in markers})

@@ -7,8 +7,8 @@ from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.prove import Margin, Proof, choose_faults, is_clear, verdict_of
-from validity.run_tests import Observation, Run, Version, run_versions
+from validity.prove import Proof, choose_faults, verdict_of
+from validity.run_tests import Run, Version, run_versions
 from validity.variants import VariantError, read_variants
 
 CATALOGUE = """
@@ -64,18 +64,13 @@ def test_a_survivor_wrong_blame_and_a_rejection_are_told(tmp_path, capsys):
     assert "| `probe-harmless` | does so | subtle | nothing |" in (pages / "faults.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "flaw", [None, "survivor", "wrong blame", "broken test", "rejection", "narrow margin", "close call"]
-)
+@pytest.mark.parametrize("flaw", [None, "survivor", "wrong blame", "broken test", "rejection"])
 def test_each_flaw_alone_fails_the_proof(assignment, flaw):
     failed = {"survivor": [], "wrong blame": ["1.4", "1.5"]}.get(flaw, ["1.4"])
     verdict = verdict_of(fault(), [run(failed=failed)], assignment)
     verdict.grader_errors = ["test_a: broke"] if flaw == "broken test" else []
     wrong = {"variant": ["seed 0, test_a: failed"]} if flaw == "rejection" else {}
-    margins = {"task_1_4: test_a": Margin(5e-7 if flaw == "narrow margin" else 0.0, 1e-6)}
-    close = ["one, seed 0"] if flaw == "close call" else []
-    proof = Proof(assignment, [verdict], [], wrong=wrong, margins=margins, close=close)
-    assert proof.holds is (flaw is None)
+    assert Proof(assignment, [verdict], [], wrong=wrong).holds is (flaw is None)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +101,7 @@ def run(seed=0, failed=(), state="failed"):
         ]
         for number in numbers
     }
-    return Run("fault one", seed, outcomes, [], 0.5)
+    return Run("fault one", seed, outcomes)
 
 
 @pytest.mark.parametrize(
@@ -125,22 +120,6 @@ def test_verdicts(assignment, of, runs, is_killed, wrongly):
     assert verdict.is_killed is is_killed
     assert verdict.wrongly_blamed(assignment) == wrongly
     assert verdict.is_good(assignment) is (is_killed and not wrongly)
-
-
-@pytest.mark.parametrize(
-    "errors, is_close",
-    [
-        ({"test_a": 5e-6}, True),
-        ({"test_a": 5e-6, "test_b": 9e-6}, True),
-        ({"test_a": 5e-6, "test_b": 2e-5}, False),
-        ({"test_a": 5e-6, "test_b": None}, False),
-        ({}, False),
-    ],
-)
-def test_a_fault_is_found_by_a_hair_where_no_test_fails_clearly(errors, is_close):
-    outcomes = [Outcome(test, State.FAILED) for test in errors] + [Outcome("test_c", State.PASSED)]
-    seen = [Observation(f"task_1_4: {test}", "it", error, 1e-6) for test, error in errors.items() if error is not None]
-    assert is_clear(Run("fault one", 3, {"task_1_4": outcomes}, seen, 0.0)) is not is_close
 
 
 def test_there_are_variants_of_every_component(reference, assignment):
@@ -194,4 +173,4 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     proof = (docs / "README.md").read_text()
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
-    assert "wrongly rejected: 0" in proof and "less than a factor 10: 0." in proof
+    assert "wrongly rejected: 0" in proof
