@@ -111,13 +111,13 @@ proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quart
 	$(PY) -m validity prove --jobs $(JOBS) --tests all --seeds 5 --variant-seeds 200 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
 
-bench: $(READY) $(CORPUS)  ## measure how fast training and decoding are, and what a quick training costs
+bench: $(READY) $(CORPUS)  ## measure how fast training and decoding (after make train) are, and what a quick training costs
 	$(PY) -m benchmarks speed
 	$(PY) -m benchmarks quick
-	$(PY) -m benchmarks decoding
+	$(PY) -m benchmarks decoding --checkpoint $(RUN)/best.pt
 
-tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3 JOBS=2
-	$(PY) -m benchmarks tables --test data/private/fren.test.bpe --jobs $(JOBS) $(if $(SEEDS),--seeds $(SEEDS))
+tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3
+	$(PY) -m benchmarks tables --test data/private/fren.test.bpe $(if $(SEEDS),--seeds $(SEEDS))
 
 ##@ Develop
 

@@ -37,9 +37,9 @@ def make_parser() -> Parser:
 
     text = "sentences per CPU second, greedily and with a beam: one at a time, batched, and with the key/value cache"
     sub = add("decoding", decoding.measure, text)
-    sub.add_argument("--checkpoint", type=Path, help="default: a model that is trained first, in runs/bench")
+    checkpoint = Path("runs/course/best.pt")
+    sub.add_argument("--checkpoint", type=Path, default=checkpoint, help="default: that of `make train`")
     sub.add_argument("--input", type=Path, default=CORPUS / "fren.dev.bpe", help="sources, or `source|||target` lines")
-    add_corpus(sub, "train")
 
     text = "tokens a second in training, and against torch.nn.Transformer"
     sub = add("speed", speed.measure, text, "--presets course fast")
@@ -79,7 +79,6 @@ def make_parser() -> Parser:
     sub.add_argument("--tables", type=int, nargs="+", choices=TABLES, default=[*TABLES], help="which tables")
     sub.add_argument("--only", nargs="+", metavar="TEXT", help="only columns whose name contains one of these texts")
     add_number(sub, "--seeds", 3, "runs of each column")
-    add_number(sub, "--jobs", 1, "runs at a time, each in a process of its own")
     add_corpus(sub, "train", "dev")
     sub.add_argument("--test", type=Path, help="likewise; without it the tables have no test BLEU")
     text = "folder for runs and tables (default: runs/tables); what is finished is not done again"

@@ -11,11 +11,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from given.building import build_model
-from given.config import PRESETS
 from given.decoding import Search, find_cached_search, translate
-from given.experiment import Experiment
 from given.run_folder import Checkpoint
-from reference.data import read_pairs, read_sources, take_census
+from reference.data import read_sources
 from reference.decode import beam_decode, greedy_decode
 from reference.model import Transformer
 
@@ -25,7 +23,6 @@ BEAM_SIZE = 5
 LENGTH_PENALTY = 0.6
 ROUNDS = 3
 REPEATS = 3  # of the fast ways in each round
-EPOCHS = 3  # of the model that is trained first
 
 
 def one_at_a_time(search: Search) -> Search:
@@ -55,30 +52,16 @@ WAYS: dict[tuple[int, str], Search | None] = {
 """Each way to search, by the size of its beam and its name; None = what the kit chooses."""
 
 
-def trained_model(train: Path, dev: Path, folder: Path = Path("runs/bench")) -> Path:
-    """Returns a checkpoint of the preset `course`, trained for a few epochs unless it is there already."""
-    path, train_pairs = folder / "last.pt", read_pairs(train)
-    if path.is_file():
-        saved = Checkpoint.load(path)
-        if saved.epoch >= EPOCHS and (saved.corpus or {}).get("train") == take_census(train_pairs).fingerprint:
-            return path
-    print(f"training a model for {EPOCHS} epochs first, in {folder} (once)", flush=True)
-    Experiment(replace(PRESETS["course"], epochs=EPOCHS), train_pairs, read_pairs(dev)).run(folder)
-    return path
-
-
-def measure(checkpoint: Path | None, train: Path, input: Path) -> int:
+def measure(checkpoint: Path, input: Path) -> int:
     """Prints sentences per CPU second for each way, its ratio to the plain one, and how many lines are equal.
 
     Each round runs all ways in turn; speeds and ratios are medians over the rounds. To translate the corpus, its words
     are looked up and its pieces joined: that counts, too.
 
     Args:
-        checkpoint: None = one that is trained first.
-        train: pairs to train it on.
+        checkpoint: of a trained model.
         input: sentences to translate.
     """
-    checkpoint = checkpoint or trained_model(train, input)
     saved = Checkpoint.load(checkpoint)
     model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab))
     saved.load_weights(model, checkpoint)

@@ -13,7 +13,6 @@ import json
 import random
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
@@ -190,7 +189,6 @@ def measure(
     tables: Sequence[int],
     only: Sequence[str] | None,
     seeds: int,
-    jobs: int,
     train: Path,
     dev: Path,
     test: Path | None,
@@ -203,7 +201,6 @@ def measure(
         tables: their numbers.
         only: texts of which a column's name must contain one; None = all columns.
         seeds: runs of each column.
-        jobs: runs at a time.
         train: training pairs.
         dev: dev pairs.
         test: test pairs, or None.
@@ -219,7 +216,7 @@ def measure(
     corpus = Corpus({"train": train, "dev": dev} | ({"test": test} if test else {}))
     make_folder(output)
     chosen = [] if show else [column for several in columns.values() for column in several]
-    failures = train_missing(chosen, seeds, corpus, output, jobs)
+    failures = train_missing(chosen, seeds, corpus, output)
     parts = []
     for number, several in columns.items():
         rows = {one: [find_result(place(one, seed, output), corpus) for seed in range(seeds)] for one in several}
@@ -232,7 +229,7 @@ def measure(
     return 1 if failures else 0
 
 
-def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output: Path, jobs: int) -> list[str]:
+def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output: Path) -> list[str]:
     """Trains all columns with the first seed, then with the next, so that whoever stops early has a row of each.
 
     Returns:
@@ -241,17 +238,11 @@ def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output:
     places = {place(column, seed, output): (column, seed) for seed in range(seeds) for column in columns}
     missing = [folder for folder in places if find_result(folder, corpus) is None]
     failures = []
-    with ThreadPoolExecutor(jobs) as executor, tqdm(total=len(missing), unit="run", disable=None) as bar:
-        futures = {executor.submit(make_result, *places[folder], folder, corpus): folder for folder in missing}
+    for folder in tqdm(missing, unit="run", disable=None):
         try:
-            for future in as_completed(futures):
-                if (error := future.exception()) is not None:
-                    if not isinstance(error, CommandError):
-                        raise error
-                    failures.append(f"{futures[future].relative_to(output)}: {error}")
-                bar.update()
-        finally:
-            executor.shutdown(cancel_futures=True)
+            make_result(*places[folder], folder, corpus)
+        except CommandError as error:
+            failures.append(f"{folder.relative_to(output)}: {error}")
     return failures
 
 

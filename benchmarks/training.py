@@ -1,9 +1,6 @@
 """What whole training runs cost and reach, each in a process of its own, `python -m reference train`.
 
-`quick` charges a run for everything: imports, reading the corpus, translating dev. Its unit is a step of the preset
-`course` with an optimizer that loops over the parameters, as the course's original has it, measured before and after
-each run: the original needs 1.16 times as long for a step (67.6 ms against 58.1 ms on one machine) and 9 epochs of 272
-steps to dev BLEU 0.45 on Tatoeba.
+`quick` charges a run for everything: imports, reading the corpus, translating dev.
 
 `ablations` shows what BLEU can and cannot tell: each is the reference with one fault that a student might make.
 """
@@ -11,29 +8,19 @@ steps to dev BLEU 0.45 on Tatoeba.
 import json
 import shutil
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from statistics import mean
-
-import torch
-from torch import nn
 
 from foundation.places import REFERENCE, ROOT
 from foundation.texts import counted
 from foundation.whole_files import write_whole
-from given.building import build_model
 from given.config import PRESETS, Config
-from reference.data import Pair, read_pairs, take_census
-from reference.train import train_epoch
-from reference.vocab import PAD_ID
+from reference.data import read_pairs, take_census
 
 from .processes import Run, print_table, run
-from .speed import first_batches
 
-ORIGINAL_STEPS = 9 * 272 * 67.6 / 58.1  # steps of `course` that take as long as the original to dev BLEU 0.45
-UNIT_BATCHES = 20
 LENGTHS = ("epochs", "max_steps", "report_every", "report_epochs")
 ABLATIONS = {
     "no positional encoding": ("embedding.py", "self.dropout(x + self.code[:length])", "self.dropout(x)"),
@@ -51,34 +38,6 @@ def run_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: Pat
     done = run("-m", "reference", "train", *files, *flags, every=0.1, cwd=cwd)
     lines = (folder / "history.jsonl").read_text().splitlines()
     return done, [float(json.loads(line)["dev_bleu"]) for line in lines]
-
-
-@dataclass
-class Cost:
-    """What one run took: seconds of CPU, MiB of memory at most, dev BLEU, and seconds of a step of `course`."""
-
-    cpu: float
-    memory: float
-    bleu: float
-    unit: float
-
-    @property
-    def share(self) -> float:
-        """The seconds of CPU as a share of what the original takes to dev BLEU 0.45."""
-        return self.cpu / self.unit / ORIGINAL_STEPS
-
-
-def step_of_course(pairs: Sequence[Pair]) -> float:
-    """Measures seconds of CPU for a step of the preset `course` on these pairs."""
-    config = PRESETS["course"]
-    batches, sizes = first_batches(pairs, config, UNIT_BATCHES)
-    model = build_model(config, *sizes)
-    optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
-    criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
-    train_epoch(batches[:5], model, optimizer, criterion)
-    start = time.process_time()
-    train_epoch(batches, model, optimizer, criterion)
-    return (time.process_time() - start) / len(batches)
 
 
 def tricks(preset: str) -> dict[str, list[str]]:
@@ -104,25 +63,22 @@ def measure_quick(train: Path, dev: Path, preset: str, seeds: int, ablation: boo
         seeds: runs of each row.
         ablation: also take back each setting that `course` does not have, one at a time.
     """
-    pairs = read_pairs(train)
     runs: dict[str, list[str]] = {preset: []}
     if ablation:
         runs |= {f"without {name}: `{' '.join(flags)}`": flags for name, flags in tricks(preset).items()}
 
-    def cost(*flags: str) -> Cost:
-        before = step_of_course(pairs)
+    def cost(*flags: str) -> tuple[float, Run]:
         with tempfile.TemporaryDirectory() as folder:
             done, bleu = run_reference(Path(folder), train, dev, "--preset", preset, *flags)
-        return Cost(done.cpu, done.memory, max(bleu), (before + step_of_course(pairs)) / 2)
+        return max(bleu), done
 
     def rows() -> Iterator[list[str]]:
         for name, flags in runs.items():
             costs = [cost(*flags, "--seed", str(seed)) for seed in range(seeds)]
-            cpu, share = mean(one.cpu for one in costs), mean(one.share for one in costs)
-            scores, memory = ", ".join(f"{one.bleu:.3f}" for one in costs), max(one.memory for one in costs)
-            yield [name, scores, f"{cpu:.1f}", f"{share:.3f} (1/{1 / share:.1f})", f"{memory:.0f}"]
+            scores, cpu = ", ".join(f"{bleu:.3f}" for bleu, _ in costs), mean(done.cpu for _, done in costs)
+            yield [name, scores, f"{cpu:.1f}", f"{max(done.memory for _, done in costs):.0f}"]
 
-    print_table(["run", "dev BLEU", "seconds of CPU", "of the original's", "MiB"], rows())
+    print_table(["run", "dev BLEU", "seconds of CPU", "MiB"], rows())
     return 0
 
 

@@ -73,12 +73,11 @@ def make_parser() -> Parser:
 
     text = "Put every known fault into other layouts of the reference, grade each in the sandbox, and count how often "
     text += "the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%."
-    example = "--task 1.3 --layout fused"
+    example = "--task 1.3"
     sub = add("prove-diagnosis", diagnosis.prove_diagnosis, "prove the diagnosis", text, example)
     sub.add_argument("--task", help="only this task, by its number")
     sub.add_argument("--fault", default="", help="only faults whose id contains this text")
     add_sample(sub, "fault")
-    sub.add_argument("--layout", action="append", help="only this layout; may be repeated (default: all)")
     add_places(sub)
 
     text = "Draw a sitting's questions about correct variants and submissions with a known fault, run each option "

@@ -59,25 +59,20 @@ def prove_diagnosis(
     fault: str,
     every: int,
     start: int,
-    layout: list[str] | None,
     reference: Path,
     assignment: Path,
 ) -> int:
     """Returns 0 where enough faults are recognised, 1 where not, or where a diagnosis breaks.
 
     Raises:
-        CatalogueError: for an unknown layout, or where there are no such faults.
+        CatalogueError: where there are no such faults.
     """
     whole = read_assignment(assignment)
     faults = [f for f in read_catalogue(assignment=whole) if fault in f.id and task in (None, f.task)]
     faults = faults[start % every :: every]
     if not faults:
         raise CatalogueError("nothing matches --task and --fault")
-    known = list(layouts_of(whole).LAYOUTS)
-    for name in layout or ():
-        if name not in known:
-            raise CatalogueError(f"--layout {name}: expected {' or '.join(known)}")
-    layouts = layout or known
+    layouts = list(layouts_of(whole).LAYOUTS)
     with Zygote(whole) as zygote:
         rows = [*tqdm(recognise(faults, layouts, whole, reference, zygote), total=len(faults) * len(layouts))]
     print(as_text(rows))

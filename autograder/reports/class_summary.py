@@ -32,7 +32,6 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 REGRADE = "regrade.json"
 MOST_STUDENTS = 20
 """How many are shown, those whose marks change most; the file has all."""
-MOST_REASONS = 10
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,6 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
         lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
-    lines += _by_reason(held) if len(held) > MOST_STUDENTS else []
     for one in sorted(held, key=_difference, reverse=True)[:MOST_STUDENTS]:
         change = one.change
         lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(change.before)} → {_points(change.after)}")
@@ -263,21 +261,6 @@ def write_regrade(held: Sequence[Held], names: Mapping[str, str], output: Path) 
         for one in held
     ]
     write_json(output / REGRADE, changes)
-
-
-def _by_reason(held: Sequence[Held]) -> Iterator[str]:
-    """The most frequent reasons, with how many submissions they concern and by how much."""
-    found: dict[str, list[float]] = {}
-    for part in (part for one in held for part in one.change.parts):
-        for reason in part.reasons:
-            what = f"{part.number} {part.title} ({printable(reason, 120)})"
-            found.setdefault(what, []).append((part.after or 0.0) - (part.before or 0.0))
-    for what, changes in sorted(found.items(), key=lambda item: -len(item[1]))[:MOST_REASONS]:
-        low, high = (f"{change:+g}" if change else "0" for change in (min(changes), max(changes)))
-        yield f"  {len(changes)} × {what}: {low if low == high else f'{low} to {high}'}"
-    if len(found) > MOST_REASONS:
-        yield f"  and {counted(len(found) - MOST_REASONS, 'more reason')}"
-    yield "  the largest changes:"
 
 
 def _difference(one: Held) -> float:

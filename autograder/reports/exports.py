@@ -19,7 +19,6 @@ from ..classroom.downloads import Person, Student
 from ..classroom.downloads.matching import Index
 from ..classroom.downloads.platforms import CANVAS_FILE
 from ..classroom.marks import PartMark, Result
-from ..classroom.records import record_names
 from ..grading.record import write_result
 from .class_summary import as_csv, as_score
 from .pages.writing import STUDENTS
@@ -217,26 +216,12 @@ def moodle_feedback(mark: Mark) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-def plain_table(marks: Sequence[Mark], about: About) -> Table:
-    """For any other system: a line for each student, with what a person should know."""
-    rows = []
-    for mark in marks:
-        result, member = mark.result, mark.result.member
-        row = {"id": member.id, "name": member.name, "email": mark.ids.get("email", ""), "group": member.group}
-        row |= {"score": as_score(result.score), "max_score": as_score(about.max_score)}
-        row |= {"late": "late" if result.is_late else "unknown" if member.unread_time else ""}
-        row |= {"status": result.status.value, "reason": result.reason, "comment": mark.comment}
-        rows.append(row)
-    return Table([*rows[0]], rows)
-
-
 PLATFORMS: dict[str, Callable[[Sequence[Mark], About], Table]] = {
     "canvas": canvas_table,
     "moodle": moodle_table,
-    "plain": plain_table,
 }
 FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}
-"""The name by which a platform finds the student of a feedback file; others read none: ids will do."""
+"""The name by which a platform finds the student of a feedback file."""
 
 
 @dataclass(frozen=True)
@@ -262,11 +247,10 @@ def export(platform: str, marks: Sequence[Mark], about: About, source: Path, out
 
 def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:
     """The students' pages by their names on the platform, and the students of whom there is none."""
-    stems = record_names([mark.result.member.id for mark in marks])
     pages, without = {}, []
     for mark in marks:
         path = source / STUDENTS / f"{mark.result.member.key}.html"
-        name = find(mark) if (find := FEEDBACK_FILES.get(platform)) else f"{stems[mark.result.member.id]}.html"
+        name = FEEDBACK_FILES[platform](mark)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:

@@ -19,6 +19,8 @@ from .reading import Found, Written
 ALIKE = 0.8
 """Pairs that share at least so much are listed: by `python -m benchmarks similarity` copies in disguise share 0.87 and
 more, independent solutions up to 0.79."""
+SAME_MISTAKES = 0.5
+"""Likewise of the mistakes in translations, of which models with different seeds share a fifth."""
 COMMON, FEW = 0.5, 4
 """What more than this share of a class has is common knowledge, but not what so few have."""
 LEAST = 40.0
@@ -70,20 +72,20 @@ def find_matches(written: Mapping[str, Written]) -> Findings:
     texts = {key: {one.text for one in own.statements} for key, own in read.items()}
     telling = holders_of(texts.values())
     pairs = []
-    for left, right, share in alike(texts)[:MOST_PAIRS]:
+    for left, right, share in alike(texts, ALIKE)[:MOST_PAIRS]:
         shared = texts[left] & texts[right] & telling.keys()
         pairs.append(Pair(left, right, share, matches_of(read[left].statements, read[right].statements, shared)))
     unread = {key: one.problem for key, one in written.items() if one.problem}
     mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
-    same = connected((left, right) for left, right, _ in alike(mistakes))
+    same = connected((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
     return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same)
 
 
-def alike(sets: Mapping[str, AbstractSet[int]]) -> list[tuple[str, str, float]]:
-    """Pairs of keys that share much, with the share, the most alike first."""
+def alike(sets: Mapping[str, AbstractSet[int]], least: float) -> list[tuple[str, str, float]]:
+    """Pairs of keys that share at least so much, with the share, the most alike first."""
     keys = list(sets)
     shares = shares_of(sets.values())
-    rows, columns = np.nonzero(np.triu(shares >= ALIKE, 1))
+    rows, columns = np.nonzero(np.triu(shares >= least, 1))
     found = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
     return sorted(found, key=lambda pair: (-pair[2], pair[:2]))
 

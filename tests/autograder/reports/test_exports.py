@@ -100,16 +100,14 @@ def feedback(marks: Path, platform: str) -> dict[str, str]:
 def test_who_has_no_score_gets_none_and_is_named(run, marks, capsys):
     assert run(*PLATFORMS) == 0
     printed = capsys.readouterr()
-    assert printed.out.count("\n") == 3 and "no score: Carl (needs review), Dora (nothing handed in)" in printed.err
+    assert printed.out.count("\n") == 2 and "no score: Carl (needs review), Dora (nothing handed in)" in printed.err
     tables = {name: rows(marks, name) for name in PLATFORMS}
     assert [row[-1] for row in tables["canvas"]] == [ASSIGNMENT.title, "100", "100", "96"]
     assert [row[4] for row in tables["moodle"]] == ["Grade", "100", "96", "", ""]
-    assert [row[4] for row in tables["plain"]] == ["score", "100", "96", "", ""]
-    assert [row[7] for row in tables["plain"][3:]] == ["needs review", "nothing handed in"]
     assert tables["canvas"][0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", ASSIGNMENT.title]
     assert {"Identifier", "Full name", "Maximum Grade", "Last modified (grade)"} < {*tables["moodle"][0]}
     assert tables["moodle"][1][0] == "Participant 101"
-    assert [len(feedback(marks, name)) for name in PLATFORMS] == [2] * 3
+    assert [len(feedback(marks, name)) for name in PLATFORMS] == [2] * 2
 
 
 def test_names_that_students_chose_stay_names(run, marks):
@@ -199,7 +197,7 @@ def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, t
     )
     (tmp_path / "assignment.toml").write_text(tasks)
     decide(marks, "anna", "points", 5.0, "good", "tina", "E.5")
-    assert run("moodle", "plain", "--assignment", tmp_path / "assignment.toml") == 0
+    assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
     [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
     assert said.startswith("note: moodle: above 100 points, a mark is skipped") and said.endswith(": Anna Smith (anna)")
 
@@ -239,10 +237,10 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     decide(marks, "anna", "late", 1, "by e-mail", "tina")
     decide(marks, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
     decide(marks, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
-    assert run("plain", "--assignment", tmp_path / "assignment.toml") == 0
-    scores = {row[0]: row[4] for row in rows(marks, "plain")[1:]}
-    assert (float(scores["anna"]), float(scores["carl"])) == (81, 97)
-    [comment] = [row[-1] for row in rows(marks, "plain") if row[0] == "anna"]
+    assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
+    _, anna, _, carl, _ = rows(marks, "moodle")
+    assert (float(anna[4]), float(carl[4])) == (81, 97)
+    comment = anna[-1]
     assert comment.startswith("10% off for 1 late day; 1.2 Scaled dot-product attention: 4 of 14 (by hand: a slip); ")
     assert "1.4 Layer normalisation: A neat solution." in comment
 
@@ -256,8 +254,8 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys)
 
     assert override("table") == 0 and "1 of 4 points by hand" in capsys.readouterr().out
     assert override("values") == 0, "the table was worth nothing only for want of them"
-    assert run("plain") == 0 and rows(marks, "plain")[2][4] == "100"
-    assert "by hand: “values” given: slip" in rows(marks, "plain")[2][-1]
+    assert run("moodle") == 0 and rows(marks, "moodle")[2][4] == "100"
+    assert "by hand: “values” given: slip" in rows(marks, "moodle")[2][-1]
     assert override("valeus") == 2
     assert "--item valeus: task 1.1 has no such item: expected values, table\n" in capsys.readouterr().err
 
@@ -272,6 +270,6 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys)
 )
 def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):
     break_it(marks)
-    assert run("plain") == 2
+    assert run("moodle") == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed

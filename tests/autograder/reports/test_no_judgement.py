@@ -22,7 +22,7 @@ from ..submissions import points_of
 
 ASSIGNMENT = read_assignment()
 FIRST = ASSIGNMENT.tasks[0]
-SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade", "plain": "score"}
+SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade"}
 
 
 def record(key: str, state: State, points: float) -> Record:
