@@ -181,7 +181,7 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         for part, path in placed:
             if part.number not in wanted:
                 what = f"there is no task {part.number}, or it is here already"
-                problems.append(Problem(path, part.line, what, "remove the line"))
+                problems.append(Problem(path, 0, what, "remove the line"))
             wanted.discard(part.number)
         for number in wanted:
             what = f"{form % number} is in none of the notebooks' prose"

@@ -32,7 +32,6 @@ _ANSWER = re.compile(r"answer (?P<number>\S+)")
 _BLOCK_OR_LINE = re.compile(
     r"^(?P<ticks>`{3,})(?P<info>.*)\n(?P<code>(?:.*\n)*?)(?P=ticks)`*[ \t]*$|^.*$", re.MULTILINE
 )
-_PREDICT = re.compile(r"predict (?P<number>\S+)")
 _CHOICE = re.compile(r"- \[(?P<mark>[x ])\] (?P<text>.+)")
 _HEADING = re.compile(r"#{1,3} ")
 _CODE = {"python": False, "python try": True}
@@ -40,16 +39,15 @@ IN_NOTEBOOKS = ("**How to work here.**", "**In this notebook.**", "**Save this n
 """How paragraphs begin that only the notebooks have."""
 IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
-FORMS = "{{setup}}, {{task 1.2: difficulty 3, 30 minutes}} or {{answer 1.2}}"
+FORMS = "it as at the top of release/prose.py"
 EVERYWHERE = "import torch"
 """What every notebook imports."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """Markdown, beginning in a line of the prose."""
+    """Markdown."""
 
-    line: int
     text: str
 
 
@@ -57,7 +55,6 @@ class Text:
 class Code:
     """A code cell; `may_fail`: it uses answers that may not be there yet."""
 
-    line: int
     text: str
     may_fail: bool
 
@@ -66,7 +63,6 @@ class Code:
 class Predict:
     """A question with choices, of which one is right; `why` says so once it was chosen."""
 
-    line: int
     number: str
     question: str
     choices: tuple[str, ...]
@@ -88,14 +84,11 @@ class Predict:
 class Setup:
     """Where the imports go."""
 
-    line: int
-
 
 @dataclass(frozen=True)
 class TaskHead:
     """The heading of a task."""
 
-    line: int
     number: str
     difficulty: int
     minutes: int
@@ -110,7 +103,6 @@ class TaskHead:
 class Answer:
     """Where the answer cells of a task go, and its tests."""
 
-    line: int
     number: str
 
 
@@ -118,54 +110,28 @@ Part = Text | Code | Predict | Setup | TaskHead | Answer
 
 
 def read_prose(path: str, text: str) -> list[Part]:
-    """The parts of a notebook in order.
-
-    Raises:
-        ReleaseError: for a line in braces of another form, and a fence that is not closed.
-    """
+    """The parts of a notebook in order. Raises: ReleaseError for what is not understood, with its line."""
     parts: list[Part] = []
-    problems: list[Problem] = []
-    written: list[tuple[int, str]] = []  # the Markdown cell in the making, by line
+    written: list[str] = []  # the Markdown cell in the making
 
     def end_text() -> None:
-        if found := "\n".join(text for _, text in written).strip("\n"):
-            parts.append(Text(written[0][0], found))
+        if found := "\n".join(written).strip("\n"):
+            parts.append(Text(found))
         written.clear()
 
     for match in _BLOCK_OR_LINE.finditer(text):
-        line, number = match[0], text.count("\n", 0, match.start()) + 1
-        info = (match["info"] or "").strip()
-        if match["ticks"] and info in _CODE:
+        try:
+            part = _part(match)
+        except ValueError as error:
+            line = text.count("\n", 0, match.start()) + 1
+            raise ReleaseError([Problem(path, line, str(error), f"write {FORMS}")]) from None
+        if part or _HEADING.match(match[0]):
             end_text()
-            parts.append(Code(number, match["code"].removesuffix("\n"), _CODE[info]))
-        elif match["ticks"] and (predict := _PREDICT.fullmatch(info)):
-            end_text()
-            if question := _prediction(predict["number"], match["code"], number):
-                parts.append(question)
-            else:
-                what = f"the question about task {predict['number']} is not complete"
-                right = "write the question, choices `- [ ] …`, one of them `- [x] …`, and a line `Why: …`"
-                problems.append(Problem(path, number, what, right))
-        elif match["ticks"]:
-            written.append((number, line))
-        elif line.startswith("```"):
-            ticks = line[: len(line) - len(line.lstrip("`"))]
-            problems.append(Problem(path, number, "the block that begins here is not closed", f"close it with {ticks}"))
-            break
-        elif "{{" in line or line.rstrip().endswith("}}"):
-            end_text()
-            if part := _directive(line.strip(), number):
-                parts.append(part)
-            else:
-                what = f"`{line.strip()[:60]}` is not a directive"
-                problems.append(Problem(path, number, what, f"write {FORMS}"))
+        if part:
+            parts.append(part)
         else:
-            if _HEADING.match(line):
-                end_text()
-            written.append((number, line))
+            written.append(match[0])
     end_text()
-    if problems:
-        raise ReleaseError(problems)
     return parts
 
 
@@ -174,25 +140,35 @@ def without(text: str, beginnings: tuple[str, ...]) -> str:
     return "\n\n".join(one for one in text.split("\n\n") if not one.startswith(beginnings))
 
 
-def _prediction(number: str, text: str, line: int) -> Predict | None:
-    """The question in a block; None where something is missing."""
+def _part(match: re.Match[str]) -> Part | None:
+    """What a block or a line stands for; None for Markdown. Raises: ValueError where it is not understood."""
+    line, info = match[0].strip(), (match["info"] or "").strip()
+    if match["ticks"] and info in _CODE:
+        return Code(match["code"].removesuffix("\n"), _CODE[info])
+    if match["ticks"]:
+        return _prediction(info.removeprefix("predict "), match["code"]) if info.startswith("predict ") else None
+    if line.startswith("```"):
+        raise ValueError("the block that begins here is not closed")
+    if "{{" not in line and not line.endswith("}}"):
+        return None
+    inner = line.removeprefix("{{").removesuffix("}}").strip()
+    if inner == "setup":
+        return Setup()
+    if task := _TASK.fullmatch(inner):
+        return TaskHead(task["number"], int(task["difficulty"]), int(task["minutes"]))
+    if answer := _ANSWER.fullmatch(inner):
+        return Answer(answer["number"])
+    raise ValueError(f"`{line[:60]}` is not a directive")
+
+
+def _prediction(number: str, text: str) -> Predict:
+    """The question in a block. Raises: ValueError where something is missing."""
     choices = list(_CHOICE.finditer(text))
     right = [index for index, choice in enumerate(choices) if choice["mark"] == "x"]
     question, why = text.partition("- [")[0].strip(), text.partition("\nWhy: ")[2].strip()
     if not question or not why or len(right) != 1 or len(choices) < 2:
-        return None
-    return Predict(line, number, question, tuple(choice["text"] for choice in choices), right[0], why)
-
-
-def _directive(line: str, number: int) -> Part | None:
-    inner = line.removeprefix("{{").removesuffix("}}").strip() if line.endswith("}}") else ""
-    if inner == "setup":
-        return Setup(number)
-    if match := _TASK.fullmatch(inner):
-        return TaskHead(number, match["number"], int(match["difficulty"]), int(match["minutes"]))
-    if match := _ANSWER.fullmatch(inner):
-        return Answer(number, match["number"])
-    return None
+        raise ValueError(f"the question about task {number} is not complete")
+    return Predict(number, question, tuple(choice["text"] for choice in choices), right[0], why)
 
 
 @dataclass(frozen=True)

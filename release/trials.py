@@ -172,10 +172,6 @@ def archive_works(workspace: Workspace) -> list[str]:
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
             what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
             return [f"{what}, got {ending_of(first)}"]
-        if (folder / package / "__main__.py").is_file():
-            answered = run_python(["-m", package, "--help"], folder)
-            if answered.returncode:
-                return [f"`python -m {package} --help` ends with {ending_of(answered)}"]
         write_all(_solutions(workspace), folder / package)
         solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []

@@ -92,9 +92,7 @@ def count_of(size: int | str, total: int) -> int:
     >>> count_of(500, 32_332), count_of("10%", 32_332)
     (500, 3234)
     """
-    if isinstance(size, int):
-        return size
-    return math.ceil(Fraction(size.removesuffix("%")) / 100 * total)
+    return size if isinstance(size, int) else math.ceil(Fraction(size.removesuffix("%")) / 100 * total)
 
 
 def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel | None = None) -> Tokenizer:
@@ -123,11 +121,6 @@ class Encoding:
         tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._tokenizer = tokenizer
 
-    @cached_property
-    def is_bpe(self) -> bool:
-        """Whether tokens are pieces of words."""
-        return isinstance(self._tokenizer.model, BPE)
-
     def cut(self, text: str) -> list[str]:
         """Cuts raw text into words.
 
@@ -139,17 +132,13 @@ class Encoding:
 
     def encode(self, text: str) -> list[str]:
         """Returns the tokens of raw text, or of words separated by spaces."""
-        if self.is_bpe:
+        if isinstance(self._tokenizer.model, BPE):
             return split_text(self._tokenizer, text, CONTINUES)
         return [word if word in self._words else UNKNOWN_WORD for word in self.cut(text)]
 
     @cached_property
     def _words(self) -> set[str]:
         return set(self._tokenizer.get_vocab()).difference(SPECIAL)
-
-    def __len__(self) -> int:
-        """The number of tokens, special ones included."""
-        return int(self._tokenizer.get_vocab_size())
 
     def to_json(self) -> str:
         """Returns the content of the file."""
@@ -210,11 +199,6 @@ def read_encoding(path: Path) -> Encoding:
         CorpusError: if it is missing or not such a file.
     """
     try:
-        tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else Tokenizer.from_str(path.read_text("utf-8"))
-    except OSError as problem:
-        raise CorpusError(f"{path}: {problem.strerror or problem}") from None
-    except Exception:  # the library raises plain ones
-        tokenizer = None
-    if tokenizer is None or not all(tokenizer.token_to_id(token) == number for number, token in enumerate(SPECIAL)):
-        raise CorpusError(f"{path}: not an encoding that 'python -m data prepare' wrote")
-    return Encoding(tokenizer)
+        return Encoding(Tokenizer.from_file(str(path)))
+    except Exception as problem:  # the library raises plain ones
+        raise CorpusError(f"{path}: {problem}; --learn-anew makes it again") from None

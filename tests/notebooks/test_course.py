@@ -80,8 +80,8 @@ def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assig
     "prose, message",
     [
         ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
-        ("{{setup}}\n{{answer 9.9}}", "a.md:2: there is no task 9.9, or it is here already"),
-        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md:3: there is no task 1.1, or it is here already"),
+        ("{{setup}}\n{{answer 9.9}}", "a.md: there is no task 9.9, or it is here already"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md: there is no task 1.1, or it is here already"),
     ],
 )
 def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
