@@ -96,14 +96,14 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
 def make_release(project: Project) -> Release:
     """Makes everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, folder = make_package(project)
+    if assignment.judges_translations:
+        check_corpus(project.root)
     guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks(project.root) else {}
     archives = {
         STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], project.index, guide),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
-    if assignment.judges_translations:
-        check_corpus(project.root)  # once nothing is missing
     course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks(project.root) else None
     if course:
         handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}

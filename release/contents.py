@@ -37,7 +37,6 @@ PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
 
 CORPUS = "data/corpus"
 REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
-MAKE_CORPUS = "make the corpus: python -m data generate"
 
 GRADER = "autograder"
 TESTS = f"{GRADER}/assignment/tests/"
@@ -77,11 +76,7 @@ def collect_kit(
     index: str = "",
     guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
-    """All files of the students' archive by path. Raises: ReleaseError where one is missing."""
-    expected = {PYTEST_INI: "students need it to run the tests"}
-    if assignment.judges_translations:
-        expected |= {f"{CORPUS}/{name}": MAKE_CORPUS for name in REQUIRED_CORPUS}
-    _expect_files(root, expected)
+    """All files of the students' archive by path."""
     kit = read_tests(root, assignment, [SCORER] if (root / SCORER).is_file() else [])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
@@ -102,12 +97,8 @@ def collect_gradescope(
 ) -> dict[str, bytes]:
     """All files of the archive for Gradescope by path; without BLEU, there are no references.
 
-    What a submission lacks is taken from the skeleton. Raises: ReleaseError where a file is missing.
+    What a submission lacks is taken from the skeleton.
     """
-    expected = {ENTRY: "Gradescope's run_autograder calls it"}
-    expected |= {REFERENCES.as_posix(): MAKE_CORPUS} if assignment.judges_translations else {}
-    expected |= {LOCK: "its versions are installed there"}
-    _expect_files(root, expected)
     grader = _read_packages(root)
     by_path = [path for path in grader if path.startswith(LOADED_BY_PATH) and path.endswith(".py")]
     modules = needed_modules(grader, [ENTRY, *_starts_of_tests(grader), *by_path])
@@ -280,10 +271,3 @@ def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
     paths = [f"{name.replace('.', '/')}.py" for name in plugins]
     found = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
     return [*found, *(path for path in paths if path in files)]
-
-
-def _expect_files(root: Path, expected: Mapping[str, str]) -> None:
-    """Raises ReleaseError with one problem for each path where no file is; the values say what would be right."""
-    absent = [path for path in expected if not (root / path).is_file()]
-    if absent:
-        raise ReleaseError([Problem(path, 0, "does not exist", expected[path]) for path in absent])

@@ -71,14 +71,12 @@ Do not change the tests, and keep the names and signatures that the docstrings g
 
 
 def read_text(path: Path, name: str) -> str:
-    """Reads a text in UTF-8. Raises: ReleaseError, with the name for messages, where it cannot be read."""
+    """Reads a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
     try:
         return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        problem = Problem(name, 0, f"cannot be read ({error.strerror})", f"write {path}")
     except UnicodeDecodeError as error:
         problem = Problem(name, line_of(error), f"is not UTF-8 ({error.reason})", "save it as UTF-8")
-    raise ReleaseError([problem])
+        raise ReleaseError([problem]) from None
 
 
 def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
