@@ -13,10 +13,9 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +38,19 @@ def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
     arguments = ["--preset", preset, *(["--epochs", str(epochs)] if epochs else [])]
     output = output.resolve() / "-".join([preset, *([f"{epochs}-epochs"] if epochs else [])])
     scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output)
-    content = {"arguments": arguments, "scores": [vars(score) for score in scores]}
-    content |= propose(spread_of(scores), read_assignment().thresholds, SHARES)
+    spread, present = spread_of(scores), read_assignment().thresholds
+    missing = {name: round(spread.share_below(value), 4) for name, value in present.items()}
+    proposed = {f"{share:.0%}": spread.threshold_for(share) for share in SHARES}
+    content = {"scores": [vars(one) for one in scores], "share_that_misses": missing, "thresholds": proposed}
     write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
-    print(as_text(content, output))
+    for one in scores:
+        print(f"seed {one.seed}: BLEU {one.bleu:.3f}")
+    deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
+    print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
+    for name, value in present.items():
+        print(f"{missing[name]:.1%} of correct students would miss {name} = {value:.2f}")
+    for share, threshold in proposed.items():
+        print(f"at most {share} of them would miss {threshold:.2f}")
     return 0
 
 
@@ -147,34 +155,3 @@ def spread_of(scores: Sequence[SeedScore]) -> Spread:
     seeds = generator.standard_t(n - 1, DRAWS) * over_seeds * math.sqrt(1 + 1 / n)
     draws = float(values.mean()) + seeds + generator.normal(0.0, over_sentences, DRAWS)
     return Spread(float(values.mean()), over_seeds, over_sentences, np.sort(draws.clip(0.0, 1.0)))
-
-
-def propose(spread: Spread, present: Mapping[str, float], shares: Sequence[float]) -> dict[str, Any]:
-    """As JSON: the spread, the share of correct students who miss each present threshold, and proposed thresholds."""
-    return {
-        "mean": round(spread.mean, 4),
-        "over_seeds": round(spread.over_seeds, 4),
-        "over_sentences": round(spread.over_sentences, 4),
-        "present": [
-            {"name": name, "threshold": value, "share_that_misses": round(spread.share_below(value), 4)}
-            for name, value in present.items()
-        ],
-        "proposed": [
-            {"at_most": share, "threshold": threshold, "share_that_misses": round(spread.share_below(threshold), 4)}
-            for share in shares
-            for threshold in [spread.threshold_for(share)]
-        ],
-    }
-
-
-def as_text(content: dict[str, Any], output: Path) -> str:
-    """The report for the terminal."""
-    lines = [f"seed {score['seed']}: BLEU {score['bleu']:.3f}" for score in content["scores"]]
-    spread = f"{content['over_seeds']:.3f} over seeds, {content['over_sentences']:.3f} over test sentences"
-    lines += [f"mean {content['mean']:.3f}, standard deviation {spread}", "", "expected share of correct students"]
-    for entry in content["present"]:
-        lines.append(f"  who miss {entry['name']} = {entry['threshold']:.2f} (now): {entry['share_that_misses']:.1%}")
-    for entry in content["proposed"]:
-        share = f"{entry['share_that_misses']:.1%}, at most {entry['at_most']:.0%} wanted"
-        lines.append(f"  who miss {entry['threshold']:.2f} (proposed): {share}")
-    return "\n".join([*lines, "", f"report: {output}"])

@@ -7,7 +7,7 @@ import pytest
 
 from validity import calibration
 from validity.__main__ import main
-from validity.calibration import SeedScore, propose, run_seeds, spread_of
+from validity.calibration import SeedScore, run_seeds, spread_of
 
 
 def scores(*values: float, half: float = 0.02) -> list[SeedScore]:
@@ -26,11 +26,9 @@ def test_spread_of_known_scores():
 
 def test_proposed_thresholds_keep_their_word():
     spread = spread_of(scores(0.58, 0.60, 0.61, 0.63))
-    content = propose(spread, {"beginner": 0.30, "advanced": 0.60}, (0.01, 0.05))
-    assert all(entry["share_that_misses"] <= entry["at_most"] for entry in content["proposed"])
-    first, second = content["proposed"]
-    assert first["threshold"] <= second["threshold"]
-    assert [entry["share_that_misses"] < 0.05 for entry in content["present"]] == [True, False]
+    first, second = (spread.threshold_for(share) for share in (0.01, 0.05))
+    assert first <= second and spread.share_below(first) <= 0.01 and spread.share_below(second) <= 0.05
+    assert spread.share_below(0.30) < 0.05 < spread.share_below(0.60)
 
 
 def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
