@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from foundation.assignment_file import Assignment, AssignmentError, released_folder
-from foundation.command_line import UserError, positive
+from foundation.command_line import positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 
 from ..classroom.downloads import LAYOUTS
@@ -70,17 +70,6 @@ def add_parser(
     for option in options:
         parser.add_argument(f"--{option}", **shared[option])
     return parser
-
-
-def check_mode(options: argparse.Namespace, of_class: Iterable[str], of_one: Iterable[str]) -> None:
-    """Refuses options that have no say: they are about a class and only one submission is meant, or vice versa.
-
-    Options that were not given are None. Raises: UserError naming the first that was.
-    """
-    for name in of_one if options.is_class else of_class:
-        if getattr(options, name) is not None:
-            one = "a single submission: leave it out, or leave out --class"
-            raise UserError(f"--{name} needs {one if options.is_class else 'a class: add --class, or leave it out'}")
 
 
 def check_references(references: Path) -> None:

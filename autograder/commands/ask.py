@@ -7,10 +7,8 @@ import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -26,15 +24,11 @@ from ..classroom.entries import Entry, read_roll, take_class
 from ..classroom.records import hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
-from ..intake import IntakeError, IntakeRefusedError, name_of, take_in
+from ..intake import IntakeError, take_in
 from ..understanding.question import Sheet
 from ..understanding.sitting import NAME, Seat, analyse, n_right, read_answers, read_key, seat, write_key, write_results
-from .arguments import CLASS, RUNNING, Commands, add_parser, check_mode
+from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser
 from .by_hand import THEN, task_of, who_decides
-
-if TYPE_CHECKING:  # needs PyTorch
-    from ..grading.judging import Grader
-    from ..understanding.examiner import Examiner
 
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
@@ -50,19 +44,17 @@ def add_commands(commands: Commands) -> None:
         "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
         "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
         "would see of a slip. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed; with --class also one of each per student. The same "
+        "questions.html and answers.html, to be printed, and one of each per student. The same "
         "student gets the same questions all term. With --sitting each student gets six other "
         "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
-        "submissions --class --roster roster.csv --output oral",
+        "submissions --roster roster.csv --output oral",
         (*RUNNING, *CLASS, "json", "jobs"),
     )
-    what = "folder, .zip or notebook; with --class a download"
-    parser.add_argument("submission", type=Path, nargs="?", help=what)
-    parser.add_argument("--class", action="store_true", dest="is_class", help="ask every student of a class")
-    parser.add_argument("--student", metavar="NAME", help="student of a single submission; default: its file name")
+    parser.add_argument("submissions", type=Path, nargs="?", help=FOLDER)
+    parser.add_argument("--class", action="store_true", help=argparse.SUPPRESS)  # which it always is
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
-    name = "with --class: name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
+    name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
     parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
     hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
@@ -83,17 +75,13 @@ def run(options: argparse.Namespace) -> int:
     options.output /= "hunt" if options.hunt else "" if options.sitting is None else f"sitting-{options.sitting}"
     if options.scan is not None:
         return scan(options)
-    if options.submission is None:
-        raise UserError("the submission is missing: name a folder, an archive or a notebook; with --class a download")
-    check_mode(options, of_class=("roster", "layout", "jobs", "sitting"), of_one=("student",))
+    if options.submissions is None:
+        raise UserError("the submissions are missing: name a download")
     options.jobs = options.jobs or usable_cores()
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)
-    if options.is_class:
-        sheets, failed = sheets_of_class(options, assignment, seeds)
-    else:
-        sheets, failed = [sheet_of_one(options, assignment, seeds)], {}
+    sheets, failed = sheets_of_class(options, assignment, seeds)
     from ..understanding.question import remove_pages, write_sheets
 
     remove_pages(failed, options.output)
@@ -103,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         write_key([one for one, _ in seats], options.output)
         asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
-    pages = write_sheets(asked, assignment.title, options.output, options.is_class and options.sitting is None)
+    pages = write_sheets(asked, assignment.title, options.output, is_class=options.sitting is None)
     if options.json:
         print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
     else:
@@ -113,34 +101,17 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(failed))
 
 
-@contextmanager
-def examining(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Iterator[tuple[Grader, Examiner]]:
-    """A grader, and what draws questions with it; PyTorch is imported after the grader's first process has begun."""
-    with open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.examiner import Examiner
-
-        yield grader, Examiner(grader, seeds, options.sitting or "", options.hunt)
-
-
-def sheet_of_one(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> Sheet:
-    """The sheet of one submission."""
-    try:
-        intake = take_in(options.submission, options.release, assignment)
-    except IntakeRefusedError as error:
-        raise IntakeError(f"{printable(str(options.submission))}: {error.reason}") from None
-    name = options.student or name_of(options.submission)
-    with examining(options, assignment, seeds) as (_, examiner):
-        return examiner.sheet(name, printable(name), intake, sys.stderr.isatty())
-
-
 def sheets_of_class(
     options: argparse.Namespace, assignment: Assignment, seeds: Seeds
 ) -> tuple[list[Sheet], dict[str, str]]:
     """The sheets of a class, each drawn in a child, and why others could not be drawn, by the submission's key."""
-    roll, entries = take_class(options.submission, options.output, assignment, options.roster, options.layout)
+    roll, entries = take_class(options.submissions, options.output, assignment, options.roster, options.layout)
     names, found, failed = roll.names(), dict[str, Sheet](), dict[str, str]()
     tqdm.monitor_interval = 0  # its thread would be forked along
-    with hold(options.output), examining(options, assignment, seeds) as (grader, examiner):
+    with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
+        from ..understanding.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
+
+        examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
         def work(entry: Entry) -> Iterator[Sheet]:
             try:

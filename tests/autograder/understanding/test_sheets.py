@@ -121,12 +121,6 @@ def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
         ),
         (["student", "--class", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
         (["--sitting", "noon", "--scan", "x.csv"], "sitting-noon: no such sitting; draw it first"),
-        (["student", "--roster", "x.csv"], "--roster needs a class: add --class, or leave it out"),
-        (["student", "--jobs", "2"], "--jobs needs a class: add --class, or leave it out"),
-        (
-            ["tests", "--class", "--student", "anna"],
-            "--student needs a single submission: leave it out, or leave out --cl",
-        ),
         (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
     ],
 )
