@@ -1,6 +1,6 @@
 """What an assignment may have for staff, each an optional module of its folder: what it offers, and how to get it.
 
-diagnosis_layouts/    other layouts of the same computation: for the diagnosis and its proof
+diagnosis_layouts/    other layouts of the same computation: for the proof of the diagnosis
 understanding/        questions for students about their own code
 proof/variants/       correct implementations that look different
 """
@@ -19,28 +19,7 @@ from foundation.assignment_file import Assignment
 from .assignment_code import part_of
 
 if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
-    from torch import Size, Tensor
-
-    Reading = Callable[[Sequence[Tensor]], list[Tensor]]
-
-
-class Layouts:
-    """What `diagnosis_layouts/` offers; without it, there is the reference as it is, parameters matched by shapes.
-
-    LAYOUTS has functions, by name, that rewrite sources: parameters are laid out differently, and compute the same.
-    """
-
-    LAYOUTS: Mapping[str, Callable[[Sources], dict[str, Source]]] = {"reference": dict}
-
-    def readings(
-        self, component: str, ours: object, places: tuple[Size, ...], shapes: tuple[Size, ...], /
-    ) -> tuple[Reading, ...]:
-        """Ways to cut a submission's parameters into pieces such as the reference has; equal arguments, same objects.
-
-        Of the component, "module.Name", `ours` is an object of the reference's class, made with the same arguments as
-        the submission's; `places` are the shapes of its parameters, `shapes` those of the submission's.
-        """
-        return (list,)
+    from torch import Tensor
 
 
 class Scene(Protocol):
@@ -105,9 +84,12 @@ class Understanding:
         return {}
 
 
-def layouts_of(assignment: Assignment) -> Layouts:
-    """Other layouts."""
-    return cast("Layouts", part_of(assignment, "diagnosis_layouts") or Layouts())
+def layouts_of(assignment: Assignment) -> Mapping[str, Callable[[Sources], dict[str, Source]]]:
+    """Functions, by name, that rewrite sources: parameters are laid out differently, and compute the same.
+
+    Without `diagnosis_layouts/` there is the reference as it is.
+    """
+    return getattr(part_of(assignment, "diagnosis_layouts"), "LAYOUTS", {"reference": dict})
 
 
 def understanding_of(assignment: Assignment) -> Understanding:

@@ -47,7 +47,6 @@ def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, f
             points = points_of(grader, submission)
             yield time.process_time(), points
 
-        grader.prepare()
         full = points_of(grader, REFERENCE)  # so that the first is like the others
         for what, submission in tqdm(submissions, desc="class", leave=False):
             before = cpu_of(grader.zygote._process.pid)

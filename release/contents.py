@@ -206,7 +206,7 @@ def hints_of(root: Path) -> dict[str, bytes]:
     for file in sorted(path.parent.glob("*.toml")):
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         faults = [fault for fault in content["fault"] if fault["id"] in patterns]
-        known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]].replace(" ", "")) for f in faults)
+        known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]]) for f in faults)
     packed = zlib.compress(json.dumps(known, ensure_ascii=False).encode(), 9)
     return {HINTS: base64.b85encode(packed)} if any(known.values()) else {}
 

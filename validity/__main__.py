@@ -97,9 +97,10 @@ def make_parser() -> Parser:
         "they see to misconceptions/patterns.json. Count how often the correct hint is found. Status 1 if more than 3% "
     )
     text += "get a wrong hint."
-    sub = add("hints", hints.measure, "compute the patterns by which students get hints", text, "--jobs 2")
+    sub = add("hints", hints.measure, "compute the patterns by which mistakes are named", text, "--jobs 2")
     sub.add_argument("--fault", default="", help="compute only patterns of faults whose id contains this text")
     add_jobs(sub)
+    add_places(sub)
 
     text = "Train the reference with several seeds, score its translations of the test sentences, and say what share "
     text += "of correct students would miss the present thresholds, and which thresholds few would miss. Writes "

@@ -1,30 +1,26 @@
 """Is a misconception recognised in code that is laid out differently?
 
-Faults are put into other layouts of the reference and graded in the sandbox, as submissions are: the diagnosis works on
-what the sandbox records.
+Faults are put into other layouts of the reference and judged in the sandbox, as submissions are.
 """
 
-import time
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
-from statistics import median
 
 from tqdm import tqdm
 
 from autograder.assignment_parts import layouts_of
-from autograder.diagnosis.catalogue import CatalogueError, Fault, Misconception, apply, read_catalogue
-from autograder.diagnosis.explaining import Explainer, make_diagnostician
-from autograder.diagnosis.matching import Diagnostician
-from autograder.sandbox.session import Tape
+from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
+from autograder.diagnosis.explaining import has_parameters, known_faults, name
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import Sources, read_sources
+from autograder.sources import read_sources
 from autograder.testing.collected_tests import CollectedTests
-from autograder.testing.results import tests_of
-from foundation.assignment_file import Assignment, Task, read_assignment
+from autograder.testing.hints import SEED, pattern_of
+from foundation.assignment_file import Assignment, read_assignment
 
 ENOUGH = 0.9
 """The share of the faults that must be recognised."""
@@ -35,23 +31,18 @@ class Row:
     """One fault in one layout.
 
     Attributes:
-        fault, layout: what was graded.
-        is_found: whether the task lost points; otherwise nothing is diagnosed.
-        named: the misconception that was named first; "" = none.
-        group: how many faults no test tells apart; 0 = none was named.
-        is_right: whether the fault is in that group.
-        cpu_seconds: CPU time of the diagnosis.
-        problems: notes of a diagnosis that broke or was stopped.
+        fault, layout: what was judged.
+        named: the faults that were named, which no test tells apart.
     """
 
     fault: str
     layout: str
-    is_found: bool
-    named: str
-    group: int
-    is_right: bool
-    cpu_seconds: float
-    problems: list[str]
+    named: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the fault is among those that were named."""
+        return self.fault in self.named
 
 
 def prove_diagnosis(
@@ -62,7 +53,7 @@ def prove_diagnosis(
     reference: Path,
     assignment: Path,
 ) -> int:
-    """Returns 0 where enough faults are recognised, 1 where not, or where a diagnosis breaks.
+    """Returns 0 where enough faults are recognised, 1 where not.
 
     Raises:
         CatalogueError: where there are no such faults.
@@ -72,63 +63,31 @@ def prove_diagnosis(
     faults = faults[start % every :: every]
     if not faults:
         raise CatalogueError("nothing matches --task and --fault")
-    layouts = list(layouts_of(whole).LAYOUTS)
+    layouts = list(layouts_of(whole))
     with Zygote(whole) as zygote:
         rows = [*tqdm(recognise(faults, layouts, whole, reference, zygote), total=len(faults) * len(layouts))]
     print(as_text(rows))
-    return 0 if share(rows) >= ENOUGH and not any(row.problems for row in rows) else 1
+    return 0 if share(rows) >= ENOUGH else 1
 
 
 def recognise(
-    faults: Sequence[Fault],
-    layouts: Sequence[str],
-    assignment: Assignment,
-    reference: Path,
-    zygote: Zygote,
-    seed: int = 0,
+    faults: Sequence[Fault], layouts: Sequence[str], assignment: Assignment, reference: Path, zygote: Zygote
 ) -> Iterator[Row]:
-    """Grades every fault in every layout by its own task, and yields what the diagnosis makes of it."""
+    """Judges every fault in every layout by its own task, and yields what the diagnosis makes of it."""
     sources = read_sources(reference, reference)
     tasks = {task.number: task for task in assignment.tasks}
-    rewrite = layouts_of(assignment).LAYOUTS
-    with closing(make_diagnostician(reference, assignment)) as diagnostician:
-        for number, group in groupby(faults, key=lambda fault: fault.task):
-            grader = Grader(assignment, tasks[number], zygote, diagnostician, seed)
-            tests = CollectedTests(assignment, [tasks[number]])
-            for fault, layout in product(group, layouts):
-                yield grader.grade(tests, fault, layout, rewrite[layout](apply(fault, sources)))
-
-
-@dataclass(frozen=True)
-class Grader:
-    """Grades by the tests of one task."""
-
-    assignment: Assignment
-    task: Task
-    zygote: Zygote
-    diagnostician: Diagnostician
-    seed: int
-
-    def grade(self, tests: CollectedTests, fault: Fault, layout: str, sources: Sources) -> Row:
-        """Grades one fault, and has it diagnosed."""
-        of = self.assignment.limits  # of trusted code: time enough, but no more memory than anywhere
-        memory = min(of.memory_mb, of.gradescope_memory_mb)
-        limits = replace(of, total_seconds=600.0, cpu_seconds=600, memory_mb=memory)
-        unhurried = replace(self.assignment, limits=limits)
-        tape = Tape()
-        problems: list[str] = []
-        with (
-            Explainer(tape, self.assignment, problems.append, self.diagnostician) as explainer,
-            Sandbox(dict(sources), unhurried, zygote=self.zygote, tape=tape) as submission,
-        ):
-            [*_, outcomes] = tests.run(submission, self.seed)
-            [result] = (r for r in tests_of(self.assignment, outcomes) if r.task == self.task)
-            start = time.process_time()
-            found = explainer.explain([result])[0].finding
-        seconds = round(time.process_time() - start, 3)
-        named = [found.fault, *found.others] if isinstance(found, Misconception) else []
-        is_found, first = result.state != "passed", named[0] if named else ""
-        return Row(fault.id, layout, is_found, first, len(named), fault.id in named, seconds, problems)
+    limits = assignment.limits  # of trusted code: time enough, but no more memory than anywhere
+    memory = min(limits.memory_mb, limits.gradescope_memory_mb)
+    unhurried = replace(assignment, limits=replace(limits, total_seconds=600.0, cpu_seconds=600, memory_mb=memory))
+    for number, group in groupby(faults, key=lambda fault: fault.task):
+        task, known = tasks[number], known_faults(assignment).get(number, ())
+        tests = CollectedTests(assignment, [task])
+        for fault, layout in product(group, layouts):
+            faulty = layouts_of(assignment)[layout](apply(fault, sources))
+            with Sandbox(faulty, unhurried, zygote=zygote) as submission:
+                [*_, outcomes] = tests.run(submission, SEED)
+            found = name(known, pattern_of(outcomes[task.marker]), has_parameters(task, assignment))
+            yield Row(fault.id, layout, (found.fault, *found.others) if found else ())
 
 
 def share(rows: Sequence[Row]) -> float:
@@ -138,21 +97,15 @@ def share(rows: Sequence[Row]) -> float:
 
 def share_alone(rows: Sequence[Row]) -> float:
     """The share of the faults that were recognised, and named with no other in their group."""
-    return sum(row.is_right and row.group == 1 for row in rows) / len(rows)
+    return sum(row.named == (row.fault,) for row in rows) / len(rows)
 
 
 def as_text(rows: Sequence[Row]) -> str:
     """The faults that were missed, and the shares by layout."""
-    lines = [
-        f"{row.layout:<9} {row.fault}: {row.named or ('nothing was named' if row.is_found else 'no test failed')}"
-        for row in rows
-        if not row.is_right
-    ]
+    missed = [row for row in rows if not row.is_right]
+    lines = [f"{row.layout:<9} {row.fault}: {', '.join(row.named) or 'nothing was named'}" for row in missed]
     for layout in dict.fromkeys(row.layout for row in rows):
         own = [row for row in rows if row.layout == layout]
         lines.append(f"{layout:<9} {sum(row.is_right for row in own)} of {len(own)} recognised ({share(own):.1%})")
-    lines += [f"{row.layout:<9} {row.fault}: {problem}" for row in rows for problem in row.problems]
-    seconds = [row.cpu_seconds for row in rows]
     lines.append(f"all       {share(rows):.1%}, {share_alone(rows):.1%} with nothing else in the group")
-    lines.append(f"CPU of a diagnosis: median {median(seconds):.2f} s, most {max(seconds):.2f} s")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The patterns by which a hint is found for a student's mistake, and how often the right hint is.
+"""The patterns by which a student's mistake is named and a hint is found, and how often it is the right one.
 
 Each fault of the catalogue is put into the reference, and the tests of its task run with the seed of hints. What fails
 is its pattern; PATTERNS has them by the fault's id, for a release to put beside the hints.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from autograder.diagnosis.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
 from autograder.sources import read_sources
@@ -22,9 +23,9 @@ WORDS = {"right": "get their hint", "two": "get it beside another", "wrong": "ge
 MOST_WRONG = 0.03
 
 
-def patterns_of(faults: Sequence[Fault], assignment: Assignment, jobs: int) -> dict[str, Pattern]:
-    """What is to be seen of each fault, by its id."""
-    sources = read_sources(assignment.reference, assignment.reference)
+def patterns_of(faults: Sequence[Fault], assignment: Assignment, jobs: int, reference: Path) -> dict[str, Pattern]:
+    """What is to be seen of each fault in the reference, by its id."""
+    sources = read_sources(reference, reference)
     markers = {task.number: (task.marker,) for task in assignment.tasks}
     versions = [Version(fault.id, apply(fault, sources), [SEED], markers[fault.task]) for fault in faults]
     return {
@@ -52,19 +53,21 @@ def counts_of(faults: Sequence[Fault], known: Mapping[str, Pattern], without_its
     return counts
 
 
-def measure(fault: str, jobs: int) -> int:
+def measure(fault: str, jobs: int, reference: Path, assignment: Path) -> int:
     """Writes the patterns, and prints how often hints are right; 1 where wrong ones are too many.
 
     Args:
         fault: whose id has this text, their patterns are computed; the others keep theirs.
         jobs: processes at a time.
+        reference: its folder.
+        assignment: its file or folder.
     """
-    assignment = read_assignment()
-    faults = read_catalogue(assignment=assignment)
-    known = {one: frozenset(seen) for one, seen in read_patterns(assignment).items()}
-    known |= patterns_of([one for one in faults if fault in one.id], assignment, jobs)
+    whole = read_assignment(assignment)
+    faults = read_catalogue(assignment=whole)
+    known = read_patterns(whole)
+    known |= patterns_of([one for one in faults if fault in one.id], whole, jobs, reference)
     faults = [one for one in faults if one.id in known]
-    path = assignment.folder / PATTERNS
+    path = whole.folder / PATTERNS
     lines = {one.id: " ".join(sorted(known[one.id])) for one in sorted(faults, key=lambda one: one.id)}
     write_whole(path, json.dumps(lines, indent=0) + "\n")
     print(f"wrote {path}")

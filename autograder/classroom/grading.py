@@ -28,8 +28,6 @@ if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
 NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
-MANY = 10
-"""Submissions from which on it pays to prepare the grader for the diagnosis of all tasks."""
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 Store = Callable[[Entry, Record], None]
@@ -102,8 +100,6 @@ def grade_all(
     recorders = {
         entry: Recorder(entry.name, assignment, conditions.grader_version, noted.get(entry, ())) for entry in entries
     }
-    if len(entries) >= MANY:
-        grader.prepare()
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS

@@ -120,11 +120,11 @@ def faults_of(assignment: Assignment) -> list[Fault]:
     return read_catalogue(folder, assignment, skip_other_tasks=True) if folder.is_dir() else []
 
 
-def read_patterns(assignment: Assignment) -> dict[str, list[str]]:
-    """The patterns of faults, each a list of hashes, by the fault's id; none where there is no such file."""
+def read_patterns(assignment: Assignment) -> dict[str, frozenset[str]]:
+    """What tests see of each fault (see `testing.hints`), by the fault's id; none where there is no such file."""
     path = assignment.folder / PATTERNS
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return {fault: seen.split() for fault, seen in content.items()}
+    return {fault: frozenset(seen.split()) for fault, seen in content.items()}
 
 
 def _fault(table: Table, content: Table, file: str, assignment: Assignment) -> Fault:
@@ -213,39 +213,3 @@ def _check_keys(table: Table, required: set[str], optional: set[str], where: str
         expected = list if key == "fault" else str
         if not isinstance(table[key], expected):
             raise CatalogueError(f"{where}: {key}: expected a {'list' if expected is list else 'string'}")
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """The submission behaves like code with a known fault.
-
-    Attributes:
-        text: for the student.
-        fault: id of the fault.
-        others: ids of the faults that no test tells from it.
-        explains_all: it gives the submission's answers in every test.
-    """
-
-    text: str
-    fault: str
-    others: tuple[str, ...] = ()
-    explains_all: bool = True
-
-
-class Budget:
-    """Answers that may still be compared for one submission: counted, so that it always gets the same words.
-
-    A step may overdraw the budget: whoever works on it asks `is_spent()` before the next step.
-    """
-
-    def __init__(self, comparisons: int) -> None:
-        """Starts with this many."""
-        self._left = comparisons
-
-    def is_spent(self) -> bool:
-        """Whether nothing is left."""
-        return self._left <= 0
-
-    def spend(self, comparisons: int = 1) -> None:
-        """Takes some away."""
-        self._left -= comparisons

@@ -1,143 +1,117 @@
-"""After the tests: what a student is told about a failure beyond the tests' own messages.
+"""Names the misconception behind a failed task: what its tests see is compared with what they see of known faults.
 
-Nothing here changes marks. A diagnosis that breaks is left out, and a note in the record says so.
+The task's tests run once more, with the seed of the stored patterns. Nothing here changes marks.
 """
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from foundation.assignment_file import Assignment
-from foundation.watchdog import CPU, time_limit
+from foundation.assignment_file import Assignment, Task
 
-from ..sandbox.session import Tape
+from ..sandbox.submission import Sandbox
+from ..testing.collected_tests import CollectedTests
+from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints, without_numbers
 from ..testing.results import Outcome, State, TaskResult, explain
-from .catalogue import Budget, Misconception
+from .catalogue import Fault, faults_of, read_patterns
 
-if TYPE_CHECKING:
-    from .matching import Diagnostician, Match
-
-EXPLAINED = ("failed", "error")
-COMPARISONS = 2000
-"""Answers that may be compared for all failures of one submission."""
-MOST_SECONDS = 5.0
-"""CPU time after which the diagnosis of a task is stopped, whatever it is doing."""
+EXPLAINED = (State.FAILED, State.ERROR)
+MOST = 6
+"""Faults that are named where numbers do not tell which it is."""
 
 
-class Explainer:
-    """Explains the failures of one submission, within one budget; used in a with-block."""
+@dataclass(frozen=True)
+class Misconception:
+    """The submission behaves like code with a known fault.
 
-    def __init__(
-        self,
-        tape: Tape,
-        assignment: Assignment,
-        note: Callable[[str], None],
-        diagnostician: Diagnostician | None = None,
-        reference: Path | None = None,
-    ) -> None:
-        """Takes what it works with.
+    Attributes:
+        text: for the student.
+        fault: id of the fault.
+        others: ids of the faults that no test tells from it.
+        explains_all: the tests see of it all that they see of the submission.
+    """
 
-        Args:
-            tape: the recording of the tests.
-            assignment: whose tests they are.
-            note: called with a line for the record where a diagnosis breaks or is stopped.
-            diagnostician: one that many submissions share; None = an own one, made when it is first needed.
-            reference: the reference's folder, by default the project's; where there is none, nothing is named.
-        """
-        self._tape, self._assignment = tape, assignment
-        self._note, self._reference = note, reference or assignment.reference
-        self._diagnostician, self._is_own = diagnostician, diagnostician is None
-        self._budget = Budget(COMPARISONS)
-        self._known: dict[str, Misconception | None] = {}
-
-    def __enter__(self) -> Explainer:
-        """Returns itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Closes its own diagnostician."""
-        if self._is_own and self._diagnostician is not None:
-            self._diagnostician.close()
-
-    def explain(self, results: Sequence[TaskResult]) -> list[TaskResult]:
-        """The results, each with its finding; those of earlier calls keep theirs. Empties the tape."""
-        for result in results:
-            if result.task.number not in self._known:
-                is_explained = result.state in EXPLAINED
-                self._known[result.task.number] = self._explain_safely(result) if is_explained else None
-        self._tape.clear()
-        return [with_finding(result, self._known[result.task.number]) for result in results]
-
-    def _explain_safely(self, result: TaskResult) -> Misconception | None:
-        """The finding; None where the diagnosis breaks, by a hostile answer or a fault of ours."""
-        struck: list[float] = []
-        try:
-            with time_limit(MOST_SECONDS, CPU) as struck:
-                found = self._explain(result)
-            problem = ""
-        except Exception as error:
-            found, problem = None, f"broke ({place_of(error)})"
-        if struck:  # also where what was interrupted went on
-            found, problem = None, f"was stopped after {MOST_SECONDS:g} s of CPU time"
-        if problem:
-            self._note(f"task {result.task.number}: the diagnosis {problem}; no marks depend on it")
-        return found
-
-    def _explain(self, result: TaskResult) -> Misconception | None:
-        missed = [outcome.nodeid for outcome in result.outcomes if outcome.is_missed]
-        if self._diagnostician is None and self._reference.is_dir():
-            self._diagnostician = make_diagnostician(self._reference, self._assignment)
-        if self._diagnostician is not None:
-            episodes = [self._tape.episodes[o.nodeid] for o in result.outcomes if o.nodeid in self._tape.episodes]
-            components, number = result.task.components, result.task.number
-            self._diagnostician.prepare(components, number)
-            match = self._diagnostician.diagnose(components, number, episodes, missed, self._budget)
-            if match is not None:
-                return as_misconception(match)
-        return None
+    text: str
+    fault: str = ""
+    others: tuple[str, ...] = ()
+    explains_all: bool = False
 
 
-def with_finding(result: TaskResult, finding: Misconception | None) -> TaskResult:
+def find_misconceptions(
+    results: Iterable[TaskResult], tests: CollectedTests, sandbox: Sandbox, assignment: Assignment
+) -> Iterator[TaskResult]:
+    """The failed tasks whose failures look like a known fault's, each with its finding.
+
+    Where there is no catalogue, on Gradescope, it is the hint that students find at home.
+    """
+    faults, hints = known_faults(assignment), read_hints(assignment.folder)
+    for result in results:
+        if tests.checking_time.exhausted_by:  # answers that keep the grader busy
+            return
+        number = result.task.number
+        if result.state in EXPLAINED and (number in faults or number in hints):
+            *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
+            seen = pattern_of(outcomes.get(result.task.marker, ()))
+            found = name(faults.get(number, ()), seen, has_parameters(result.task, assignment))
+            if finding := found or hint(fitting(hints.get(number, ()), seen)):
+                yield with_finding(result, finding)
+
+
+def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, Pattern]]]:
+    """The faults that have a pattern, with it, by the number of their task."""
+    patterns = read_patterns(assignment)
+    known: dict[str, list[tuple[Fault, Pattern]]] = {}
+    for fault in faults_of(assignment):
+        if fault.id in patterns:
+            known.setdefault(fault.task, []).append((fault, patterns[fault.id]))
+    return known
+
+
+def has_parameters(task: Task, assignment: Assignment) -> bool:
+    """Whether a component of the task is a module, whose parameters may have any layout."""
+    return any(component.partition(".")[2] in assignment.contract.nn_modules for component in task.components)
+
+
+def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern, may_differ: bool) -> Misconception | None:
+    """The faults of which the tests see the same; None where there are none.
+
+    Args:
+        known: the faults of the task.
+        seen: what the tests see of the submission.
+        may_differ: whether numbers may differ, since parameters in another layout get other values; then it is enough
+            that the same tests fail for the same reasons.
+    """
+    share, faults = closest(known, seen)
+    text = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
+    explains_all = share == 1
+    if share < ENOUGH:
+        share, faults = closest([(fault, without_numbers(one)) for fault, one in known], without_numbers(seen))
+        if share < 1 or len(faults) > MOST or not may_differ:
+            return None
+        text = "The same tests fail for the same reasons, with other numbers, as those of"
+    first, *others = faults
+    text += f" code that {first.when}."
+    if others:
+        told = "; ".join(f"code that {fault.when}" for fault in others[:3])
+        more = f"; {len(others) - 3} more" if len(others) > 3 else ""
+        text += f"\nThe tests cannot tell this from {told}{more}."
+    ids = tuple(fault.id for fault in others)
+    return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all)
+
+
+def hint(hints: Sequence[str]) -> Misconception | None:
+    """Hints without a name; None where there are none."""
+    return Misconception("\n".join(f"Hint: {one}" for one in hints)) if hints else None
+
+
+def with_finding(result: TaskResult, finding: Misconception) -> TaskResult:
     """The result with its finding; a misconception that explains all failures makes them one message."""
     message = result.message
-    if finding is not None and finding.explains_all:
+    if finding.explains_all:
         missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
         message = explain_by_one(missed, len(result.outcomes))
     return replace(result, finding=finding, message=message)
-
-
-def as_misconception(match: Match) -> Misconception:
-    """In words; several faults that give the same answers are all named."""
-    text = f"Your code behaves exactly like code that {match.fault.when}."
-    if match.share < 1:
-        text = f"In {match.share:.0%} of the tests your code behaves exactly like code that {match.fault.when}."
-    others = [f"code that {fault.when}" for fault in match.others]
-    if others:
-        more = f"; {len(others) - 3} more" if len(others) > 3 else ""
-        text += f"\nThe tests cannot tell this from {'; '.join(others[:3])}{more}."
-    ids = tuple(fault.id for fault in match.others)
-    return Misconception(f"{text}\nHint: {match.fault.hint}", match.fault.id, ids, explains_all=match.share == 1)
-
-
-def place_of(error: Exception) -> str:
-    """The kind of an exception and where it was raised; not its message, which submitted code may have written."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {Path(frame.filename).name}, line {frame.lineno}"
-
-
-def make_diagnostician(reference: Path, assignment: Assignment) -> Diagnostician:
-    """Reads the reference and the catalogue, which is only there where the reference is; close what is returned."""
-    from .matching import Diagnostician
-    from .rehearsal import Workshop
-
-    return Diagnostician(Workshop(reference, assignment))
 
 
 def explain_by_one(missed: list[Outcome], total: int) -> str:

@@ -9,7 +9,7 @@
 
 From the outside in:
 
-    submission.py  the submission as tests see it          session.py     the life of one worker; the tape
+    submission.py  the submission as tests see it          session.py     the life of one worker
     mirror.py      its objects, as ordinary modules        connection.py  pipes with deadlines
     supervisor.py  budgets of one submission               replies.py     what a worker may answer
     imports.py     what is done about imports              zygote.py      starts the zygote, and workers from it

@@ -1,14 +1,10 @@
-"""The life of one worker: it is started, loads the submission, answers requests and is ended for a reason.
-
-A tape records the requests and replies, for the diagnosis.
-"""
+"""The life of one worker: it is started, loads the submission, answers requests and is ended for a reason."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from dataclasses import dataclass, field
 from typing import Any
 
 from foundation.assignment_file import Assignment
@@ -36,7 +32,6 @@ ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
-MAX_BYTES = 32 << 20
 
 
 class Session:
@@ -57,10 +52,9 @@ class Session:
         assignment: Assignment,
         output: Output,
         cpu_left: float,
-        tape: Tape | None,
         locate: Locate,
     ) -> None:
-        self.sources, self._tape, self._locate, self._output = sources, tape, locate, output
+        self.sources, self._locate, self._output = sources, locate, output
         self._cpu_left = cpu_left
         self._last = HELLO
         self._released: list[int] = []
@@ -137,8 +131,6 @@ class Session:
         try:
             body = encoder.body()
             reply = self._connection.exchange(pack(header, body), seconds)
-            if self._tape is not None:
-                self._tape.add(header, body, *reply)
             answer = read_reply(*reply, self._last)
         except DeadlineError:
             raise self.time_out(f"no answer within {seconds:.3g} s") from None
@@ -246,49 +238,3 @@ class Session:
                 line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
                 return self._locate(name, number), line
         return None
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """One request and its reply: JSON headers and safetensors bodies."""
-
-    request: dict[str, Any]
-    body: bytes
-    reply: dict[str, Any]
-    reply_body: bytes
-
-
-@dataclass
-class Episode:
-    """The exchanges of one test, by its node id; `is_whole` is False where some were not kept."""
-
-    test: str
-    exchanges: list[Exchange] = field(default_factory=list)
-    is_whole: bool = True
-
-
-class Tape:
-    """Episodes by the test's node id; keeps no more than MAX_BYTES of bodies."""
-
-    def __init__(self) -> None:
-        self.episodes: dict[str, Episode] = {}
-        self._current: Episode | None = None
-        self._size = 0
-
-    def begin(self, test: str) -> None:
-        """What follows belongs to the test with this node id."""
-        self._current = self.episodes[test] = Episode(test)
-
-    def clear(self) -> None:
-        """Forget all; what follows is not recorded."""
-        self.episodes, self._current, self._size = {}, None, 0
-
-    def add(self, request: dict[str, Any], body: bytes, reply: dict[str, Any], reply_body: bytes) -> None:
-        """Record one exchange."""
-        if self._current is None or request["verb"] in ("load", "import"):
-            return
-        self._size += len(body) + len(reply_body)
-        if self._size > MAX_BYTES:
-            self._current.is_whole = False
-        else:
-            self._current.exchanges.append(Exchange(request, body, reply, reply_body))

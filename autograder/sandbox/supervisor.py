@@ -25,7 +25,7 @@ from .errors import (
     WorkerKilledError,
 )
 from .imports import defuse
-from .session import Session, Tape
+from .session import Session
 from .worker.messages import Decoder, Encoder
 from .zygote import Zygote
 
@@ -44,7 +44,6 @@ class Supervisor:
         sources: module name -> path, source text; the submission's merged with the release's.
         assignment: its contract and its limits.
         zygote: to fork from.
-        tape: records what is asked and answered.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
 
@@ -58,11 +57,10 @@ class Supervisor:
         assignment: Assignment,
         *,
         zygote: Zygote,
-        tape: Tape | None = None,
         locate: Locate = in_module,
         killed_before: Container[str] = (),
     ) -> None:
-        self.tape, self.sources, self.contract = tape, sources, assignment.contract
+        self.sources, self.contract = sources, assignment.contract
         self.failure: SandboxUnavailableError | None = None
         self._is_fair = True
         self._is_defused = False
@@ -107,9 +105,7 @@ class Supervisor:
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self._end("")
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
-            self._session = Session(
-                self._zygote, sources, self._assignment, self._output, cpu_left, self.tape, self._locate
-            )
+            self._session = Session(self._zygote, sources, self._assignment, self._output, cpu_left, self._locate)
             layers = self._session.layers
             if self._layers not in (None, layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")

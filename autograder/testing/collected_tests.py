@@ -95,7 +95,7 @@ class CheckingTime:
 
 
 class CollectedTests(Collection):
-    """The tests of some tasks, as they run on a sandboxed submission: recorded on its tape, and within limits of time.
+    """The tests of some tasks, as they run on a sandboxed submission, within limits of time.
 
     Attributes:
         checking_time: of the submission that was judged last.
@@ -133,11 +133,6 @@ class CollectedTests(Collection):
         elif state == State.GRADER_ERROR:
             message = f"the grader failed, please tell your instructor: {type(error).__name__}: {message}"
         return state, message
-
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begins a new episode of the tape."""
-        if self._submission is not None and self._submission.tape is not None:
-            self._submission.tape.begin(item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:

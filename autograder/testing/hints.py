@@ -1,8 +1,8 @@
 """A hint after some failed attempts: the tests run with one fixed seed, and what fails is compared with known mistakes.
 
-Of a mistake there is only its pattern here, a set of short hashes: one for each test that fails, of the test, the
-reason and the numbers in its message. `python -m validity hints` computes the patterns from the catalogue of
-misconceptions, and a release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
+Of a mistake there is only its pattern here: for each test that fails, a short hash of the test and the reason, and one
+of the numbers in its message. `python -m validity hints` computes the patterns from the catalogue of misconceptions,
+and a release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
 
     notes = Attempts(folder / ATTEMPTS)        counts the versions of an answer that have failed
     hints_for(task, sources, assignment)       the hints that fit; [] where no known mistake does
@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
 from foundation.command_line import UserError
@@ -36,31 +37,50 @@ MOST = 2
 """Hints that are given where mistakes cannot be told apart."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
+REASON, NUMBERS = 6, 4
+"""Digits of the two hashes of a test."""
+
 Pattern = frozenset[str]
+Mistake = TypeVar("Mistake")
 Known = Sequence[tuple[str, Pattern]]
 """The hints of one task with the patterns of their mistakes."""
 
 
 def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
     """What is to be seen of tests that failed with SEED."""
-    return frozenset(_hash(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
+    return frozenset(_hashes(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
 
 
-def _hash(outcome: Outcome) -> str:
+def without_numbers(pattern: Pattern) -> Pattern:
+    """Which tests failed, and why."""
+    return frozenset(one[:REASON] for one in pattern)
+
+
+def _hashes(outcome: Outcome) -> str:
     """Numbers count with three digits; those of float32, which rounding changes, do not count."""
     message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message
     shown = [line for line in message.split("\n") if line.startswith(("  expected:", "  got:"))]
     numbers = [] if "float32" in outcome.test else [f"{float(one):.3g}" for one in NUMBER.findall(" ".join(shown))]
-    text = "\n".join([outcome.test, outcome.state, reason_of(message), *numbers])
-    return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
+    what = _hash([outcome.test, outcome.state, reason_of(message)], REASON)
+    return what + _hash(numbers, NUMBERS)
+
+
+def _hash(texts: Iterable[str], digits: int) -> str:
+    return hashlib.blake2b("\n".join(texts).encode(), digest_size=digits // 2).hexdigest()
+
+
+def closest(known: Iterable[tuple[Mistake, Pattern]], seen: Pattern) -> tuple[float, list[Mistake]]:
+    """The mistakes that look most like this, and how much: the share of two patterns together that is in both."""
+    shares = [(len(pattern & seen) / len(pattern | seen), mistake) for mistake, pattern in known if pattern | seen]
+    best = max((share for share, _ in shares), default=0.0)
+    return best, [mistake for share, mistake in shares if share == best]
 
 
 def fitting(known: Known, seen: Pattern) -> list[str]:
     """The hints whose mistakes look like this, at most MOST; [] where none does, or too many."""
-    shares = [(len(pattern & seen) / len(pattern | seen), hint) for hint, pattern in known if pattern | seen]
-    best = max(shares, default=(0.0, ""))[0]
-    hints = list(dict.fromkeys(hint for share, hint in shares if share == best))
-    return hints if best >= ENOUGH and len(hints) <= MOST else []
+    share, found = closest(known, seen)
+    hints = list(dict.fromkeys(found))
+    return hints if share >= ENOUGH and len(hints) <= MOST else []
 
 
 @lru_cache(maxsize=2)
@@ -70,10 +90,7 @@ def read_hints(folder: Path) -> dict[str, Known]:
         content = json.loads(zlib.decompress(base64.b85decode((folder / HINTS).read_bytes())))
     except FileNotFoundError:
         return {}
-    return {
-        task: [(hint, frozenset(seen[i : i + 6] for i in range(0, len(seen), 6))) for hint, seen in known]
-        for task, known in content.items()
-    }
+    return {task: [(hint, frozenset(seen.split())) for hint, seen in known] for task, known in content.items()}
 
 
 def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[list[str], list[Outcome]]:

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.diagnosis.catalogue import CatalogueError, apply, read_catalogue
-from autograder.diagnosis.rehearsal import faults_of
+from autograder.diagnosis.catalogue import CatalogueError, apply, faults_of, read_catalogue
 from foundation.places import REFERENCE
 from release.leaks import LeakFinder
 from release.skeleton import make_skeleton, read_folder

@@ -1,10 +1,7 @@
 """Other layouts of the parameters behind the same computation.
 
-The diagnosis asks for `readings` where a submission's parameters are not laid out as the reference's. Its proof
-rewrites faulty references into each of `LAYOUTS`: what they compute stays.
-
-    cutting.py    cuts fused or split parameters into the reference's pieces
-    relayout.py   moves the parameters of an object; becomes a module of the rewritten sources
+The proof of the diagnosis rewrites faulty references into each of `LAYOUTS`: what they compute stays. `relayout.py`
+moves the parameters of an object; it becomes a module of the rewritten sources.
 """
 
 from collections.abc import Callable
@@ -12,10 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from autograder.sources import Source, Sources
-
-from .cutting import readings
-
-__all__ = ["LAYOUTS", "readings"]
 
 CLASSES = {
     "embedding": ("InputEmbedding",),

@@ -140,7 +140,7 @@ class Package(MetaPathFinder, Loader):
         """The code of a module."""
         return compile(text, path, "exec", dont_inherit=True)
 
-    def get(self, component: str) -> object:
+    def get(self, component: str) -> Any:
         """The component "module.Name" of the submission, with the isolation that is in force.
 
         Raises:

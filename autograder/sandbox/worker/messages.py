@@ -272,13 +272,6 @@ class Decoder:
         self._object_of = object_of
         self._items = 0
 
-    @classmethod
-    def of_tensors(cls, tensors: list[torch.Tensor], records: list[Record]) -> Decoder:
-        """A decoder of tensors that never were bytes."""
-        decoder = cls([], b"")
-        decoder.tensors, decoder.records = tensors, records
-        return decoder
-
     def decode(self, tree: object, depth: int = 0) -> Any:
         """The value that a tree describes. Raises MalformedValueError."""
         self._items += 1

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -80,16 +80,6 @@ class Graph:
                 tensor.grad = grad
 
 
-class Components(Protocol):
-    """Where components come from: the package of a submission, or whatever takes its place."""
-
-    def isolate(self, component: str | None) -> None:
-        """Puts stand-ins in the place of every other component; None = none."""
-
-    def get(self, component: str) -> Any:
-        """The class or function "module.Name"."""
-
-
 class Executor:
     """Builds and calls components, and keeps what they made: the verbs, without pipes and without a submission.
 
@@ -98,18 +88,15 @@ class Executor:
         graphs: forward passes that wait for their backward pass, by number.
     """
 
-    def __init__(
-        self, components: Components, stand_ins: object, seed_offset: int = 0, files: Container[str] = ()
-    ) -> None:
+    def __init__(self, components: Package, stand_ins: object, files: Container[str]) -> None:
         """Takes what it works with.
 
         Args:
-            components: of a submission.
+            components: the package of a submission.
             stand_ins: the module of stand-ins.
-            seed_offset: is added to the seed of every request.
             files: of the submission, as its code names them.
         """
-        self._components, self._stand_ins, self._seed_offset = components, stand_ins, seed_offset
+        self._components, self._stand_ins = components, stand_ins
         self._files = files
         self.objects: dict[int, Held] = {}
         self.graphs: dict[int, Graph] = {}
@@ -202,9 +189,8 @@ class Executor:
         return leaves
 
     def _seed(self, request: Content) -> None:
-        seed = request["seed"] + self._seed_offset
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed formats the stack, for CUDA
-        random.seed(seed)
+        torch.default_generator.manual_seed(request["seed"])  # torch.manual_seed formats the stack, for CUDA
+        random.seed(request["seed"])
 
     def _call(self, request: Content, decoder: Decoder) -> Any:
         """Makes the call of a request."""
@@ -288,7 +274,7 @@ class Service:
         self._paths = frozenset(path for path, _ in sources.values())
         self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._package = Package(sources, request["contract"], self._stand_ins, settings_kept=settings.kept)
-        self._executor = Executor(self._package, self._stand_ins, files=self._paths)
+        self._executor = Executor(self._package, self._stand_ins, self._paths)
 
     def _begin(self, package: Package) -> None:
         """Puts PyTorch's own layers out of bounds, once all modules are imported: only calls are judged."""

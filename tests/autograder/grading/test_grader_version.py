@@ -37,7 +37,7 @@ DECIDING = (
     "autograder/sources.py",
     "autograder/assignment/tests/pytest.ini",
     "autograder/assignment/tests/test_given.py",
-    "autograder/diagnosis/matching.py",
+    "autograder/diagnosis/explaining.py",
     "autograder/assignment/misconceptions/attention.toml",
     "autograder/sandbox/worker/service.py",
     "reference/layers.py",

@@ -1,11 +1,9 @@
 """Submissions of all kinds, from their folders to their points."""
 
-from functools import partial
-
 import pytest
 
+from autograder.diagnosis import explaining
 from autograder.diagnosis.catalogue import apply, faults_of
-from autograder.grading import judging
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
 from autograder.grading.whole_model import judge_translations
@@ -71,8 +69,8 @@ def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folde
     named = parts(grade_folder(folder))["1.4"]
     assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
     (tmp_path / HINTS).write_bytes(hints_of(ROOT)[f"autograder/assignment/{HINTS}"])
-    monkeypatch.setattr(judging, "read_hints", lambda folder: read_hints(tmp_path))
-    monkeypatch.setattr(judging, "Explainer", partial(judging.Explainer, reference=tmp_path / "none"))
+    monkeypatch.setattr(explaining, "read_hints", lambda folder: read_hints(tmp_path))
+    monkeypatch.setattr(explaining, "faults_of", lambda assignment: [])
     hinted = parts(grade_folder(folder))["1.4"]
     assert (hinted.diagnosis.text, hinted.diagnosis.fault) == (f"Hint: {fault.hint}", "")
     assert (hinted.score, hinted.tests) == (named.score, named.tests)
