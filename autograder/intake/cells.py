@@ -23,8 +23,8 @@ MAX_VALUES = 10_000_000
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
-COMMAND = re.compile(r"get_ipython\(\)\.\w+\(('time', (?P<timed>.+)|.*)\)$", re.MULTILINE)
-"""What IPython makes of a command. `%time x = f()` runs the rest of its line."""
+COMMAND = re.compile(r"get_ipython\(\)\.(run_line_magic\('time', (?P<timed>.+)\)|\w+\(.*\))$", re.MULTILINE)
+"""What IPython makes of a command; that of `%time x = f()` has the rest of its line, which runs."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
@@ -186,7 +186,13 @@ def as_python(text: str) -> str:
             python = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
     except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
         return text  # 500 commands, or too deeply nested
-    return "\n" * blank + COMMAND.sub(lambda found: ast.literal_eval(found["timed"] or "0") or "None", python)
+    return "\n" * blank + COMMAND.sub(rest_of_line, python)
+
+
+def rest_of_line(command: re.Match[str]) -> str:
+    """What stands in the place of a command: `x = f()` for `%time x = f()`, and `None` for others."""
+    timed: str = ast.literal_eval(command["timed"]) if command["timed"] else ""
+    return timed or "None"
 
 
 def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:

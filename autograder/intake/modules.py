@@ -124,7 +124,6 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
     Raises:
         RefusedError: for too many or too large modules, and for one that is used and cannot be read.
     """
-    spelling: dict[str, str] = {}
     n_bytes = 0
 
     def add(module: str) -> bool:
@@ -141,12 +140,10 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
         if len(intake.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
             what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
             raise RefusedError(f"{what}; hand in only what is asked for")
-        if (other := spelling.setdefault(file.casefold(), file)) != file:
-            raise RefusedError(f"{quote(file)} and {quote(other)} differ only in case; rename one")
         try:
             intake.sources[module] = (file, decode(content))
             intake.submitted.add(module)
-        except RefusedError as error:  # as Python itself does not read it either, it costs the module alone
+        except RefusedError as error:  # as in a student's own run, it costs the module alone
             intake.replace_unusable(module, f"{file}: {error}")
         return True
 
