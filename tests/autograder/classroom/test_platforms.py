@@ -131,14 +131,15 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     page = (marks / "class.html").read_text()
     assert ("Bob Berg, Eve Evans" if layout == "gradescope" else "Bob Berg") in page and "Carl Clark" in page
 
-    platform = layout if layout in ("canvas", "moodle") else "plain"
-    assert main(["export-marks", str(marks), "--for", platform, *of_class]) == 0
+    if layout not in ("canvas", "moodle"):
+        return
+    assert main(["export-marks", str(marks), "--for", layout, *of_class]) == 0
     assert "no score: Carl Clark (nothing handed in)" in capsys.readouterr().err
-    table = rows_of(marks / "export" / f"{platform}.csv")
-    with zipfile.ZipFile(marks / "export" / f"{platform}-feedback.zip") as archive:
+    table = rows_of(marks / "export" / f"{layout}.csv")
+    with zipfile.ZipFile(marks / "export" / f"{layout}-feedback.zip") as archive:
         names = archive.namelist()
         assert all("of 100 points" in archive.read(name).decode() for name in names)
-    if platform == "canvas":
+    if layout == "canvas":
         assert list(table[0])[5] == f"{TITLE} (7)"
         assert [list(row.values()) for row in table] == [
             ["    Points Possible", "", "", "", "", "100"],
@@ -146,16 +147,12 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
             ["Berg, Bob", "12", "u2", "bb", "Lecture", "86"],
         ], "Carl's mark, given by hand, would be removed by an empty cell"
         assert names == ["bergbob_LATE_12_73_feedback.html", "smithanna_11_72_feedback.html"]
-    elif platform == "moodle":
+    else:
         assert [row["Grade"] for row in table] == ["100", "86", "5.00"], "Carl's line stays as it was"
         said = [row["Feedback comments"] for row in table]
         assert said[1:] == ["1.2 Scaled dot-product attention: 0 of 14 (failed)", "by hand"]
         assert list(table[0]) == roster.splitlines()[0].split(",")
         assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
-    else:
-        scores = [row["score"] for row in table]
-        assert scores == ["100", "86", "", *(["86"] if layout == "gradescope" else [])]
-        assert len(names) == sum(map(bool, scores))
 
 
 def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade, capsys):
@@ -170,8 +167,6 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade
     anna, bob = rows_of(marks / "summary.csv")
     assert (anna["submission"], anna["score"]) == ("submission_2", "100.0")
     assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
-    assert main(["export-marks", str(marks), "--for", "plain"]) == 0
-    assert [row["score"] for row in rows_of(marks / "export" / "plain.csv")] == ["100", ""]
 
 
 def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(walk):
@@ -185,7 +180,7 @@ def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(walk):
     assert status == 0 and found == [("131460000000012345", "as"), ("131460000000067890", "br")]
 
 
-def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, tmp_path, output, capsys):
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(grade, tmp_path, output, capsys):
     times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
     times |= {"dora": "yesterday", "eve": ""}
     files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
@@ -193,12 +188,12 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(walk, t
     late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
     options = ("--assignment", str(tmp_path / "assignment.toml"))
-    status, rows = walk(files, "plain", *options)
+    status, marks = grade(files, *options)
     assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
     page = (output / "class.html").read_text()
     assert "the time of submission cannot be read (&#39;yesterday&#39; in timestamp.txt)" in page
-    scores = {row["id"]: row["score"] for row in rows}
-    assert status == 1 and scores == {"anna": "50", "bob": "100", "carl": "50", "dora": "", "eve": "", "fay": ""}
+    scores = {row["id"]: row["score"] for row in rows_of(marks / "summary.csv")}
+    assert status == 1 and scores == {"anna": "50.0", "bob": "100.0", "carl": "50.0", "dora": "", "eve": "", "fay": ""}
     assert main(["list-class", str(tmp_path / "download"), *options]) == 1
     assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
 
