@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -11,14 +10,13 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import first_of, printable
-from foundation.whole_files import check_file, is_stream
+from foundation.whole_files import check_file
 
 from ..grading.record import Record, read_record, write_json, write_record
 from ..grading.recording import Recorder
 from ..grading.seeds import content_hash, seeds_of_term
 from ..grading.submission import events_of, open_grader, refusal
-from ..intake import Intake, IntakeRefusedError, name_of, take_in
-from ..reports.gradebook import STUDENT, Gradebook
+from ..intake import IntakeRefusedError, name_of, take_in
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import GRADING, Commands, add_parser, check_references, version_of
@@ -33,13 +31,12 @@ def add_commands(commands: Commands) -> None:
         "grade one submission",
         "Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
         "submissions/anna --results results/anna.json",
-        (*GRADING, "json", "to-nbgrader"),
+        GRADING,
     )
     parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
     results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
     parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its schema")
-    parser.add_argument("--student", help="with --to-nbgrader: nbgrader's id of the student")
     parser = add_parser(
         commands,
         "replay",
@@ -56,34 +53,20 @@ def add_commands(commands: Commands) -> None:
 
 def grade(options: argparse.Namespace) -> int:
     """Grades one submission; the exit status."""
-    if options.student is not None and options.to_nbgrader is None:
-        raise UserError("--student is whose marks nbgrader gets: add --to-nbgrader, or leave it out")
     for path in filter(None, (options.results, options.record)):
         check_file(path)
     check_references(options.references)
     assignment = read_assignment(options.assignment)
     version = version_of(options, assignment)
-    book = None
-    if options.to_nbgrader is not None:
-        if options.student is None:
-            raise UserError("--to-nbgrader also needs --student ID: nbgrader's id of the student")
-        if not STUDENT.fullmatch(options.student):
-            expected = "expected letters, digits and . _ @ -, beginning with a letter or digit"
-            raise UserError(f"--student {options.student!r}: {expected}")
-        book = Gradebook(options.to_nbgrader, assignment)
-        if options.submission.exists():  # a mistyped path costs nobody's marks
-            book.reset([options.student])
-
-    def store(record: Record, is_last: bool = False) -> None:
-        """Writes what there is after each part; to a pipe only the whole, the results last: its reader may be gone."""
-        if options.record and (is_last or not is_stream(options.record)):
-            write_record(options.record, seeds.seal(record))
-        if is_last or not is_stream(options.results):
-            write_json(options.results, as_results(record))
-
     seeds = seeds_of_term(ROOT, options.seed)
+
+    def store(record: Record) -> None:
+        """Writes what there is after each part."""
+        if options.record:
+            write_record(options.record, seeds.seal(record))
+        write_json(options.results, as_results(record))
+
     recorder = Recorder(name_of(options.submission), assignment, version)
-    intake: Intake | None = None
     try:
         intake = take_in(options.submission, options.release, assignment)
     except IntakeRefusedError as error:
@@ -91,14 +74,8 @@ def grade(options: argparse.Namespace) -> int:
     else:
         with open_grader(assignment, options.references, options.level) as grader:
             record = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()), store)
-    if book:
-        book.write(options.student, record, intake)
-    store(record, is_last=True)
-    if options.json:
-        print(json.dumps(as_results(record), indent=2, ensure_ascii=False))
-    else:
-        print(as_table(record))
-        print(f"results: {options.results}")
+    print(as_table(record))
+    print(f"results: {options.results}")
     return int(record.needs_a_person)
 
 

@@ -93,12 +93,14 @@ def test_an_archive_is_collected_and_graded(course_round) -> None:
 
 def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
     """Those of nbgrader: tasks 1.1 to 1.6. Ours, of Python files: all but the share of a part with a fault."""
+    folder = tmp_path / "class" / "files"
+    folder.mkdir(parents=True)
     for path in (ROOT / "reference").glob("*.py"):
-        (tmp_path / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
+        (folder / path.name).write_text(path.read_text().replace(" * math.sqrt(self.d_model)", ""))
     translations = "\n".join(read_references(ROOT / "data/private/fren.test.bpe"))
-    (tmp_path / "translations.txt").write_text(translations)
-    options = ["--to-nbgrader", str(course_round.root), "--student", "files", "--results", str(tmp_path / "r.json")]
-    course_round.run(sys.executable, "-m", "autograder", "grade", str(tmp_path), *options, cwd=ROOT)
+    (folder / "translations.txt").write_text(translations)
+    options = ["--to-nbgrader", str(course_round.root), "--output", str(tmp_path / "marks")]
+    course_round.run(sys.executable, "-m", "autograder", "grade-class", str(folder.parent), *options, cwd=ROOT)
     assert course_round.scores() == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}

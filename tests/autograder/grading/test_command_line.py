@@ -99,9 +99,9 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monk
 @pytest.mark.slow
 def test_grade_prints_and_writes_the_results(tmp_path, capsys):
     results = tmp_path / "out" / "results.json"
-    status = main(["grade", str(SKELETON), "--results", str(results), "--json", "--seed", "3"])
+    status = main(["grade", str(SKELETON), "--results", str(results), "--seed", "3"])
     assert status == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(results.read_text())
+    assert f"results: {results}" in capsys.readouterr().out
     assert json.loads(results.read_text())["score"] == 0
 
 
