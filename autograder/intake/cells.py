@@ -23,8 +23,6 @@ MAX_VALUES = 10_000_000
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
-COMMAND = re.compile(r"get_ipython\(\)\.(run_line_magic\('time', (?P<timed>.+)\)|\w+\(.*\))$", re.MULTILINE)
-"""What IPython makes of a command; that of `%time x = f()` has the rest of its line, which runs."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
@@ -129,7 +127,7 @@ class Statement:
 
     Attributes:
         cell: that contains it.
-        text: its lines, without IPython's commands.
+        text: its lines.
         node: its syntax tree; None = the cell does not compile, and this represents one of its definitions.
         problem: where `node` is None, what is wrong and where.
         binds: names that it gives a value.
@@ -173,7 +171,7 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
 
 
 def as_python(text: str) -> str:
-    """A cell's code as IPython reads it, without commands; a cell that IPython cannot read stays as it is."""
+    """A cell's code as IPython reads it, with commands as calls of `get_ipython()`; as it is if that fails."""
     from IPython.core.inputtransformer2 import TransformerManager  # takes a while to load, and most cells need none
 
     if magic := CELL_MAGIC.match(text):
@@ -183,16 +181,10 @@ def as_python(text: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about line ends, and invalid escapes
-            python = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
+            python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
     except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
         return text  # 500 commands, or too deeply nested
-    return "\n" * blank + COMMAND.sub(rest_of_line, python)
-
-
-def rest_of_line(command: re.Match[str]) -> str:
-    """What stands in the place of a command: `x = f()` for `%time x = f()`, and `None` for others."""
-    timed: str = ast.literal_eval(command["timed"]) if command["timed"] else ""
-    return timed or "None"
+    return "\n" * blank + python
 
 
 def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:
