@@ -11,7 +11,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from given.building import build_model
-from given.decoding import Search, find_cached_search, translate
+from given.decoding import Search, translate
+from given.extras.cached_model import fits
 from given.run_folder import Checkpoint
 from reference.data import read_sources
 from reference.decode import beam_decode, greedy_decode
@@ -67,7 +68,7 @@ def measure(checkpoint: Path, input: Path) -> int:
     saved.load_weights(model, checkpoint)
     model.eval()
     sentences = read_sources(input)
-    if find_cached_search(model, 1, LENGTH_PENALTY) is None:
+    if not fits(model):
         raise AssertionError("the key/value cache does not fit the reference's own layers")
 
     seconds: dict[tuple[int, str], list[float]] = {way: [] for way in WAYS}

@@ -9,19 +9,18 @@ and the gold links S, summed over all sentences (Och and Ney 2003, section 5, wh
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from foundation.command_line import at_least
+
 from . import package
-from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown
+from .decoding import add_checkpoint_flag, forced_decode, load_model
 from .drawing import check_format
 from .run_folder import Checkpoint
 
@@ -29,37 +28,31 @@ Links = set[tuple[int, int]]
 CORPUS = Path("data/corpus")
 
 
-def error_rates(found: int, gold: int, right: int) -> dict[str, float]:
-    """Returns AER, between 0 and 1 (lower is better), precision and recall from |A|, |S| and |A ∩ S|."""
-    aer = 1 - 2 * right / max(1, found + gold)
-    return {
-        "aer": round(aer, 4),
-        "precision": round(right / max(1, found), 4),
-        "recall": round(right / max(1, gold), 4),
-    }
+@dataclass
+class Row:
+    """How well one head aligns words; layer and head count from 1, and the head after the last is their mean."""
+
+    layer: int
+    head: int
+    found: int  # |A|
+    gold: int  # |S|
+    right: int  # |A ∩ S|
+
+    @property
+    def aer(self) -> float:
+        """The alignment error rate, between 0 and 1; lower is better."""
+        return 1 - 2 * self.right / max(1, self.found + self.gold)
 
 
-def read_alignments(path: Path, pairs: list[package.data.Pair]) -> list[Links]:
-    """Reads a line of links, such as `3-4`, for each of the first pairs, over the same tokens.
-
-    Raises: DataError if there are no lines or more than pairs, or a link is malformed or outside its sentence.
-    """
-    lines = package.data.read_lines(path)
-    if not 1 <= len(lines) <= len(pairs):
-        raise package.data.DataError(f"{path}: {len(lines)} lines of links for {len(pairs)} pairs")
+def read_alignments(path: Path) -> list[Links]:
+    """Reads lines of links, such as `3-4`, between tokens. Raises: DataError if a link is malformed."""
     gold = []
-    for number, (line, (source, target)) in enumerate(zip(lines, pairs, strict=False), start=1):
-        links: Links = set()
-        for word in line.split():
-            match = re.fullmatch(r"(\d+)-(\d+)", word)
-            if not match:
-                raise package.data.DataError(f"{path}:{number}: {word!r}: expected source-target, such as 3-4")
-            link = int(match[1]), int(match[2])
-            if link[0] >= len(source) or link[1] >= len(target):
-                sizes = f"this pair has {len(source)} and {len(target)} tokens"
-                raise package.data.DataError(f"{path}:{number}: {word}: {sizes}")
-            links.add(link)
-        gold.append(links)
+    for number, line in enumerate(package.data.read_lines(path), start=1):
+        try:
+            pairs = (word.split("-") for word in line.split())
+            gold.append({(int(source), int(target)) for source, target in pairs})
+        except ValueError:
+            raise package.data.DataError(f"{path}:{number}: expected links source-target, such as 3-4") from None
     return gold
 
 
@@ -90,22 +83,17 @@ def token_attention(
     return found
 
 
-def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> list[dict[str, Any]]:
-    """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns.
-
-    Returns a row for each layer and head, both from 1; the head after the last is called "mean".
-    """
-    n_layers, n_heads = attention[0].shape[:2]
+def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> list[Row]:
+    """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns."""
     true = [join_links(links, *pair) for pair, links in zip(pairs, gold, strict=True)]
     rows = []
-    for layer, head in product(range(n_layers), range(n_heads)):
+    for layer, head in product(*map(range, attention[0].shape[:2])):
         found = [
             join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), *pair)
             for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
         ]
-        n_right = sum(len(one & other) for one, other in zip(found, true, strict=True))
-        rates = error_rates(sum(map(len, found)), sum(map(len, true)), n_right)
-        rows.append({"layer": layer + 1, "head": head + 1 if head + 1 < n_heads else "mean", **rates})
+        right = sum(len(one & other) for one, other in zip(found, true, strict=True))
+        rows.append(Row(layer + 1, head + 1, sum(map(len, found)), sum(map(len, true)), right))
     return rows
 
 
@@ -117,48 +105,34 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alignments", type=Path, default=CORPUS / "fren.dev.align", help=text)
     text = "which row counts for a token: that of the step that writes the token, or that reads it (default: write)"
     parser.add_argument("--step", choices=("write", "read"), default="write", help=text)
-    parser.add_argument("--output", type=Path, help="a picture: .png, .svg or .pdf (default: none)")
-    parser.add_argument("--line", type=int, help="the pair whose map is drawn (default: 1)")
-    parser.add_argument("--json", action="store_true", help="print all figures, for programs")
+    parser.add_argument("--output", type=Path, help="a picture of the best head: .png, .svg or .pdf (default: none)")
+    parser.add_argument("--line", type=at_least(1), default=1, help="the pair that is drawn (default: 1)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the table and draws the picture; returns the exit status."""
     if options.output:
-        check_format(options.output, "--output")
-    elif options.line is not None:
-        raise package.data.DataError(f"--line {options.line} has no effect without --output, which names the picture")
-    line = 1 if options.line is None else options.line
-    pairs = package.data.read_pairs(options.pairs)
-    gold = read_alignments(options.alignments, pairs)
+        check_format(options.output)
+    pairs, gold = package.data.read_pairs(options.pairs), read_alignments(options.alignments)
+    if not options.line <= len(gold) <= len(pairs):
+        what = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
+        raise package.data.DataError(f"{options.alignments}: {what}")
     pairs = pairs[: len(gold)]
-    if not 1 <= line <= len(pairs):
-        raise package.data.DataError(f"--line {line}: {options.alignments} has {len(pairs)} lines")
     saved, model = load_model(options)
-    note_unknown(options.pairs, [source for source, _ in pairs], saved.src_vocab)
     attention = token_attention(model, pairs, saved, when_read=options.step == "read")
     rows = score_heads(attention, pairs, gold)
-    print(json.dumps({"step": options.step, "heads": rows}, indent=2) if options.json else as_table(rows))
-    if options.output:
-        from .pictures import plot_alignments, save_figure
-
-        n_heads = attention[0].size(1)
-        best = min(range(len(rows)), key=lambda index: rows[index]["aer"])
-        layer, head = divmod(best, n_heads)
-        name = f"layer {layer + 1}, {'mean of the heads' if head + 1 == n_heads else f'head {head + 1}'}"
-        rates = torch.tensor([row["aer"] for row in rows]).view(-1, n_heads)
-        weights, links = attention[line - 1][layer, head], gold[line - 1]
-        save_figure(plot_alignments(rates.tolist(), weights, links, *pairs[line - 1], name), options.output)
-        print(f"line {line}, {name}, AER {rows[best]['aer']:.3f}: {options.output}", file=sys.stderr)
-    return 0
-
-
-def as_table(rows: list[dict[str, Any]]) -> str:
-    """Formats the rows; a star marks the lowest error rate."""
-    best = min(row["aer"] for row in rows)
-    lines = ["layer  head   AER    precision  recall"]
+    best = min(rows, key=lambda row: row.aer)
+    names = [str(head + 1) for head in range(saved.config.n_heads)] + ["mean"]
+    print("layer  head   AER    precision  recall")
     for row in rows:
-        star = " *" if row["aer"] == best else ""
-        figures = f"{row['aer']:.3f}  {row['precision']:.3f}      {row['recall']:.3f}{star}"
-        lines.append(f"{row['layer']:<5}  {row['head']:<5}  {figures}")
-    return "\n".join(lines)
+        figures = f"{row.aer:.3f}  {row.right / max(1, row.found):.3f}      {row.right / max(1, row.gold):.3f}"
+        print(f"{row.layer:<5}  {names[row.head - 1]:<5}  {figures}{' *' if row is best else ''}")
+    if options.output:
+        from .pictures import plot_alignment, save_figure
+
+        title = f"line {options.line}, layer {best.layer}, head {names[best.head - 1]}, AER {best.aer:.3f}"
+        place = options.line - 1
+        weights, (source, target) = attention[place][best.layer - 1, best.head - 1], pairs[place]
+        save_figure(plot_alignment(weights, gold[place], source, target, title), options.output)
+        print(f"{title}: {options.output}")
+    return 0

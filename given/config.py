@@ -4,7 +4,6 @@ Names are those of the assignment (`d_model` is called `embedding_size` in the c
 """
 
 import argparse
-import difflib
 import json
 import math
 import tomllib
@@ -14,21 +13,20 @@ from typing import Any
 
 from foundation.command_line import UserError
 
-INITIALISATIONS = ("default", "xavier", "kaiming")
+INITIALISATIONS = ("xavier", "kaiming")
 SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 PRECISIONS = ("float32", "fast-float32", "bf16")
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
-ASSIGNMENT = Path("autograder/assignment/assignment.toml")  # has the thresholds
 
 
 class ConfigError(UserError):
     """A setting that does not exist or has an impossible value; the message says what would be right."""
 
 
-def setting(default: Any, text: str, **limits: object) -> Any:
-    """Makes a field of `Config` with its help text and its limits: `low`, `high`, `below` or `choices`."""
-    return field(default=default, metadata={"help": text, **limits})
+def setting(default: Any, text: str, low: float = 0, high: float = math.inf, choices: Any = None) -> Any:
+    """Makes a field of `Config` with its help text and what its value may be."""
+    return field(default=default, metadata={"help": text, "low": low, "high": high, "choices": choices})
 
 
 @dataclass(frozen=True)
@@ -39,87 +37,76 @@ class Config:
     n_heads: int = setting(4, "attention heads", low=1)
     d_ff: int = setting(256, "inner features of the feed-forward network", low=1)
     n_layers: int = setting(2, "layers of the encoder, and of the decoder", low=1)
-    dropout: float = setting(0.2, "share of activations dropped in training", low=0.0, high=1.0)
-    inner_dropout: float = setting(
-        0.0, "the same inside the feed-forward network and for attention weights", low=0.0, high=1.0
-    )
+    dropout: float = setting(0.2, "share of activations dropped in training", high=1)
+    inner_dropout: float = setting(0.0, "the same inside the feed-forward network and for attention weights", high=1)
     norm_first: bool = setting(False, "pre-norm instead of post-norm (task E.2)")
     tie_output: bool = setting(False, "share the target embedding with the output projection")
     share_embeddings: bool = setting(False, "one vocabulary and one embedding table for both languages")
     initialisation: str = setting(
         "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=INITIALISATIONS
     )
-    diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask", low=0)
-    diagonal_random: float = setting(0.0, "share of cells allowed outside the band", low=0.0, high=1.0)
+    diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask")
+    diagonal_random: float = setting(0.0, "share of cells allowed outside the band", high=1)
 
     epochs: int = setting(10, "passes over the training data", low=1)
-    max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs", low=0)
-    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = by epochs", low=0)
+    max_steps: int = setting(0, "steps of the optimizer, in place of `epochs`; 0 = whole epochs")
+    report_every: int = setting(0, "measure dev BLEU and save after so many steps; 0 = by epochs")
     report_epochs: int = setting(1, "the same after so many epochs, where `report_every` is 0", low=1)
-    save_every: int = setting(0, "save between reports, too, after so many steps; 0 = never", low=0)
-    patience: int = setting(0, "stop after so many reports without a higher dev BLEU; 0 = never", low=0)
+    save_every: int = setting(0, "save between reports, too, after so many steps; 0 = never")
+    patience: int = setting(0, "stop after so many reports without a higher dev BLEU; 0 = never")
     batch_size: int = setting(32, "sentences per batch", low=1)
     bucketing: bool = setting(False, "put sentences of similar length into one batch")
     most_tokens: int = setting(
         0,
         "leave out pairs with a longer side; 0 = a source of over 512 tokens or a target of over 511 is an error",
-        low=0,
         high=511,
     )
     min_count: int = setting(1, "tokens that occur less often in the training data become <unk>", low=1)
-    learning_rate: float = setting(1e-3, "Adam's highest learning rate", low=0.0)
-    adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite", low=0.0)
-    adam_beta2: float = setting(0.999, "Adam's memory of squared gradients: lower forgets sooner", low=0.0, below=1.0)
-    weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)", low=0.0)
+    learning_rate: float = setting(1e-3, "Adam's highest learning rate")
+    adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite")
+    weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)")
     schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
-    warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest", low=0)
+    warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest")
     label_smoothing: float = setting(
-        0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", low=0.0, high=1.0
+        0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", high=1
     )
     accumulate: int = setting(1, "batches per step of the optimizer", low=1)
-    max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping", low=0.0)
-    ema: float = setting(
-        0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", low=0.0, high=1.0
-    )
+    max_grad_norm: float = setting(0.0, "clip the gradient's norm; 0 = no clipping")
+    ema: float = setting(0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", high=1)
     fused: bool = setting(False, "the same layers, computed faster")
     precision: str = setting(
         "float32", "number format; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
     )
-    seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", low=0, high=2**64 - 1)
+    seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", high=2**64 - 1)
 
     max_length: int = setting(50, "the most tokens of a translation", low=1, high=511)
     cached: bool = setting(
         True, "decode with the key/value cache, if the package has it and the layers are the reference's"
     )
     beam_size: int = setting(1, "1 = greedy search, more = beam search (task E.3)", low=1, high=100)
-    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score", low=-10.0, high=10.0)
+    length_penalty: float = setting(0.6, "exponent of the length in a hypothesis' score", low=-10, high=10)
 
     def __post_init__(self) -> None:
         """Checks types and limits. Raises: ConfigError naming the setting, its value, and what would be right."""
         for item in fields(self):
-            value, kind = getattr(self, item.name), item.type
-            if kind is float and type(value) is int:
-                object.__setattr__(self, item.name, value := float(value))
-            if wrong := what_is_wrong(value, kind, **item.metadata):
-                raise ConfigError(f"{item.name} = {value!r}: expected {wrong}")
+            value, limits = getattr(self, item.name), item.metadata
+            wrong = f"{item.name} = {value!r}: expected"
+            if type(value) is not item.type and not (item.type is float and type(value) is int):
+                raise ConfigError(f"{wrong} {getattr(item.type, '__name__', item.type)}")
+            if limits["choices"] and value not in limits["choices"]:
+                raise ConfigError(f"{wrong} one of {', '.join(limits['choices'])}")
+            if item.type in (int, float) and not limits["low"] <= value <= limits["high"]:
+                raise ConfigError(f"{wrong} between {limits['low']} and {limits['high']}")
         if self.d_model % self.n_heads:
             raise ConfigError(f"d_model = {self.d_model} is not a multiple of n_heads = {self.n_heads}")
         if self.diagonal_random and not self.diagonal_width:
-            raise ConfigError(
-                f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0: give both or neither"
-            )
+            raise ConfigError(f"diagonal_random = {self.diagonal_random} has no effect with diagonal_width = 0")
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
-        """Takes settings by name; the others keep their defaults.
-
-        Raises: ConfigError if a name is unknown, with the nearest valid one.
-        """
-        valid = [item.name for item in fields(cls)]
-        for name in settings:
-            if name not in valid:
-                nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
-                raise ConfigError(f"unknown setting {name!r}; did you mean {nearest!r}?")
+        """Takes settings by name; the others keep their defaults. Raises: ConfigError if a name is unknown."""
+        if unknown := settings.keys() - {item.name for item in fields(cls)}:
+            raise ConfigError(f"unknown setting {min(unknown)!r}; `train --help` lists them")
         return cls(**settings)
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,47 +114,8 @@ class Config:
         return asdict(self)
 
     def to_toml(self) -> str:
-        """Writes all settings as a settings file, with what each one means."""
-        lines = []
-        for item in fields(self):
-            lines += [f"# {item.metadata['help']}", f"{item.name} = {json.dumps(getattr(self, item.name))}"]
-        return "\n".join(lines) + "\n"
-
-
-def what_is_wrong(value: Any, kind: Any, choices: Any = (), low: Any = None, high: Any = None, **more: Any) -> str:
-    """Says what a value should be; nothing where it is right."""
-    if type(value) is not kind:
-        return str(getattr(kind, "__name__", kind))
-    if choices and value not in choices:
-        return f"one of {', '.join(choices)}"
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
-        return f"at least {low}" if high is None else f"between {low} and {high}"
-    if "below" in more and not value < more["below"]:
-        return f"a number below {more['below']}"
-    return "" if kind is not float or math.isfinite(value) else "a finite number"
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Reads a TOML file. Raises: ConfigError if it cannot be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
-        raise ConfigError(f"{path}: {error}") from None
-
-
-def read_thresholds(path: Path | str | None = None) -> dict[str, float]:
-    """Reads the table `[thresholds]`, BLEU between 0 and 1 by name, from a TOML file.
-
-    None = the assignment's, or no thresholds where there is none. Raises: ConfigError if the table is missing or wrong.
-    """
-    if path is None and not ASSIGNMENT.is_file():
-        return {}
-    table = read_toml(path := Path(path or ASSIGNMENT)).get("thresholds")
-    if not isinstance(table, dict) or any(type(x) not in (int, float) or not 0 <= x <= 1 for x in table.values()):
-        raise ConfigError(f"{path}: expected a table [thresholds] of numbers between 0 and 1: `beginner = 0.30`")
-    return table
+        """Writes all settings as a settings file."""
+        return "".join(f"{name} = {json.dumps(value)}\n" for name, value in self.to_dict().items())
 
 
 COURSE = Config()
@@ -233,40 +181,34 @@ if not (Path(__file__).parent / "extras").is_dir():
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
     """Adds `--preset`, `--settings` and a flag for each setting (`d_model` -> `--d-model`)."""
-    text = "settings to start from (default: course)"
-    parser.add_argument("--preset", choices=PRESETS, help=text)
+    parser.add_argument("--preset", choices=PRESETS, help="settings to start from (default: course)")
     text = "more settings, in TOML; a run writes its own to settings.toml in its folder"
     parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
     group = parser.add_argument_group("settings that differ from the preset and the file")
     for item in fields(Config):
-        flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} ({in_presets(item.name)})"
+        flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} (course: {item.default})"
         if item.type is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=None, help=text)
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
         else:
             kind = item.type if callable(item.type) else str
-            group.add_argument(flag, type=kind, default=None, help=text, choices=item.metadata.get("choices"))
+            group.add_argument(flag, type=kind, help=text, choices=item.metadata["choices"])
 
 
-def in_presets(name: str) -> str:
-    """Shows the values of a setting: "default: 10; tiny 1", with the presets that have another one."""
-    default = getattr(COURSE, name)
-    values = {preset: getattr(config, name) for preset, config in PRESETS.items()}
-    others = [f"{preset} {value}" for preset, value in values.items() if value != default]
-    return f"default: {default}" + (f"; {', '.join(others)}" if others else "")
+def settings_in(options: argparse.Namespace) -> dict[str, Any]:
+    """Returns the settings that flags change, by name."""
+    values = {item.name: getattr(options, item.name) for item in fields(Config)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def config_from_flags(arguments: argparse.Namespace) -> Config:
+def config_from_flags(options: argparse.Namespace) -> Config:
     """Returns the preset with the changes of the settings file, and then those of the flags.
 
     Raises: ConfigError if a setting is unknown or out of its limits.
     """
-    in_file = read_toml(arguments.settings) if arguments.settings else {}
-    given = {item.name: getattr(arguments, item.name) for item in fields(Config)}
-    given = {name: value for name, value in given.items() if value is not None}
-    return Config.from_dict(PRESETS[arguments.preset or "course"].to_dict() | in_file | given)
-
-
-def config_flags_in(arguments: argparse.Namespace) -> list[str]:
-    """Returns the flags of settings that were given, `--preset` among them."""
-    names = ["preset", "settings", *(item.name for item in fields(Config))]
-    return ["--" + name.replace("_", "-") for name in names if getattr(arguments, name) is not None]
+    in_file = {}
+    if options.settings:
+        try:
+            in_file = tomllib.loads(options.settings.read_text(encoding="utf-8"))
+        except ValueError as error:  # no UTF-8, or no TOML
+            raise ConfigError(f"{options.settings}: {error}") from None
+    return Config.from_dict(PRESETS[options.preset or "course"].to_dict() | in_file | settings_in(options))

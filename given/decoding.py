@@ -10,19 +10,17 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from foundation.texts import first_of
-from foundation.whole_files import in_one_piece, is_stream
+from foundation.whole_files import in_one_piece
 
 from . import package
 from .building import build_model, extra
-from .config import LANGUAGES, Config, ConfigError
+from .config import LANGUAGES, Config
 from .run_folder import Checkpoint
 
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
@@ -40,30 +38,19 @@ OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
 def choose_search(
     model: package.model.Transformer, beam_size: int = 1, length_penalty: float = 0.6, is_cached: bool = True
 ) -> Search:
-    """Chooses a search for the model as it is now; its result is that of `greedy_decode` (size 1) or `beam_decode`.
+    """Chooses a search for the model as it is now: the package's `greedy_decode` (size 1) or `beam_decode`.
 
-    With `is_cached`, the key/value cache is used if there is one and the model's layers are the reference's.
+    With `is_cached`, it decodes with a key/value cache if there is one and the model's layers are the reference's.
     """
-    if is_cached and (cached := find_cached_search(model, beam_size, length_penalty)) is not None:
-        return cached
-    if beam_size == 1:
-        return package.decode.greedy_decode
-    return partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
+    search: Search = package.decode.greedy_decode
+    if beam_size > 1:
+        search = partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
+    if is_cached and (Path(__file__).parent / "extras").is_dir():  # students do not have it
+        from .extras.cached_model import CachedModel, fits
 
-
-def find_cached_search(model: package.model.Transformer, beam_size: int, length_penalty: float) -> Search | None:
-    """Returns the search with the cache; None if there is none, or the layers are not the reference's."""
-    if find_spec("given.extras") is None:  # as in the students' archive
-        return None
-    from .extras.cached_model import find_fused
-    from .extras.cached_search import cached_beam_decode, cached_greedy_decode
-
-    fused = find_fused(model)
-    if fused is None:
-        return None
-    if beam_size == 1:
-        return partial(cached_greedy_decode, fused=fused)
-    return partial(cached_beam_decode, fused=fused, beam_size=beam_size, length_penalty=length_penalty)
+        if fits(model):
+            return lambda model, *inputs, **options: search(CachedModel(model), *inputs, **options)
+    return search
 
 
 def translate(
@@ -177,26 +164,23 @@ def load_model(options: argparse.Namespace) -> tuple[Checkpoint, package.model.T
     return saved, model.eval()
 
 
-def note_unknown(place: Path | str, sentences: list[list[str]], vocabulary: package.vocab.Vocabulary) -> None:
+def note_unknown(sentences: list[list[str]], vocabulary: package.vocab.Vocabulary) -> None:
     """Prints a note if many tokens are unknown: their translation will be nonsense."""
     ids = [index for sentence in sentences for index in vocabulary.encode(sentence)]
     n_unknown = ids.count(package.vocab.UNK_ID)
     if n_unknown > MOST_UNKNOWN * len(ids):
         why = "is the text from another corpus, or not split into the subwords of this one?"
-        note(f"{place}: {n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary; {why}")
-
-
-def note(text: str) -> None:
-    """Prints a note for the user."""
-    print(f"{package.name()}: note: {text}", file=sys.stderr)
+        text = f"{n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary; {why}"
+        print(f"{package.name()}: note: {text}", file=sys.stderr)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of `translate`."""
     add_checkpoint_flag(parser)
-    text = "one sentence per line; - = standard input, line by line if somebody types"
-    parser.add_argument("--input", type=Path, default=SOURCES, help=f"{text} (default: {SOURCES})")
-    parser.add_argument("--output", type=Path, help=f"- = standard output (default: {TRANSLATIONS}, or - for input -)")
+    text = f"one sentence per line; - = what you type, line by line (default: {SOURCES})"
+    parser.add_argument("--input", type=Path, default=SOURCES, help=text)
+    text = f"- = standard output (default: {TRANSLATIONS}; for --input - always standard output)"
+    parser.add_argument("--output", type=Path, default=TRANSLATIONS, help=text)
     text = (
         "the input is tokens, or `source|||target` lines, not raw text; assumed of files that end in .bpe or .words, "
         "and where the run has no tokenizer"
@@ -212,67 +196,37 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes the translations, line to line; returns the exit status."""
-    output = options.output or (STANDARD if options.input == STANDARD else TRANSLATIONS)
     saved, model = load_model(options)
     given = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
     config = replace(saved.config, **{name: value for name, value in given.items() if value is not None})
-    if options.length_penalty is not None and config.beam_size == 1:
-        why = f"--length-penalty {options.length_penalty} has no effect on greedy search"
-        raise ConfigError(f"{why}: add --beam-size N")
     search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
     folder, split, join = options.checkpoint.parent, split_tokens, package.vocab.join_subwords
     if not options.tokens and options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
         tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(folder)
         split, join = tokenizer.split, tokenizer.join
 
-    def translate_lines(lines: list[str], place: Path | str, first: int = 1) -> list[str]:
-        most, sources = package.data.LONGEST["source"], [split(line) for line in lines]
-        cut = [source[:most] for source in sources]
-        found = decode_all(model, cut, saved.src_vocab, config, saved.diagonal, search, progress=True)
-        note_unknown(place, sources, saved.src_vocab)
-        if long := numbered([len(source) > most for source in sources], first):
-            note(f"{place}: {long}: too long, only the first {most} tokens are translated")
-        if ended := numbered([len(ids) == config.max_length for ids in found], first):
-            note(f"{place}: {ended}: the translation stops at {config.max_length} tokens; --max-length allows more")
-        return [join(saved.tgt_vocab.decode(ids)) for ids in found]
+    def translate_lines(lines: list[str], first: int = 1) -> str:
+        sources = [split(line) for line in lines]
+        for number, source in enumerate(sources, start=first):
+            package.data.check_length(f"{options.input}:{number}", "source", source)
+        note_unknown(sources, saved.src_vocab)
+        found = decode_all(model, sources, saved.src_vocab, config, saved.diagonal, search, progress=True)
+        return "".join(join(saved.tgt_vocab.decode(ids)) + "\n" for ids in found)
 
-    if options.input == STANDARD == output and sys.stdin and sys.stdin.isatty():
-        print(f"{package.name()}: one sentence per line; Ctrl-D ends", file=sys.stderr)
-        for number, line in enumerate(typed_lines(), start=1):
-            print(*translate_lines([line], "standard input", number), flush=True)
+    if options.input == STANDARD:
+        for number, line in enumerate(sys.stdin, start=1):
+            print(translate_lines([line], number), end="", flush=True)
         return 0
-    lines = list(typed_lines()) if options.input == STANDARD else package.data.read_lines(options.input)
-    place = "standard input" if options.input == STANDARD else options.input
-    if output == STANDARD:
-        print("".join(f"{text}\n" for text in translate_lines(lines, place)), end="")
+    lines = package.data.read_lines(options.input)
+    if options.output == STANDARD:
+        print(translate_lines(lines), end="")
         return 0
-    with in_one_piece(output) as unfinished:
-        unfinished.write_text("".join(f"{text}\n" for text in translate_lines(lines, place)), encoding="utf-8")
-    if not is_stream(output):  # there, everything but translations would be in the way
-        print(f"{len(lines)} translations in {output}")
+    with in_one_piece(options.output) as unfinished:
+        unfinished.write_text(translate_lines(lines), encoding="utf-8")
+    print(f"{len(lines)} translations in {options.output}")
     return 0
 
 
 def split_tokens(line: str) -> list[str]:
     """Returns the source tokens of a corpus' line."""
     return line.split(package.data.SEPARATOR)[0].split()
-
-
-def typed_lines() -> Iterator[str]:
-    r"""Yields the lines of standard input as they come; only "\n" (or "\r\n") ends a line.
-
-    Raises: DataError if it is closed, or not UTF-8.
-    """
-    if sys.stdin is None:
-        raise package.data.DataError("standard input: it is closed")
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError as error:
-            raise package.data.DataError(f"standard input:{number}: not UTF-8 text (byte {error.start})") from None
-
-
-def numbered(chosen: list[bool], first: int) -> str:
-    """Names the chosen lines, "lines 2, 5, 9 and 4 more"; nothing where there are none."""
-    lines = [str(number) for number, is_chosen in enumerate(chosen, start=first) if is_chosen]
-    return f"line{'s' if len(lines) > 1 else ''} {first_of(lines, 3)}" if lines else ""

@@ -5,22 +5,22 @@ from __future__ import annotations
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from tqdm import tqdm
 
 from . import package
 from .building import build_model, draw_diagonal, extra, make_optimizer, make_scheduler
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
-from .run_folder import Checkpoint, CheckpointError, RunFolder
+from .drawing import Watched
+from .run_folder import Checkpoint, CheckpointError, RunFolder, best_report
 
 if TYPE_CHECKING:  # students do not have it
     from .extras.weight_average import WeightAverage
@@ -55,7 +55,7 @@ class Experiment:
         self.config, self.dev_pairs, self.device = config, dev_pairs, device
         census, dev_census = package.data.take_census(train_pairs), package.data.take_census(dev_pairs)
         self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
-        self.longest = tuple(map(max, census.longest, dev_census.longest))
+        self.longest = [max(sides) for sides in zip(census.longest, dev_census.longest, strict=True)]
         src_counts, tgt_counts = census.counts
         if config.share_embeddings:
             src_counts = tgt_counts = src_counts + tgt_counts
@@ -102,8 +102,8 @@ class Experiment:
     @property
     def is_stalled(self) -> bool:
         """Whether dev BLEU has not risen for `patience` reports."""
-        scores = [line["dev_bleu"] for line in self.history]
-        return 0 < self.config.patience < len(scores) - (scores.index(max(scores)) if scores else 0)
+        patience = self.config.patience
+        return 0 < patience < len(self.history) and best_report(self.history) in self.history[:-patience]
 
     @classmethod
     def resume(
@@ -202,14 +202,14 @@ class Experiment:
         report_every = self.config.report_every or self.config.report_epochs * self.steps_per_epoch
         save_every = self.config.save_every or report_every
         while not self._since_report["batches"] or (self.step % report_every and self.step < self.total_steps):
-            ends = [(self.step // every + 1) * every for every in (report_every, save_every)]
+            ends = [(self.step // every + 1) * every for every in (report_every, save_every, self.steps_per_epoch)]
             self._train(min(*ends, self.total_steps) - self.step, progress)
             if folder and self.step % save_every == 0 and self.step % report_every:
                 self._save(folder, is_report=False)
         return self._measure()
 
     def _train(self, n_steps: int, progress: bool) -> None:
-        """Trains so many steps, but not beyond the end of the epoch, nor after Ctrl-C, which is raised at the end."""
+        """Trains so many steps of one epoch, or fewer after Ctrl-C, which is raised at the end."""
         config, start, since = self.config, time.perf_counter(), self._since_report
         epoch, place = divmod(self.step, self.steps_per_epoch)
         first = place * config.accumulate
@@ -233,7 +233,7 @@ class Experiment:
                 )
         finally:
             note.remove()
-        if self._stop and losses:  # a student's `train_epoch` may leave batches out all the same
+        if self._stop:
             n_batches = len(losses)
         groups = [losses[index : index + config.accumulate] for index in range(0, len(losses), config.accumulate)]
         self._losses += enumerate((sum(group) / len(group) for group in groups), start=self.step + 1)
@@ -250,9 +250,8 @@ class Experiment:
         self, epoch: int, first: int, n_batches: int, losses: list[float], progress: bool
     ) -> Iterator[package.data.Batch]:
         """Yields batches of the epoch, with a progress bar that shows their losses; ends between steps after Ctrl-C."""
-        label = f"epoch {epoch + 1}/{max(self.config.epochs, epoch + 1)}"
         total = len(self.loader)
-        with tqdm(None, label, total, False, initial=first, unit="batch", disable=not progress) as bar:
+        with tqdm(None, f"epoch {epoch + 1}", total, False, initial=first, unit="batch", disable=not progress) as bar:
             for index, batch in enumerate(islice(self.loader.epoch(epoch, first), n_batches)):
                 if self._stop and index and index % self.config.accumulate == 0:
                     return
@@ -266,8 +265,7 @@ class Experiment:
         """Notes the first Ctrl-C within the block, so that the step is finished; a second one is raised at once."""
 
         def note(number: int, frame: object) -> None:
-            if self._stop:
-                raise KeyboardInterrupt
+            signal.signal(signal.SIGINT, before)
             self._stop = True
 
         before = signal.signal(signal.SIGINT, note)
@@ -334,35 +332,3 @@ class Experiment:
 
     def _average_in_model(self) -> AbstractContextManager[None]:
         return self.average.in_model() if self.average else nullcontext()
-
-
-@dataclass
-class Watched:
-    """A sentence pair, and what the model attended to in it so far.
-
-    The target is fixed, so that the pictures of different times show the same tokens.
-    """
-
-    source: list[str]
-    target: list[str]
-    epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
-    weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
-
-
-def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
-    """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
-
-    Raises: ConfigError if there is no target, or more than one; DataError if a side is too long.
-    """
-    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
-    if not targets:
-        targets = list(islice((target for other, target in pairs if other == source), 1))
-        if not targets:
-            raise ConfigError(
-                f"{sentence!r} is not a source of the training or dev pairs: add its translation, as `source|||target`"
-            )
-    if len(targets) > 1 or not source or not targets[0]:
-        raise ConfigError(f"{sentence!r}: expected `source|||target`")
-    for side, tokens in (("source", source), ("target", targets[0])):
-        package.data.check_length(repr(sentence), side, tokens)
-    return Watched(source, targets[0])

@@ -1,7 +1,7 @@
 """Pictures of what a model does and how it learned: attention maps, alignments, curves.
 
 Shapes: h heads · q/k query and key positions. In each map rows are queries, columns are keys, dark = high weight.
-Training works without matplotlib; only what draws imports this module.
+matplotlib takes a second to load, so only what draws imports this module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
@@ -30,7 +29,6 @@ CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
 MOST_COLUMNS = 12  # maps side by side; of more reports, evenly spaced ones are drawn
 PICTURES_A_SECOND = 2
-EXCLUDED = -1e4  # scores below are those that the mask excludes
 MOST_NUMBERS = 8  # columns of a matrix in whose cells numbers are written
 PANEL = 5.0  # inches of a matrix at most; with few columns they are wide enough for numbers
 
@@ -39,12 +37,6 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Writes the picture whole or not at all; the ending of its name decides on the format."""
     with in_one_piece(path) as unfinished:
         figure.savefig(unfinished, dpi=120)
-
-
-def plot_attention(weights: Tensor, query_tokens: list[str], key_tokens: list[str], title: str) -> Figure:
-    """Draws one map per head of one sentence and layer, weights (h, q, k)."""
-    heads = [f"head {head + 1}" for head in range(len(weights))]
-    return plot_page([weights], [""], heads, query_tokens, key_tokens, title)
 
 
 def plot_page(
@@ -67,19 +59,18 @@ def plot_page(
     grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
     for row, all_axes in enumerate(grid):
         for column, axes in enumerate(all_axes):
-            image = draw_map(axes, maps[row][column], query_tokens, key_tokens, cell)
+            draw_map(axes, maps[row][column], query_tokens, key_tokens, cell)
             if row == 0:
                 axes.set_title(column_names[column], fontsize=9)
         all_axes[0].set_ylabel(row_names[row], fontsize=9)
-    figure.colorbar(image, ax=figure.axes, shrink=0.8, aspect=40, label="weight")
+    figure.colorbar(grid[0, 0].images[0], ax=figure.axes, shrink=0.8, aspect=40, label="weight")
     return figure
 
 
-def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> AxesImage:
+def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> None:
     """Draws one map, (q, k), with its labels; `cell`, the inches per weight, limits the size of the letters."""
-    image = axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
+    axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
     label_axes(axes, query_tokens, key_tokens, cell)
-    return image
 
 
 def label_axes(axes: Axes, rows: list[str], columns: list[str], cell: float, rotation: int = 90) -> None:
@@ -107,11 +98,12 @@ def animate(
     weights: list[Tensor], times: list[str], query_tokens: list[str], key_tokens: list[str], title: str, path: Path
 ) -> None:
     """Writes an animated GIF with a picture per report; arguments as for `plot_through_time`."""
-    figure = plot_attention(weights[0], query_tokens, key_tokens, f"{title}: {times[0]}")
+    heads = [f"head {head + 1}" for head in range(len(weights[0]))]
+    figure = plot_page([weights[0]], [""], heads, query_tokens, key_tokens, f"{title}: {times[0]}")
     for _ in range(3):  # the layout settles
         figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the places of the first picture hold for all
-    images = [axes.images[0] for axes in figure.axes[: weights[0].size(0)]]
+    images = [axes.images[0] for axes in figure.axes[: len(heads)]]
 
     def show(report: int) -> list[Artist]:
         for head, image in enumerate(images):
@@ -125,36 +117,21 @@ def animate(
         FuncAnimation(figure, show, frames=frames, cache_frame_data=False).save(unfinished, writer=writer)
 
 
-def plot_alignments(
-    error_rates: list[list[float]],
-    weights: Tensor,
-    links: set[tuple[int, int]],
-    source: list[str],
-    target: list[str],
-    title: str,
+def plot_alignment(
+    weights: Tensor, links: set[tuple[int, int]], source: list[str], target: list[str], title: str
 ) -> Figure:
-    """Draws a table of error rates by layer and head, the mean last, and a map on which the gold links are outlined.
+    """Draws the map of one sentence and one head, weights (target tokens, source tokens).
 
-    The map is that of one sentence and one head, weights (target tokens, source tokens); links are (source, target).
+    The gold links, (source, target), are outlined.
     """
-    n_layers, n_columns = len(error_rates), len(error_rates[0])
     cell = min(1.2 * CELL, LONGEST_SIDE / max(len(source), len(target)))
-    sizes = [0.75 * n_columns + 0.8, cell * len(source) + 1.2]
-    height = max(0.6 * n_layers + 1.5, cell * len(target) + 2.4, 3.2)
-    figure = Figure(figsize=(sum(sizes) + 1, height), layout="constrained")
-    table, map_axes = figure.subplots(1, 2, width_ratios=sizes)
-    table.imshow(error_rates, vmin=0, vmax=1, cmap="Greens_r")
-    for layer, rates in enumerate(error_rates):
-        for head, rate in enumerate(rates):
-            table.text(head, layer, f"{rate:.2f}", ha="center", va="center", color="white" if rate < 0.5 else "black")
-    table.set_xticks(range(n_columns), [*(str(head + 1) for head in range(n_columns - 1)), "mean"])
-    table.set_yticks(range(n_layers), [str(layer + 1) for layer in range(n_layers)])
-    table.set(xlabel="head", ylabel="layer", title="alignment error rate")
-    draw_map(map_axes, weights, target, source, cell)
-    outline: dict[str, Any] = {"width": 0.88, "height": 0.88, "fill": False, "edgecolor": "tab:orange", "linewidth": 2}
-    for source_place, target_place in links:
-        map_axes.add_patch(Rectangle((source_place - 0.44, target_place - 0.44), **outline))
-    map_axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
+    figure = Figure(figsize=(cell * len(source) + 1.8, cell * len(target) + 1.8), layout="constrained")
+    axes = figure.subplots()
+    draw_map(axes, weights, target, source, cell)
+    for column, row in links:
+        outline = Rectangle((column - 0.44, row - 0.44), 0.88, 0.88, fill=False, edgecolor="tab:orange", linewidth=2)
+        axes.add_patch(outline)
+    axes.set(title=title, xlabel="source; gold links are outlined", ylabel="target")
     return figure
 
 
@@ -178,10 +155,6 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
     figure = Figure(figsize=(3 * (cell * longest + 1.3), height + 0.4), layout="constrained")
     figure.suptitle(title)
     for axes, (name, (matrix, (rows, columns))) in zip(figure.subplots(2, 3).flat, panels.items(), strict=True):
-        if matrix is None:
-            axes.set_title(f"{name}: not known")
-            axes.axis("off")
-            continue
         axes.set_title(f"{name}: ({rows}, {columns}) = {tuple(matrix.shape)}", fontsize=10)
         has_room = longest <= MOST_NUMBERS
         draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=has_room)
@@ -194,20 +167,20 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
 def draw_matrix(axes: Axes, matrix: Tensor, colours: str, with_numbers: bool) -> None:
     """Draws the numbers of one matrix as colours, and where there is room as numbers, too."""
     values = matrix.detach().float().cpu()
-    excluded = values < EXCLUDED
-    limit = max(values[~excluded].abs().max().item(), 1e-9) if (~excluded).any() else 1.0
+    is_known = values.isfinite()
+    limit = max(values[is_known].abs().max().item(), 1e-9)
     lowest, highest = (0.0, 1.0) if colours == "Blues" else (-limit, limit)
-    shown = values.masked_fill(excluded, float("nan")).numpy()
+    shown = values.masked_fill(~is_known, float("nan")).numpy()
     axes.imshow(shown, cmap=colormaps[colours].with_extremes(bad="lightgrey"), vmin=lowest, vmax=highest)
     if with_numbers:
-        for row, column in (~excluded).nonzero().tolist():
+        for row, column in is_known.nonzero().tolist():
             value = values[row, column].item()
             text = f"{round(value, 2) + 0:g}".replace("-", "−")
             colour = "white" if abs(value) > 0.6 * highest else "black"
             axes.text(column, row, text, ha="center", va="center", color=colour)
 
 
-def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] | None = None) -> Figure:
+def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) -> Figure:
     """Draws loss and dev BLEU by epoch, from the lines of a run's `history.jsonl`.
 
     Thresholds, BLEU between 0 and 1 by name, are dashed lines.
@@ -221,19 +194,16 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float] |
     loss_axes.legend(loc="upper right")
     bleu_axes.plot(epochs, [line["dev_bleu"] for line in history], marker=".", color="tab:green")
     bleu_axes.set(xlabel="epoch", ylabel="dev BLEU", ylim=(0, 1))
-    for name, value in (thresholds or {}).items():
+    for name, value in thresholds.items():
         bleu_axes.axhline(value, color="tab:gray", linestyle="--", linewidth=1)
-        place = {"xy": (1, value), "xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-        bleu_axes.annotate(f"{name} {value:.2f}", xytext=(-4, 3), ha="right", fontsize=8, color="dimgray", **place)
+        bleu_axes.text(epochs[0], value + 0.01, f"{name} {value:.2f}", fontsize=8, color="dimgray")
     for axes in (loss_axes, bleu_axes):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3)
     return figure
 
 
-def plot_sanity(
-    uniform: float, losses: list[float], influence: Tensor, tokens: list[str], gradients: dict[str, float]
-) -> Figure:
+def plot_sanity(uniform: float, losses: list[float], influence: Tensor, tokens: list[str]) -> Figure:
     """Draws what `given.sanity.examine` measures.
 
     Args:
@@ -241,26 +211,15 @@ def plot_sanity(
         losses: on the one batch, after each step.
         influence: how much the target token of column j changes the prediction of row i, (t, t).
         tokens: the target tokens of rows and columns.
-        gradients: norm of each parameter's gradient; nan = it has none.
     """
-    figure = Figure(figsize=(11, max(7.0, 0.11 * len(gradients) + 1)), layout="constrained")
-    axes = figure.subplot_mosaic([["loss", "bars"], ["map", "bars"]])
-    loss_axes, map_axes, bar_axes = axes["loss"], axes["map"], axes["bars"]
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    loss_axes, map_axes = figure.subplots(1, 2)
     loss_axes.plot(range(len(losses)), losses)
-    loss_axes.axhline(uniform, color="gray", linestyle="--")
-    loss_axes.annotate("a guess: ln v", (len(losses) - 1, uniform), ha="right", va="bottom", color="gray")
+    loss_axes.axhline(uniform, color="gray", linestyle="--", label="a guess: ln v")
+    loss_axes.legend(loc="upper right")
     loss_axes.set(title="one batch, learned by heart", xlabel="step", ylabel="loss", ylim=(0, None))
     draw_map(map_axes, influence / influence.max().clamp_min(1e-12), tokens, tokens, CELL)
     map_axes.set(title="a prediction changes with the tokens so far", xlabel="changed token", ylabel="token read")
-    names, norms = list(gradients), [norm if norm > 0 else 0.0 for norm in gradients.values()]
-    bar_axes.barh(names, norms, color=["tab:blue" if norm else "tab:red" for norm in norms])
-    for place, norm in enumerate(norms):
-        if not norm:
-            bar_axes.annotate("none", (bar_axes.get_xlim()[0], place), va="center", color="tab:red", fontsize=7)
-    bar_axes.set(title="gradient of each parameter", xlabel="norm, logarithmic", xscale="log")
-    bar_axes.invert_yaxis()
-    bar_axes.margins(y=0.01)
-    bar_axes.tick_params(axis="y", labelsize=6)
     return figure
 
 
@@ -285,6 +244,5 @@ def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
         axes.set_title(f"cross-attention {name}", fontsize=9)
         axes.set_xlabel("source, below a longer one in the batch", fontsize=8)
     loss_axes.set(xlabel="batch", ylabel="loss in training", ylim=(0, 8))
-    loss_axes.grid(alpha=0.3)
     loss_axes.legend(loc="upper right")
     return figure

@@ -85,17 +85,13 @@ class ArrowPairs(Sequence[package.data.Pair]):
             path: of the file.
             most_tokens: the most on a side that the run takes; None = as many as the model can read.
         """
-        try:
-            import pyarrow as pa
-        except ImportError:
-            raise package.data.DataError(f"{path}: needs the library pyarrow: pip install pyarrow") from None
-        if not path.is_file():
-            raise package.data.DataError(f"{path}: No such file")
+        import pyarrow as pa
+
         try:
             table = pa.ipc.open_stream(pa.memory_map(str(path))).read_all()  # nothing is copied
             described: dict[str, Any] = json.loads(table.schema.metadata[TABLES])
         except (pa.ArrowException, OSError, LookupError, TypeError, ValueError):
-            raise package.data.DataError(f"{path}: not a file that `data prepare --arrow` wrote") from None
+            raise package.data.DataError(f"{path}: no file that `data prepare --arrow` wrote") from None
         self._tokens: list[list[str]] = described["tokens"]
         self._columns = [table.column(side) for side in ("source", "target")]
         sides = zip(self._tokens, described["counts"], strict=True)

@@ -9,7 +9,7 @@ from given.extras import arrow_corpus
 from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.run_folder import Checkpoint
 from reference.__main__ import main
-from reference.data import DataError, read_pairs, take_census
+from reference.data import read_pairs, take_census
 
 LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]
 
@@ -55,18 +55,13 @@ def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
 
 def test_wrong_files(lines, tmp_path, capsys):
     """One line, status 2, no run folder."""
-    arrow = lines.with_suffix(".arrow")
-    (tmp_path / "bad.arrow").write_bytes(arrow.read_bytes()[:300])
     (tmp_path / "text.arrow").write_text("a|||b\n")
     for name, more, message in (
-        ("none.arrow", [], "none.arrow: No such file"),
-        ("bad.arrow", [], "bad.arrow: not a file that `data prepare --arrow` wrote"),
-        ("text.arrow", [], "text.arrow: not a file that `data prepare --arrow` wrote"),
+        ("none.arrow", [], "none.arrow: no file that `data prepare --arrow` wrote"),
+        ("text.arrow", [], "text.arrow: no file that `data prepare --arrow` wrote"),
         ("train.arrow", ["--most-tokens", 7], "train.arrow: a side of 8 tokens, expected at most 7; prepare it again"),
     ):
         where = ["--train", tmp_path / name, "--dev", lines, "--output", tmp_path / "run", *more]
         assert main(["train", *map(str, where)]) == 2
         said = capsys.readouterr().err
         assert message in said and said.count("\n") == 1
-    with pytest.raises(DataError, match="expected at most 3; prepare it again with --most-tokens 3"):
-        ArrowPairs(arrow, most_tokens=3)

@@ -1,12 +1,13 @@
-"""Settings: presets, flags, files; and the thresholds of the assignment."""
+"""Settings: presets, flags, files."""
 
 import argparse
 import re
+import tomllib
 from dataclasses import asdict, fields, replace
 
 import pytest
 
-from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags, read_thresholds, read_toml
+from given.config import PRESETS, Config, ConfigError, add_config_flags, config_from_flags
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 
@@ -53,11 +54,11 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"d_modle": 8}, "unknown setting 'd_modle'; did you mean 'd_model'?"),
+        ({"d_modle": 8}, "unknown setting 'd_modle'; `train --help` lists them"),
+        ({"d_model": "8"}, "d_model = '8': expected int"),
         ({"d_model": 10}, "d_model = 10 is not a multiple of n_heads = 4"),
-        ({"dropout": 1.5}, "dropout = 1.5: expected between 0.0 and 1.0"),
-        ({"learning_rate": float("inf")}, "learning_rate = inf: expected a finite number"),
-        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0: give both or neither"),
+        ({"dropout": 1.5}, "dropout = 1.5: expected between 0 and 1"),
+        ({"diagonal_random": 0.5}, "diagonal_random = 0.5 has no effect with diagonal_width = 0"),
         ({"schedule": "square"}, "schedule = 'square': expected one of constant, inverse_sqrt, cosine, linear"),
     ],
 )
@@ -85,26 +86,6 @@ def test_a_run_writes_its_settings_and_another_reads_them(tmp_path):
     expected = replace(PRESETS["tiny"], **changes)
     assert Checkpoint.load(tmp_path / "run" / "last.pt").config == expected
     written = tmp_path / "run" / "settings.toml"
-    assert Config.from_dict(read_toml(written)) == expected
-    assert "# Adam's epsilon" in written.read_text()
+    assert Config.from_dict(tomllib.loads(written.read_text())) == expected
     assert main(["train", *files[:-1], str(tmp_path / "again"), "--settings", str(written)]) == 0
     assert Checkpoint.load(tmp_path / "again" / "last.pt").config == expected
-
-
-def test_thresholds_are_those_of_the_assignment_where_there_is_one(tmp_path, monkeypatch):
-    assert read_thresholds() == {"beginner": 0.30, "advanced": 0.45}
-    monkeypatch.chdir(tmp_path)
-    assert read_thresholds() == {}
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("[other]", "expected a table [thresholds] of numbers between 0 and 1"),
-        ('[thresholds]\nlow = "0.3"', "expected a table [thresholds] of numbers between 0 and 1"),
-    ],
-)
-def test_wrong_thresholds_are_named(tmp_path, text, message):
-    (tmp_path / "t.toml").write_text(text)
-    with pytest.raises(ConfigError, match=re.escape(message)):
-        read_thresholds(tmp_path / "t.toml")

@@ -10,8 +10,10 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import load_model
 from given.experiment import Experiment
+from given.extras.cached_model import CachedModel
 from given.run_folder import Checkpoint, CheckpointError
 from reference.data import BatchLoader, read_pairs
+from reference.decode import greedy_decode
 
 from .small import DEV, PAIRS, SMALL
 
@@ -103,11 +105,16 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
     run = Experiment(replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
-    expected, calls = run.translate_dev(), []
-    monkeypatch.setattr("reference.decode.greedy_decode", lambda *a, **k: calls.append(a) or [[]] * 3)
-    assert run.translate_dev() == expected and not calls
-    monkeypatch.setattr("given.decoding.find_cached_search", lambda *arguments: None)
-    assert run.translate_dev() == ["", "", ""] and len(calls) == 1
+    expected, models = run.translate_dev(), []
+
+    def search(model, *inputs, **options):
+        models.append(model)
+        return greedy_decode(model, *inputs, **options)
+
+    monkeypatch.setattr("reference.decode.greedy_decode", search)
+    assert run.translate_dev() == expected and isinstance(models[0], CachedModel)
+    monkeypatch.setattr("given.extras.cached_model.fits", lambda model: False)
+    assert run.translate_dev() == expected and models[1] is run.model
 
 
 @pytest.mark.parametrize("tie_output", [False, True])
@@ -167,7 +174,7 @@ def test_steps_and_reports(tmp_path, undisturbed):
     run = start(tmp_path / "steps", replace(SMALL, max_steps=11, report_every=4), keep_epochs=True)
     assert [(line["step"], line["epoch"]) for line in run.history] == [(4, 0.5), (8, 1), (11, 1.375)]
     names = {path.name for path in (tmp_path / "steps").glob("[es]*-*.pt")}
-    assert names == {"step-000004.pt", "epoch-01.pt", "step-000011.pt"}
+    assert names == {"step-000004.pt", "step-000008.pt", "step-000011.pt"}
     each, _ = undisturbed(SMALL)
     for settings, epochs in (({"report_every": 3}, 8), ({"report_epochs": 2}, 2)):
         run = start(tmp_path / "again", replace(SMALL, **settings))

@@ -9,8 +9,8 @@ from PIL import Image
 from autograder.grading.made_code import make_hunts
 from foundation.assignment_file import read_assignment
 from given.config import ConfigError
-from given.drawing import catch, catching, show_hunts
-from given.experiment import Experiment, Watched, find_pair
+from given.drawing import Watched, catch, catching, find_pair, show_hunts
+from given.experiment import Experiment
 from given.pictures import plot_matrices, plot_symptom
 from given.run_folder import Checkpoint
 from reference import attention
@@ -38,17 +38,9 @@ def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_pa
     assert not torch.equal(recorded.weights[0]["cross"], recorded.weights[1]["cross"])
 
 
-@pytest.mark.parametrize(
-    "sentence, message",
-    [
-        ("elle parle .", "'elle parle .' is not a source of the training or dev pairs: add its translation"),
-        ("il|||he|||she", "expected `source|||target`"),
-    ],
-)
-def test_a_pair_to_watch_needs_both_sides(sentence, message):
-    with pytest.raises(ConfigError) as error:
-        find_pair(sentence, PAIRS)
-    assert message in str(error.value)
+def test_a_pair_to_watch_needs_both_sides():
+    with pytest.raises(ConfigError, match="'elle parle .' is not a source of the training or dev pairs: add its trans"):
+        find_pair("elle parle .", PAIRS)
 
 
 @pytest.mark.slow
@@ -68,8 +60,6 @@ def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     with Image.open(tmp_path / "page.png") as picture:
         assert picture.width > 300
     assert "encoder attention, layer 1, 3 times" in capsys.readouterr().out
-    assert main(["train", "--resume", *files, "--attention-through-time", "il dors ."]) == 2
-    assert "records the attention in 'elle dort .' already" in capsys.readouterr().err
 
 
 def draw(shape=(1, 2, 3, 4)):

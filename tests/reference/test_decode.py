@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from given.decoding import choose_search
-from given.extras.cached_model import find_fused
-from given.extras.cached_search import cached_beam_decode, cached_greedy_decode
+from given.extras.cached_model import CachedModel, fits
+from reference.attention import MultiHeadedAttention
 from reference.decode import beam_decode, cut_sentence, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
@@ -48,9 +48,9 @@ def random_model(norm_first, n_layers=2, tgt_vocab_size=11):
     return model.double()
 
 
-@pytest.mark.parametrize("decode", [greedy_decode, cached_greedy_decode])
+@pytest.mark.parametrize("cached", [False, True])
 @pytest.mark.parametrize("norm_first, diagonal", [(False, True), (True, False)])
-def test_all_decoders_agree(decode, norm_first, diagonal):
+def test_all_decoders_agree(cached, norm_first, diagonal):
     n_models, lengths = 0, set()
     while n_models < 2 or len(lengths) == 1:  # sentences of one length alone test little
         model = random_model(norm_first)
@@ -61,7 +61,8 @@ def test_all_decoders_agree(decode, norm_first, diagonal):
         with torch.no_grad():
             expected = plain_greedy(model, src, src_mask, encoder_mask, 9)
         model.train()
-        assert decode(model, src, src_mask, encoder_mask, **IDS, max_length=9) == expected
+        searched = CachedModel(model) if cached else model
+        assert greedy_decode(searched, src, src_mask, encoder_mask, **IDS, max_length=9) == expected
         assert model.training
         n_models, lengths = n_models + 1, lengths | {len(line) for line in expected}
 
@@ -123,39 +124,36 @@ def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
         src, mask = random_batch(7, 6)
         options = {**IDS, "max_length": 9, "beam_size": beam_size, "length_penalty": penalty}
         expected = beam_decode(model, src, mask, mask & diagonal_mask(6, 2), **options)
-        assert cached_beam_decode(model, src, mask, mask & diagonal_mask(6, 2), **options) == expected
+        assert beam_decode(CachedModel(model), src, mask, mask & diagonal_mask(6, 2), **options) == expected
         n_models, lengths = n_models + 1, lengths | {len(ids) for ids in expected}
 
 
 def test_layers_that_differ_are_decoded_the_plain_way():
-    class Absolute(nn.Module):
-        def __init__(self, inner):
-            super().__init__()
-            self.expand, self.contract = inner.expand, inner.contract
-
-        def forward(self, x):
-            return self.contract(self.expand(x).abs())
+    class Doubled(MultiHeadedAttention):
+        def forward(self, *inputs):
+            output, weights = super().forward(*inputs)
+            return 2 * output, weights
 
     model, src = random_model(False), torch.randint(3, 12, (9, 5))
-    assert find_fused(model) is not None
+    assert fits(model)
     model.train()
-    assert find_fused(model) is not None and model.training, "it is measured in eval mode, and left as it was"
+    assert fits(model) and model.training, "it is measured in eval mode, and left as it was"
     options = {"bos_id": 1, "eos_id": 2, "pad_id": 0, "max_length": 8}
     before = model.generate(src, **options)
     for layer in model.decoder.layers:  # the same names, another function
-        layer.feed_forward = Absolute(layer.feed_forward)
-    assert find_fused(model) is None
+        layer.self_attention.__class__ = Doubled
+    assert not fits(model)
     assert choose_search(model) is greedy_decode
     assert choose_search(model, 3).func is beam_decode
     expected = greedy_decode(model, src, padding_mask(src, 0), **IDS, max_length=8)
     assert model.generate(src, **options) == expected != before
     model = random_model(False)
     model.decoder.layers[1].self_attention.project_query.weight.data.fill_(math.nan)
-    assert find_fused(model) is None
+    assert not fits(model)
     model = random_model(False)
     model.encoder.layers[0].attention.project_everything = model.encoder.layers[0].attention.project_key
     del model.encoder.layers[0].attention.project_key
-    assert find_fused(model) is None, "other names"
+    assert not fits(model), "other names"
 
 
 def test_generate_does_what_the_searches_do():
@@ -164,9 +162,7 @@ def test_generate_does_what_the_searches_do():
     assert model.generate(src, **IDS, max_length=7) == greedy_decode(model, src, mask, **IDS, max_length=7)
     expected = beam_decode(model, src, mask, **IDS, max_length=7, beam_size=3)
     assert model.generate(src, **IDS, max_length=7, beam_size=3) == expected
-    fastest = choose_search(model, 3)
-    assert fastest.func is cached_beam_decode
-    assert model.generate(src, **IDS, max_length=7, search=fastest) == expected
+    assert model.generate(src, **IDS, max_length=7, search=choose_search(model, 3)) == expected
 
 
 @pytest.mark.parametrize(
