@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from .. import package
-from ..config import ConfigError
 
 LEVELS = 256  # values of a random byte
 
@@ -79,8 +78,7 @@ class DroppingFeedForward(nn.Module):
 def fuse_layers(model: nn.Module) -> None:
     """Lets a model compute faster: LayerNorm, dropout, and in training scores that only the criterion normalises.
 
-    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers. Raises: ConfigError if
-    its layers are not written as the reference's are.
+    These are the forbidden short-cuts of the assignment, and a way of drawing random numbers.
     """
 
     class Unnormalised(type(model)):  # type: ignore[misc]  # whatever class the model has
@@ -88,41 +86,26 @@ def fuse_layers(model: nn.Module) -> None:
             return self.output_projection(output) if self.training else super().get_predictions(output)
 
     for module in model.modules():
+        part: Any = module
         if isinstance(module, package.layers.LayerNorm):
-            replace_class(module, FusedLayerNorm)
+            part.__class__ = FusedLayerNorm
         elif type(module) is nn.Dropout:
-            replace_class(module, ByteDropout)
-    replace_class(model, Unnormalised)
+            part.__class__ = ByteDropout
+    model.__class__ = Unnormalised
 
 
 def add_inner_dropout(model: nn.Module, share: float) -> None:
     """Adds dropout, of this share, to the attention weights and inside the feed-forward networks of a model.
 
     Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings; some
-    implementations have these two places, too. In eval mode nothing changes. Raises: ConfigError if its layers are not
-    written as the reference's are.
+    implementations have these two places, too. In eval mode nothing changes.
     """
     for module in model.modules():
+        part: Any = module
         if isinstance(module, package.attention.MultiHeadedAttention):
-            replace_class(module, DroppingAttention).share = share
+            part.__class__, part.share = DroppingAttention, share
         elif isinstance(module, package.layers.FeedForward):
-            replace_class(module, DroppingFeedForward).share = share
-
-
-Kind = TypeVar("Kind", bound=nn.Module)
-
-
-def replace_class(module: nn.Module, kind: type[Kind]) -> Kind:
-    """Gives a layer another class, whose annotations name the parts that it needs.
-
-    Raises: ConfigError if a part is missing.
-    """
-    for name in vars(kind).get("__annotations__", {}):
-        if name != "share" and not hasattr(module, name):
-            what = f"{type(module).__name__} has no `{name}`"
-            raise ConfigError(f"fused and inner_dropout need layers that are written as the reference's: {what}")
-    module.__class__ = kind
-    return cast("Kind", module)
+            part.__class__, part.share = DroppingFeedForward, share
 
 
 @contextmanager
