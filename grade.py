@@ -4,8 +4,10 @@ A thin command line on `autograder.scoring`; `python grade.py --help` shows how 
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 
 try:
     from autograder import scoring
@@ -67,7 +69,11 @@ def grade(options: argparse.Namespace) -> int:
         given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {options.tokenize}"
         notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
     verdicts = scoring.judge(score, thresholds)
-    print(scoring.as_text(score, verdicts, notes), end="")
+    if options.json:
+        found = {**asdict(score), "verdicts": [asdict(verdict) for verdict in verdicts], "notes": notes}
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        print(scoring.as_text(score, verdicts, notes), end="")
     return 0 if all(verdict.is_reached for verdict in verdicts) else 1
 
 
@@ -96,6 +102,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help=f"sacreBLEU's tokenization of raw text: {', '.join(scoring.TOKENIZATIONS)}; some need a package"
         " that the kit does not install (default: %(default)s)",
     )
+    parser.add_argument("--json", action="store_true", help="print score, verdicts and notes as JSON")
     return parser.parse_args(arguments)
 
 

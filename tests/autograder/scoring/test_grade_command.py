@@ -1,5 +1,6 @@
 """grade.py as its users meet it: a report, an exit status, and files from strangers."""
 
+import json
 import subprocess
 import sys
 
@@ -38,6 +39,13 @@ def test_report_and_status(grade, files):
     done = grade(*files, "--threshold", f"low={below}", "--threshold", f"high={above}")
     assert (done.returncode, done.err) == (1, "")
     assert f"\nhigh           {above:.2f}  failed\n" in done.out
+
+
+def test_json_for_programs(grade, files):
+    done = grade(*files, "--threshold", "low=0.1", "--json")
+    found, result = json.loads(done.out), scored(files)
+    assert found["bleu"] == result.bleu and found["n"] == 200
+    assert found["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
 
 
 @pytest.mark.parametrize(("shift", "status", "outcome"), [(-0.001, 0, "passed"), (0.001, 1, "failed")])
