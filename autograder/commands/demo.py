@@ -100,7 +100,11 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
         return packed(modules) | {"translations.txt": translations(share_wrong)}
 
     yield "Amina Right", "everything right", translated(right, 0.2)
-    yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(faulty("attention-not-scaled"), 0.21)
+    # All share the reference's code, which is common knowledge; Ben writes `this`, so that there is something to copy.
+    of_ben = {
+        name: (path, re.sub(r"\bself\b", "this", text)) for name, (path, text) in faulty("attention-not-scaled").items()
+    }
+    yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(of_ben, 0.21)
     yield "Carla Norm", "the sample variance in LayerNorm", translated(faulty("layer-norm-sample-variance"), 0.3)
     yield "Deniz Batch", "one mask for the whole batch", translated(faulty("attention-mask-of-first-sentence"), 0.24)
     begun = empty | {name: right[name] for name in ("embedding", "attention")}
@@ -115,7 +119,7 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
     yield "Hugo Damaged", "an archive that was cut off: a person decides", whole[: len(whole) // 2]
     hostile = dict(right) | {"layers": (right["layers"][0], right["layers"][1] + LEAVES)}
     yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
-    copied = {name: (path, disguise(text)) for name, (path, text) in faulty("attention-not-scaled").items()}
+    copied = {name: (path, disguise(text)) for name, (path, text) in of_ben.items()}
     yield "Jan Copy", "Ben's code with other names and without comments", translated(copied, 0.26)
     yield "Kim Tuple", "right, with a NamedTuple as a result", translated(with_named_tuple(right), 0.17)
     yield "Lea Tests", "right, but without translations", packed(right)
