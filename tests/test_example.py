@@ -22,7 +22,7 @@ from validity.__main__ import main as validity
 EXAMPLE = Path(__file__).with_name("example")
 REFERENCE = EXAMPLE / "reference"
 CHOSEN = ["--assignment", str(EXAMPLE / "autograder" / "assignment")]
-KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "grade.py", "pyproject.toml")
+KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "grade.py", "pyproject.toml", "requirements.lock")
 
 
 @pytest.fixture(scope="module")

@@ -7,22 +7,16 @@ weighed anew. Reports, class pages and the command line are left out: a change t
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
-ROOMS = (
-    "foundation",
-    *(f"autograder/{file}.py" for file in ("adapters", "assignment_code", "rules", "sources")),
-    *(
-        f"autograder/{room}"
-        for room in ("assignment", "diagnosis", "grading", "intake", "sandbox", "scoring", "testing")
-    ),
-)
+ROOMS = ("foundation", "autograder")
+FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "reports", "understanding"))
 KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
 
@@ -36,30 +30,20 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
         assignment: as it is used; its limits may differ from its file's.
         release: the skeleton's folder.
         references: of the test split; they may be missing.
-
-    Raises:
-        FileNotFoundError: where a room of the grader has moved.
     """
-    deciding = {"Python": platform.python_version(), **{package: _version(package) for package in PACKAGES}}
-    for path in _deciding_files(ROOT, ROOMS):
-        deciding[path.relative_to(ROOT).as_posix()] = _hash_of(path)
+    deciding = {"Python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
+    for room in ROOMS:
+        deciding |= {name: digest for name, digest in _hashes(ROOT, room) if not name.startswith(FREE)}
     if assignment.folder != ASSIGNMENT:
-        for path in _deciding_files_in(assignment.folder):
-            deciding[f"assignment {path.relative_to(assignment.folder).as_posix()}"] = _hash_of(path)
+        deciding |= {f"assignment {name}": digest for name, digest in _hashes(assignment.folder)}
     reference = REFERENCE if assignment.folder == ASSIGNMENT else assignment.reference
-    if reference.is_dir():  # which the diagnosis compares with
-        for path in sorted(reference.glob("*.py")):
-            deciding[f"reference {path.name}"] = _hash_of(path)
-    for path in sorted(release.rglob("*.py")):
-        deciding[f"release {path.relative_to(release).as_posix()}"] = _hash_of(path)
-    deciding["references"] = _hash_of(references)
+    deciding |= {f"reference {name}": digest for name, digest in _hashes(reference)}  # own tests are tried on it
+    deciding |= {f"release {name}": digest for name, digest in _hashes(release)}
+    deciding["references"] = _hash_of(references) if references.is_file() else "none"
     deciding["limits"] = _as_text(asdict(assignment.limits))
     deciding["contract"] = _as_text(asdict(assignment.contract))
     deciding["tasks"] = _as_text([(task.number, task.components) for task in assignment.tasks])
-    digest = hashlib.sha256()
-    for name, value in deciding.items():
-        digest.update(f"{name} {value}\n".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(_as_text(deciding).encode()).hexdigest()[:16]
 
 
 def weighting_of(assignment: Assignment) -> str:
@@ -69,18 +53,11 @@ def weighting_of(assignment: Assignment) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def _deciding_files(root: Path, rooms: Sequence[str]) -> Iterator[Path]:
-    for room in rooms:
-        found = _deciding_files_in(root / room)
-        if not found:
-            raise FileNotFoundError(f"{root / room}: no such room of the grader")
-        yield from found
-
-
-def _deciding_files_in(folder: Path) -> list[Path]:
-    paths = [folder] if folder.is_file() else folder.rglob("*")
-    found = sorted(path for path in paths if path.suffix in KINDS)
-    return [path for path in found if path.name != ASSIGNMENT_FILE.name]  # whose content is told apart
+def _hashes(root: Path, room: str = ".") -> Iterator[tuple[str, str]]:
+    """The files of a folder and their hashes; but for `assignment.toml`, whose content is told apart."""
+    for path in sorted((root / room).rglob("*")):
+        if path.suffix in KINDS and path.name != ASSIGNMENT_FILE.name:
+            yield path.relative_to(root).as_posix(), _hash_of(path)
 
 
 def _as_text(content: object) -> str:
@@ -88,11 +65,4 @@ def _as_text(content: object) -> str:
 
 
 def _hash_of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "none"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
+    return hashlib.sha256(path.read_bytes()).hexdigest()

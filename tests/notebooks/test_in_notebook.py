@@ -16,7 +16,7 @@ from autograder.testing.notebook import Course as Notebooks
 from autograder.testing.notebook import checks
 from autograder.testing.notebook import course as course_module
 from autograder.testing.notebook.course import AnswerPackage, UnreadableNotebookError
-from autograder.testing.notebook.pictures import cut
+from autograder.testing.notebook.pictures import worst_place
 from autograder.testing.results import CheckFailed
 from foundation.places import ROOT
 
@@ -231,4 +231,4 @@ def test_the_picture_outlines_the_place_that_the_message_names():
     got[1, 2] = 80.0  # differs by 10, a tenth of 90; the other by 0.5, a third of 1 + 0.5
     with pytest.raises(CheckFailed, match=r"expected: 90 at \[1, 2\]") as failed:
         expect_close(got, expected, "the output")
-    assert cut("the output", *failed.value.compared).worst == (1, 2)
+    assert worst_place(*failed.value.compared) == (1, 2)
