@@ -157,13 +157,11 @@ class Judgement(Model):
 
 
 class Run(Model):
-    """How one grading went: when, where, how long; another run of the same judgement may differ in all of it."""
+    """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
 
     started: AwareDatetime
     finished: Annotated[AwareDatetime | None, Field(description="Null while parts are still pending.")]
-    host: Name
     seconds: Annotated[Seconds, Field(description="Wall time.")]
-    seconds_of_parts: Annotated[dict[str, Seconds], Field(description="Wall time of the tests, by the part's number.")]
     layers: Annotated[
         tuple[str, ...] | None,
         Field(description="Layers of containment that were in force; null where no submitted code ran."),

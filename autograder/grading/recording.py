@@ -9,7 +9,6 @@ Folding is all that happens here; what to do with a record is for the caller to 
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -52,29 +51,16 @@ class Recorder:
     ) -> None:
         """Starts with every part pending, and with these notes on the run."""
         self._started = time.perf_counter()
-        run = Run(
-            started=now(),
-            finished=None,
-            host=socket.gethostname(),
-            seconds=0.0,
-            seconds_of_parts={},
-            layers=None,
-            printed="",
-            notes=notes,
-            error="",
-        )
+        run = Run(started=now(), finished=None, seconds=0.0, layers=None, printed="", notes=notes, error="")
         self._blank = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)
         self.record = self._blank
 
     def add(self, event: Event) -> Record:
         """Takes one event in; the new record."""
         record = self._blank if isinstance(event, TakenIn) else self.record
-        seconds = round(time.perf_counter() - self._started, 2)
-        run = fold_run(record.run, event)
-        if isinstance(event, (Finished, GivenUp)):
-            run = run.changed(finished=now())
-        run = run.changed(seconds=seconds)
-        self.record = record.changed(judgement=fold_judgement(record.judgement, event), run=run)
+        judgement, run = fold(record.judgement, record.run, event)
+        run = run.changed(seconds=round(time.perf_counter() - self._started, 2))
+        self.record = record.changed(judgement=judgement, run=run)
         return self.record
 
     def add_all(self, events: Iterable[Event], store: Callable[[Record], None] = lambda record: None) -> Record:
@@ -110,47 +96,39 @@ def blank(assignment: Assignment, grader_version: str) -> Judgement:
     )
 
 
-def fold_judgement(judgement: Judgement, event: Event) -> Judgement:
-    """The judgement after an event."""
+def fold(judgement: Judgement, run: Run, event: Event) -> tuple[Judgement, Run]:
+    """Both after an event."""
     match event:
         case TakenIn():
             files = {clean(name, MAX_NAME): digest for name, digest in sorted(event.files.items())[:MAX_FILES]}
-            return judgement.changed(files=files, content_hash=content_hash(event.files), seed_id=event.seed_id)
-        case TasksJudged():
-            known = {result.task.number: part_of(result) for result in event.results}
-            return with_parts(judgement, [known.get(part.number, part) for part in judgement.parts])
+            hashed = content_hash(event.files)
+            return judgement.changed(files=files, content_hash=hashed, seed_id=event.seed_id), run
         case Refused():
             refused = [part.in_state(State.NOT_GRADED, message=event.reason) for part in judgement.parts]
-            return with_note(with_parts(judgement, refused), f"not graded: {event.reason}")
-        case GivenUp():
-            reason = f"not graded: {event.reason}"
-            parts = [
-                part.in_state(State.GRADER_ERROR, message=reason) if part.state is State.PENDING else part
-                for part in judgement.parts
-            ]
-            return with_parts(judgement, parts)
+            return with_note(with_parts(judgement, refused), f"not graded: {event.reason}"), run
+        case TasksJudged():
+            known = {result.task.number: part_of(result) for result in event.results}
+            return with_parts(judgement, [known.get(part.number, part) for part in judgement.parts]), run
         case Found():
-            return judgement.changed(**event.fields)
-        case Noted(is_about_run=False):
-            return with_note(judgement, event.text)
-    return judgement
-
-
-def fold_run(run: Run, event: Event) -> Run:
-    """The run after an event; its clock is not looked at."""
-    match event:
+            return judgement.changed(**event.fields), run
         case Contained():
             is_unsafe = "seccomp" not in event.layers
             notes = (UNSAFE, *run.notes) if is_unsafe and UNSAFE not in run.notes else run.notes
-            return run.changed(layers=event.layers, printed=event.printed, notes=notes[:MAX_NOTES])
-        case TasksJudged():
-            seconds = {result.task.number: round(result.seconds, 3) for result in event.results if result.outcomes}
-            return run.changed(seconds_of_parts={**run.seconds_of_parts, **seconds})
+            return judgement, run.changed(layers=event.layers, printed=event.printed, notes=notes[:MAX_NOTES])
         case Noted(is_about_run=True):
-            return run.changed(notes=(*run.notes, event.text)[:MAX_NOTES])
+            return judgement, run.changed(notes=(*run.notes, event.text)[:MAX_NOTES])
+        case Noted():
+            return with_note(judgement, event.text), run
         case GivenUp():
-            return run.changed(error=event.reason)
-    return run
+            message = f"not graded: {event.reason}"
+            parts = [
+                part.in_state(State.GRADER_ERROR, message=message) if part.state is State.PENDING else part
+                for part in judgement.parts
+            ]
+            return with_parts(judgement, parts), run.changed(error=event.reason, finished=now())
+        case Finished():
+            return judgement, run.changed(finished=now())
+    return judgement, run
 
 
 def with_parts(judgement: Judgement, parts: Iterable[Part]) -> Judgement:

@@ -101,7 +101,6 @@ class Outcome:
         state: how it ended.
         message: why it did not pass.
         item: of the task's rubric that it belongs to.
-        seconds: wall time.
         traceback: the submission's own frames.
         nodeid: pytest's id, unique among all tests: file and name.
     """
@@ -110,7 +109,6 @@ class Outcome:
     state: State
     message: str = ""
     item: str = ""
-    seconds: float = 0.0
     traceback: str = ""
     nodeid: str = ""
 
@@ -151,11 +149,6 @@ class TaskResult:
     traceback: str = ""
     finding: Misconception | None = None
     items: tuple[ItemMark, ...] = ()
-
-    @property
-    def seconds(self) -> float:
-        """Wall time of its tests."""
-        return sum(outcome.seconds for outcome in self.outcomes)
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
