@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -87,7 +87,7 @@ def plot(
     return content.getvalue()
 
 
-def outline(axes: Axes, cell: tuple[int, int], **style: object) -> None:
+def outline(axes: Axes, cell: tuple[int, int], **style: Any) -> None:
     """Draws a frame around a cell, or hatches it."""
     from matplotlib.patches import Rectangle
 
