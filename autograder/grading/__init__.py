@@ -2,9 +2,9 @@
 
     submission.py   opens a grader, grades a submission   recording.py   events, and the record that they make
     judging.py      judges, and yields events             record.py      the record, as JSON too
-    whole_model.py  BLEU; does it learn, what it looks at seeds.py       where random inputs come from
-    own_tests.py    what students' own tests find         grader_version.py  when a record is out of date
+    own_tests.py    what students' own tests find         seeds.py       where random inputs come from
     made_code.py    what these are tried on; boxes of bug hunts
+    grader_version.py  when a record is out of date
 
-Only `judging` (with `whole_model` and `own_tests`) needs PyTorch; `submission` imports it once the zygote runs.
+Only `judging` (with `own_tests`) needs PyTorch; `submission` imports it once the zygote runs.
 """

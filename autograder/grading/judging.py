@@ -19,16 +19,17 @@ from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
 from ..diagnosis.explaining import find_misconceptions
-from ..intake import Intake
+from ..intake import TRANSLATIONS, Intake
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote, living
+from ..scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.own_run import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .own_tests import judge_own_tests
+from .record import Bleu
 from .recording import Contained, Event, Finished, Found, Noted, TasksJudged
-from .whole_model import judge_translations
 
 BY_HAND = "marked by hand, in class"
 
@@ -133,3 +134,46 @@ def left_to_people(task: Task, answers: str) -> TaskResult:
         state = State.NEEDS_READER if answers else State.NOT_ATTEMPTED
         return TaskResult(task, state, 0.0, answers or f"nothing is written in {ANSWERS}")
     return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
+
+
+def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:
+    """Scores the translations against the references, `source|||target` lines."""
+    tasks = [task for task in assignment.tasks if task.threshold]
+
+    def all_in(state: State, message: str) -> TasksJudged:
+        return TasksJudged(tuple(TaskResult(task, state, 0.0, message) for task in tasks))
+
+    if intake.translations_problem:
+        yield all_in(State.NOT_GRADED, intake.translations_problem)
+        return
+    if intake.translations is None:
+        message = f"no {TRANSLATIONS}: expected one line for each test sentence, in order"
+        yield all_in(State.NOT_ATTEMPTED, message)
+        return
+    try:
+        targets = read_references(references)
+    except ScoringError as error:
+        yield all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
+        return
+    notes: list[str] = []
+    try:
+        lines = parse_translations(intake.translations, TRANSLATIONS, expected=len(targets), note=notes.append)
+        found = score(lines, targets, with_chrf=False)
+    except ScoringError as error:
+        yield from map(Noted, notes)
+        yield all_in(State.ERROR, str(error))
+        return
+    yield from map(Noted, notes)
+    yield Found({"bleu": bleu_of(found)})
+    results = []
+    for task in tasks:
+        name = task.threshold or ""
+        [verdict] = judge(found, {name: assignment.thresholds[name]})
+        state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
+        results.append(TaskResult(task, state, points, explain(verdict, found)))
+    yield TasksJudged(tuple(results))
+
+
+def bleu_of(score: Score) -> Bleu:
+    """BLEU as it stands in the record."""
+    return Bleu(value=score.bleu, low=score.low, high=score.high, sentences=score.n, signature=score.signature)

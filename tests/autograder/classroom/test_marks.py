@@ -7,9 +7,9 @@ import pytest
 
 from autograder.classroom.decisions import WHOLE, Decision, Decisions
 from autograder.classroom.marks import mark_of, weighed
+from autograder.grading.judging import bleu_of
 from autograder.grading.record import Judgement
 from autograder.grading.recording import Event, Finished, Found, GivenUp, Recorder, TakenIn, TasksJudged
-from autograder.grading.whole_model import bleu_of
 from autograder.scoring import Score, explain, judge
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment

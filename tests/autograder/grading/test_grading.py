@@ -4,9 +4,9 @@ import pytest
 
 from autograder.diagnosis import explaining
 from autograder.diagnosis.catalogue import apply, faults_of
+from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
-from autograder.grading.whole_model import judge_translations
 from autograder.intake import Intake
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table

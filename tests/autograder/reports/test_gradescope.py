@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.grading.judging import bleu_of
 from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
-from autograder.grading.whole_model import bleu_of
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
