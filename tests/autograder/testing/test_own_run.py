@@ -45,7 +45,7 @@ def test_a_short_cut_is_noted(tmp_path):
         .replace("        self.gamma = ", borrowed + "        self.gamma = ")
     )
     said = run_on(tmp_path, "-m", "task_1_5").stdout
-    assert re.search(r"note: layers\.py, line \d+: nn\.LayerNorm; grading refuses a task that uses it\n", said)
+    assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses a task that uses it\n", said)
 
 
 def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
