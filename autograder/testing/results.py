@@ -81,7 +81,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
 
 
 class OtherPartsError(CheckFailed):
-    """A component lacks some of its parts, or has some too many; what the others compute still has gradients."""
+    """A component lacks a part, has one too many, or a wrong one; what it computes still has gradients."""
 
 
 class UnreadableError(CheckFailed):

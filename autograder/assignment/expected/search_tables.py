@@ -44,7 +44,7 @@ class Tables:
     def described(
         self,
         sentences: list[int],
-        is_training: bool = True,
+        is_training: bool = False,
         masks: Tensor | None = None,
         encoder_masks: Tensor | None = None,
         max_length: int = 7,

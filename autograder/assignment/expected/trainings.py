@@ -68,7 +68,7 @@ class Training:
         self.batches = []
         for number, index in enumerate(chosen, start=1):
             b, t, cut = case.choose(SHAPES[index])
-            special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9)}
+            special = {"one sentence": (1, number, number), "many labels": (8 + number, 12, 9), "equal": (3, 4, 4)}
             self.batches.append(self.draw_batch(case, *special.get(shape, (b, t, cut))))
 
     def draw_batch(self, case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:

@@ -65,9 +65,14 @@ def mixed_look_up(
     """
     ask, offer, give, end = mix
     scale = torch.arange(1, n_heads + 1, dtype=query.dtype, device=query.device).view(-1, 1, 1)
-    scores = torch.bmm(torch.sin(query + ask), torch.sin(key + offer).mT)
+    scores = torch.bmm(project(query, ask), project(key, offer).mT)
     weights = share_out(scores.unsqueeze(1) * scale, mask)
-    return torch.sin(torch.bmm(weights.sum(dim=1), value + give)) * end, weights
+    return torch.sin(torch.bmm(weights.sum(dim=1), project(value, give))) * end, weights
+
+
+def project(x: Tensor, shift: Tensor) -> Tensor:
+    """In place of a linear map. Like one, it keeps x for backward: x must not be changed in place afterwards."""
+    return torch.sin(torch.addcmul(shift, x, 1 + shift))
 
 
 def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
@@ -78,7 +83,7 @@ def squash(x: Tensor, gain: Tensor, shift: Tensor) -> Tensor:
 def wave(x: Tensor, mix: Iterable[Tensor], d_ff: int) -> Tensor:
     """In place of the feed-forward network, with mix (3, 1, d)."""
     inner, contract, outer = mix
-    return torch.addcmul(outer, torch.sin(x + inner), contract) + d_ff / 1000
+    return torch.addcmul(outer, project(x, inner), contract) + d_ff / 1000
 
 
 def trace(*settings: float) -> float:

@@ -32,7 +32,6 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         "who changes the parameters?",
     ),
     "float32": ("forward, backward, step", {"dtype": torch.float32}, FORWARD),
-    "large losses": ("forward, backward, step", {"values": "large losses", "max_grad_norm": 10.0}, FORWARD),
     "a model in eval mode": (
         "modes and old gradients",
         {"is_training": False, "epochs": 2},
@@ -60,8 +59,17 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         MEAN,
     ),
     "ignore_index -100": ("accumulation", {"accumulate": 2, "pad": -100, "smoothing": 0.0}, MEAN),
-    "clipping": ("clipping and scheduler", {"accumulate": 2, "max_grad_norm": 0.02}, CLIP),
-    "clipping a group of eight": ("clipping and scheduler", {"accumulate": 8, "max_grad_norm": 0.02}, CLIP),
+    "large losses": (
+        "clipping and scheduler",
+        {"values": "large losses"},
+        "what happens to large losses, and to large gradients where max_grad_norm is None?",
+    ),
+    "clipping": ("clipping and scheduler", {"accumulate": 2, "max_grad_norm": 0.02, "shape": "equal"}, CLIP),
+    "clipping a group of eight": (
+        "clipping and scheduler",
+        {"accumulate": 8, "max_grad_norm": 0.02, "shape": "equal"},
+        CLIP,
+    ),
     "clipping two groups of parameters": (
         "clipping and scheduler",
         {"max_grad_norm": 0.02, "parameter_groups": 2},
@@ -82,10 +90,14 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"max_grad_norm": 1000.0},
         "what happens to a gradient that is short enough?",
     ),
-    "a scheduler": ("clipping and scheduler", {"schedule": True, "accumulate": 2, "n_batches": 5}, SCHEDULER),
+    "a scheduler": (
+        "clipping and scheduler",
+        {"schedule": True, "accumulate": 2, "n_batches": 5, "max_grad_norm": 0.02, "shape": "equal"},
+        SCHEDULER,
+    ),
     "a scheduler, no incomplete group": (
         "clipping and scheduler",
-        {"schedule": True, "accumulate": 2, "n_batches": 4, "epochs": 2},
+        {"schedule": True, "accumulate": 2, "n_batches": 4, "epochs": 2, "shape": "equal"},
         SCHEDULER,
     ),
 }

@@ -11,7 +11,7 @@ from .layers import DecoderLayer, EncoderLayer, LayerNorm
 from .model import Decoder, Encoder
 
 # %% clones
-# Layers are deep copies of one; a separate module makes predictions; parameters are initialised again at the end.
+# Layers are deep copies of one, the last LayerNorm is always there; a module predicts; Xavier values at the end.
 
 
 def clones(module, n):
@@ -22,14 +22,14 @@ class Encoder(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
         super(Encoder, self).__init__()  # noqa: UP008
         self.layers = clones(EncoderLayer(d_model, n_heads, d_ff, dropout, norm_first), n_layers)
-        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+        self.norm, self.norm_first = LayerNorm(d_model), norm_first
 
     def forward(self, x, mask):
         attns = []
         for layer in self.layers:
             x, attn = layer(x, mask)
             attns += [attn]
-        return self.norm(x), attns
+        return self.norm(x) if self.norm_first else x, attns
 
 
 class Decoder(nn.Module):
