@@ -156,8 +156,9 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
                 f"1 / sqrt({size})": size**-0.5,
                 f"{size}": size,
                 f"1 / {size}": 1 / size,
-                f"sqrt({size - 1} / {size})": (1 - 1 / size) ** 0.5,
             }
+            if size == value.shape[-1]:  # divided by one more or less: of as many numbers as a vector has
+                forms[f"sqrt({size - 1} / {size})"] = (1 - 1 / size) ** 0.5
             for form, number in forms.items() if size > 1 else ():
                 if abs(factor / number - 1) < CLOSE:
                     return f"; {form} = {number:.4g}, and {size} is the size of an axis of {name}"

@@ -53,7 +53,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"]
 """A test runs in both; float32 is what models are trained in."""
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-STATE = "a call must not depend on earlier ones: keep nothing on self, in globals or in default arguments"
+STATE = "a call must not depend on chance (dropout) or earlier calls: keep nothing on self, in globals or in defaults"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Subject:
             found = self._parts(self._call(given, case is not None))
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
-                self._compare_gradients(found, right, given, leaves, case, judged_where)
+                self._compare_gradients(found, right, given, leaves, case, look_at, judged_where)
 
     def expect_gradients(
         self,
@@ -135,7 +135,7 @@ class Subject:
                 of_module = [parameter for parameter, _ in self.parameters]
                 expect_own_gradients(self._first_part, [*given.values()], of_module, case)
                 return
-            self._compare_gradients(found, right, given, leaves, case)
+            self._compare_gradients(found, right, given, leaves, case, look_at)
         parameters = [one for one, _ in self.parameters] if nonzero is None else list(nonzero)
         if parameters or nonzero is None:
             expect_gradients(parameters, "the gradients of the parameters", look_at)
@@ -268,13 +268,14 @@ class Subject:
         given: Inputs,
         leaves: Sequence[Tensor | None],
         case: Case,
+        look_at: str,
         judged_where: Mapping[str, Tensor] = {},
     ) -> None:
         __tracebackhide__ = True
         pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
         pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
         first = self.parts[0]
-        compare_gradients(found[0], right[first], judged_where.get(first), pairs, case)
+        compare_gradients(found[0], right[first], judged_where.get(first), pairs, case, look_at)
 
     def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""

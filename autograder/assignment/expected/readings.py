@@ -84,6 +84,8 @@ def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, case: Ca
         if places is None:
             check_embedding(twin(), case, vocab_size)
         tables = [in_a_row(leaves)[places]]
+    if not tables:
+        expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
     return [lambda tokens, table=table: F.embedding(tokens, table) * math.sqrt(d_model) for table in tables]
 
 

@@ -95,13 +95,13 @@ class UsualLayout:
         zero = matrices[0].new_zeros(d_model)
         return cls([into for into, _ in ways], [out_of for _, out_of in ways], [*biases, zero])
 
-    def most_usual(self, n_heads: int) -> FoundAttention:
-        """Query, key, value and output in this order, each an `nn.Linear`, around the stand-in for attention."""
+    def most_usual(self, n_heads: int, attend: Attend) -> FoundAttention:
+        """Query, key, value and output in this order, each an `nn.Linear`."""
         biases = self.biases if len(self.biases) > ROLES else self.biases[-1:] * ROLES
         query, key, value, output = (
             Projection(ways[-1], biases[number], number) for number, ways in enumerate(self.into_heads)
         )
-        return FoundAttention(query, key, value, output, look_up, n_heads)
+        return FoundAttention(query, key, value, output, attend, n_heads)
 
 
 def pieces_of(parameter: Tensor, d_model: int) -> Sequence[Tensor]:

@@ -42,4 +42,5 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
 def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
     expected = torch.tensor([[key not in range(query + 1, length) for key in range(length)] for query in range(length)])
     rule = "row by row, True for the keys that a query may see"
-    expect_same(submission.call("masks.causal_mask", length), expected, f"causal_mask({length})", rule)
+    for arguments in ((length,), (length, "cpu")):
+        expect_same(submission.call("masks.causal_mask", *arguments), expected, f"causal_mask({length})", rule)

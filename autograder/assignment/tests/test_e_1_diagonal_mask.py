@@ -101,22 +101,26 @@ def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
 
 @pytest.mark.item("band")
 @pytest.mark.parametrize("length, width", [(1, 1), (7, 0), (7, 12), (70, 3), (70, 35)])
-def test_settings_together(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
-    seed = case.size(0, 10**6)
+def test_band_among_random_cells(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
+    seed, band = case.size(0, 10**6), distance(length) < width
+    given = [(length, width, 0.0, torch.Generator().manual_seed(seed)), (length, width, 0.0), (length, width, 0.4)]
+    *without, among = draw(submission, given)
+    what = f"the mask for length {length}, width {width}"
+    expect(all(torch.equal(mask, band) for mask in without), what, "the band alone at random_prob 0", "other cells")
+    expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
+
+
+@pytest.mark.item("random cells")
+@pytest.mark.parametrize("width", [3, 35])
+def test_random_cells_of_equal_calls(submission: SubmissionUnderTest, case: Case, width: int) -> None:
+    seed, band = case.size(0, 10**6), distance(70) < width
     generators = [torch.Generator().manual_seed(one) for one in (seed, seed, seed + 1)]
-    given = [(length, width, probability, one) for probability in (0.0, 1.0, 0.4) for one in (*generators, None, None)]
-    masks = draw(submission, given)
-    band = distance(length) < width
-    for mask, (*_, probability, _) in zip(masks, given, strict=True):
-        what = f"the mask for length {length}, width {width}, random_prob {probability}"
-        expect(bool(mask[band].all()), what, "True within the band", "some False")
-        if probability in (0.0, 1.0):
-            wrong = int((mask != (band | (probability == 1.0))).sum())
-            expect(wrong == 0, what, "no other cell at 0, every other cell at 1", f"{wrong} wrong cells")
-    first, again, other, unseeded, another = masks[-5:]
-    if length == 70:
-        for mask in (first, unseeded):
-            check_random_cells(mask, band, probability)
-        expect(torch.equal(first, again), what, "random cells from the generator", "others")
-        expect(not torch.equal(first, other), what, "another mask from another seed", "the same")
-        expect(not torch.equal(unseeded, another), what, "other random cells in each call", "the same")
+    given = [(70, width, 1.0), *((70, width, 0.4, one) for one in (*generators, None, None))]
+    full, first, again, other, unseeded, another = draw(submission, given)
+    what = f"the mask for length 70, width {width}, random_prob"
+    expect(bool(full.all()), f"{what} 1", "every cell", "some False")
+    for mask in (first, unseeded):
+        check_random_cells(mask, band, 0.4)
+    expect(torch.equal(first, again), f"{what} 0.4", "random cells from the generator", "others")
+    expect(not torch.equal(first, other), f"{what} 0.4", "another mask from another seed", "the same")
+    expect(not torch.equal(unseeded, another), f"{what} 0.4", "other random cells in each call", "the same")
