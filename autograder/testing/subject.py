@@ -53,7 +53,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"]
 """A test runs in both; float32 is what models are trained in."""
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-STATE = "a call must not depend on chance (dropout) or earlier calls: keep nothing on self, in globals or in defaults"
+STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 
 
 @dataclass(frozen=True)
