@@ -13,7 +13,7 @@ def padding_mask(tokens: Tensor, pad_id: int) -> Tensor:
 
     Args:
         tokens: ids, int64, (b, s); a batch is filled up with pad_id, so that its sentences have one length.
-        pad_id: the id of padding.
+        pad_id: the id of padding, wherever it stands.
 
     Returns:
         bool (b, 1, 1, s), one row per sentence; the axes for heads and queries have size 1.
