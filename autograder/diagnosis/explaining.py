@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foundation.assignment_file import Assignment, Task
+from foundation.assignment_file import Assignment
 
 from ..sandbox.submission import Sandbox
 from ..testing.collected_tests import CollectedTests
-from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints, without_numbers
+from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
 from ..testing.results import Outcome, State, TaskResult, explain
 from .catalogue import Fault, faults_of, read_patterns
 
 EXPLAINED = (State.FAILED, State.ERROR)
-MOST = 6
-"""Faults that are named where numbers do not tell which it is."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,7 @@ def find_misconceptions(
         if result.state in EXPLAINED and (number in faults or number in hints):
             *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
             seen = pattern_of(outcomes.get(result.task.marker, ()))
-            found = name(faults.get(number, ()), seen, has_parameters(result.task, assignment))
-            if finding := found or hint(fitting(hints.get(number, ()), seen)):
+            if finding := name(faults.get(number, ()), seen) or hint(fitting(hints.get(number, ()), seen)):
                 yield with_finding(result, finding)
 
 
@@ -68,36 +65,25 @@ def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, P
     return known
 
 
-def has_parameters(task: Task, assignment: Assignment) -> bool:
-    """Whether a component of the task is a module, whose parameters may have any layout."""
-    return any(component.partition(".")[2] in assignment.contract.nn_modules for component in task.components)
-
-
-def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern, may_differ: bool) -> Misconception | None:
-    """The faults of which the tests see the same; None where there are none.
+def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> Misconception | None:
+    """The faults of which the tests see the same, or nearly; None where there are none.
 
     Args:
         known: the faults of the task.
         seen: what the tests see of the submission.
-        may_differ: whether numbers may differ, since parameters in another layout get other values; then it is enough
-            that the same tests fail for the same reasons.
     """
     share, faults = closest(known, seen)
-    text = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
-    explains_all = share == 1
     if share < ENOUGH:
-        share, faults = closest([(fault, without_numbers(one)) for fault, one in known], without_numbers(seen))
-        if share < 1 or len(faults) > MOST or not may_differ:
-            return None
-        text = "The same tests fail for the same reasons, with other numbers, as those of"
+        return None
     first, *others = faults
-    text += f" code that {first.when}."
+    likeness = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
+    text = f"{likeness} code that {first.when}."
     if others:
         told = "; ".join(f"code that {fault.when}" for fault in others[:3])
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
         text += f"\nThe tests cannot tell this from {told}{more}."
     ids = tuple(fault.id for fault in others)
-    return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all)
+    return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all=share == 1)
 
 
 def hint(hints: Sequence[str]) -> Misconception | None:

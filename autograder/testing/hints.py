@@ -51,11 +51,6 @@ def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
     return frozenset(_hashes(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
 
 
-def without_numbers(pattern: Pattern) -> Pattern:
-    """Which tests failed, and why."""
-    return frozenset(one[:REASON] for one in pattern)
-
-
 def _hashes(outcome: Outcome) -> str:
     """Numbers count with three digits; those of float32, which rounding changes, do not count."""
     message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message

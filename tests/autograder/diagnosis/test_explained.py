@@ -28,40 +28,29 @@ KNOWN = [
     (fault("a"), pattern(1, 2, 3, 4)),
     (fault("b"), pattern(5)),
     (fault("c"), pattern(5)),
-    *((fault(f"d{number}"), pattern(6, numbers=f"000{number}")) for number in range(7)),
 ]
 
 
 @pytest.mark.parametrize(
-    "seen, may_differ, expected",
+    "seen, expected",
     [
-        (pattern(1, 2, 3, 4), False, "Your code behaves exactly like code that does a.\nHint: look at a"),
+        (pattern(1, 2, 3, 4), "Your code behaves exactly like code that does a.\nHint: look at a"),
         (
             pattern(1, 2, 3, 4, 9),
-            False,
             "In nearly all tests your code behaves like code that does a.\nHint: look at a",
         ),
-        (pattern(1, 2, 3), False, None),
+        (pattern(1, 2, 3), None),
         (
             pattern(5),
-            False,
             "Your code behaves exactly like code that does b.\n"
             "The tests cannot tell this from code that does c.\nHint: look at b",
         ),
-        (
-            pattern(1, 2, 3, 4, numbers="1111"),
-            True,
-            "The same tests fail for the same reasons, with other numbers, as those of code that does a.\n"
-            "Hint: look at a",
-        ),
-        (pattern(1, 2, 3, 4, numbers="1111"), False, None),
-        (pattern(1, 2, 3, 4, 9, numbers="1111"), True, None),
-        (pattern(6, numbers="1111"), True, None),  # seven faults: that tells nothing
-        (pattern(), True, None),
+        (pattern(1, 2, 3, 4, numbers="1111"), None),
+        (pattern(), None),
     ],
 )
-def test_names(seen, may_differ, expected):
-    found = name(KNOWN, seen, may_differ)
+def test_names(seen, expected):
+    found = name(KNOWN, seen)
     assert (found and found.text) == expected
 
 
