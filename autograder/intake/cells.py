@@ -21,6 +21,8 @@ ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 MAX_VALUES = 10_000_000
 """In all of a notebook's JSON, as far as commas and brackets tell; each takes memory once it is parsed."""
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
+TIMED = re.compile(r"^([ \t]*)get_ipython\(\)\.run_line_magic\('time', ('.+')\)$", re.MULTILINE)
+"""`%time statement`, which runs it."""
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
@@ -184,7 +186,7 @@ def as_python(text: str) -> str:
             python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
     except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
         return text  # 500 commands, or too deeply nested
-    return "\n" * blank + python
+    return "\n" * blank + TIMED.sub(lambda found: found[1] + ast.literal_eval(found[2]), python)
 
 
 def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:

@@ -208,6 +208,7 @@ def test_classes_of_the_library_do_not_hide_the_releases(write_notebook, take):
 
 CELLS = {
     "magic": "%matplotlib inline\n" + NORM,
+    "timed": "%time import math\n%time WIDTH = math.isqrt(9)\n" + NORM + "    width = WIDTH\n",
     "magic that goes on": "%pip install \\\n    einops\n" + NORM,
     "shell": "!pip install x; echo it's\n" + NORM,
     "results": "files = !ls\ny = %timeit 1\n" + NORM,
