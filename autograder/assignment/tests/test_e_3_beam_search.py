@@ -119,7 +119,7 @@ SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     "one token": ([0, 2, 1], 3, 0.6, 1, {}),
     "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
     "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
-    "a long translation": ([4], 3, 0.6, 62, {"is_training": False}),
+    "a long translation": ([0, 4, 2], 3, 0.6, 62, {"is_training": False}),
 }
 
 
