@@ -22,7 +22,7 @@ from validity.__main__ import main as validity
 EXAMPLE = Path(__file__).with_name("example")
 REFERENCE = EXAMPLE / "reference"
 CHOSEN = ["--assignment", str(EXAMPLE / "autograder" / "assignment")]
-KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "grade.py", "pyproject.toml", "requirements.lock")
+KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "pyproject.toml", "requirements.lock")
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +86,7 @@ def fork(tmp_path_factory) -> Path:
             shutil.copytree(ROOT / name, root / name, ignore=skip)
         else:
             shutil.copy(ROOT / name, root / name)
-    (root / "data" / "corpus").mkdir(parents=True)
-    (root / "data" / "corpus" / "fren.train.bpe").write_text("a ||| b\n")  # the kit's own; not for these students
-    (root / "data" / "private").mkdir()
+    (root / "data" / "private").mkdir(parents=True)
     (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     (root / "notebooks").mkdir()
     for name in ("course.py", "nbgrader_config.py"):
