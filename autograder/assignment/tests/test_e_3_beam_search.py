@@ -116,10 +116,10 @@ SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     "a padding mask for the encoder": ([2, 1], 20, 0.6, 7, {"mask": "(b, 1, 1, s)", "is_mixed": True}),
     "a wide beam": ([3, 2, 6, 7], 20, 0.6, 7, {}),
     "a beam of one": ([2, 1, 5], 1, 0.6, 12, {"is_training": False, "is_mixed": True}),
-    "one token": ([0, 2, 1], 3, 0.6, 1, {}),
+    "one token of one sentence": ([2], 3, 0.6, 1, {"is_training": False}),
     "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
     "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
-    "a long translation": ([0, 4, 2], 3, 0.6, 62, {"is_training": False}),
+    "a long translation": ([0, 4, 2], 3, 0.6, 62, {}),
 }
 
 
