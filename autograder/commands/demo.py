@@ -101,9 +101,10 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
 
     yield "Amina Right", "everything right", translated(right, 0.2)
     # All share the reference's code, which is common knowledge; Ben writes `this`, so that there is something to copy.
-    of_ben = {
-        name: (path, re.sub(r"\bself\b", "this", text)) for name, (path, text) in faulty("attention-not-scaled").items()
-    }
+    of_ben = dict(faulty("attention-not-scaled"))
+    for name in of_ben.keys() - {"data"}:  # which is given
+        path, text = of_ben[name]
+        of_ben[name] = path, re.sub(r"\bself\b", "this", text)
     yield "Ben Scale", "scores are not divided by sqrt(d_k)", translated(of_ben, 0.21)
     yield "Carla Norm", "the sample variance in LayerNorm", translated(faulty("layer-norm-sample-variance"), 0.3)
     yield "Deniz Batch", "one mask for the whole batch", translated(faulty("attention-mask-of-first-sentence"), 0.24)
