@@ -1,4 +1,4 @@
-"""`python -m autograder override`, `comment`, `late`, `waive`: what people decide about a student's marks."""
+"""`python -m autograder override`, `comment`, `late`: what people decide about a student's marks."""
 
 from __future__ import annotations
 

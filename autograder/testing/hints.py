@@ -1,8 +1,8 @@
 """A hint after some failed attempts: the tests run with one fixed seed, and what fails is compared with known mistakes.
 
-Of a mistake there is only its pattern here: for each test that fails, a short hash of the test and the reason, and one
-of the numbers in its message. `python -m validity hints` computes the patterns from the catalogue of misconceptions,
-and a release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
+Of a mistake there is only its pattern here: for each test that fails, a short hash of the test, the reason and the
+numbers in its message. `python -m validity hints` computes the patterns from the catalogue of misconceptions, and a
+release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
 
     notes = Attempts(folder / ATTEMPTS)        counts the versions of an answer that have failed
     hints_for(task, sources, assignment)       the hints that fit; [] where no known mistake does
@@ -37,9 +37,6 @@ MOST = 2
 """Hints that are given where mistakes cannot be told apart."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
-REASON, NUMBERS = 6, 4
-"""Digits of the two hashes of a test."""
-
 Pattern = frozenset[str]
 Mistake = TypeVar("Mistake")
 Known = Sequence[tuple[str, Pattern]]
@@ -48,20 +45,16 @@ Known = Sequence[tuple[str, Pattern]]
 
 def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
     """What is to be seen of tests that failed with SEED."""
-    return frozenset(_hashes(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
+    return frozenset(_hash(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
 
 
-def _hashes(outcome: Outcome) -> str:
+def _hash(outcome: Outcome) -> str:
     """Numbers count with three digits; those of float32, which rounding changes, do not count."""
     message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message
     shown = [line for line in message.split("\n") if line.startswith(("  expected:", "  got:"))]
     numbers = [] if "float32" in outcome.test else [f"{float(one):.3g}" for one in NUMBER.findall(" ".join(shown))]
-    what = _hash([outcome.test, outcome.state, reason_of(message)], REASON)
-    return what + _hash(numbers, NUMBERS)
-
-
-def _hash(texts: Iterable[str], digits: int) -> str:
-    return hashlib.blake2b("\n".join(texts).encode(), digest_size=digits // 2).hexdigest()
+    text = "\n".join([outcome.test, outcome.state, reason_of(message), *numbers])
+    return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
 
 
 def closest(known: Iterable[tuple[Mistake, Pattern]], seen: Pattern) -> tuple[float, list[Mistake]]:

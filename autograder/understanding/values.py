@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..sources import Sources
 from ..testing.case import Case
-from ..testing.own_questions import Place, lines_of, places_in, watch, where
+from ..testing.own_questions import MOST_NUMBERS, Place, lines_of, places_in, watch, where
 from .choosing import drawn_ranks, with_wrong
 from .question import N_OPTIONS, Option, Question, excerpt_of, multiple_choice, place_of
 from .student_lines import Statement, changes_of, own_statements
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..assignment_parts import Scene, Understanding
     from .bench import Bench
 
-MOST_VERSIONS, MOST_NUMBERS = 12, 4
-"""Versions in which numbers are looked at; of a value whose numbers are asked for."""
+MOST_VERSIONS = 12
+"""In which numbers are looked at."""
 Own = dict[Place, Statement]
 """Where the student's own lines can be looked at, with the statements that stand there."""
 
