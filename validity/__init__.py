@@ -3,7 +3,7 @@
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
     __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, questions, hints,
-                   hunts, calibrate
+                   calibrate
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
     variants.py    correct implementations that look different
     pairs.py       a second mistake never raises a mark
@@ -12,7 +12,6 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     questions.py   a question about a student's code has one right choice (question_runs.py),
                    which its text does not tell
     hints.py       by which patterns students get hints, and how often they are right
-    hunts.py       how hard the faults of bug hunts are to see
     calibration.py where to put the BLEU thresholds
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
 """

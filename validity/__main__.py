@@ -10,7 +10,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.whole_files import check_folder
 
-from . import calibration, diagnosis, hints, hunts, mutants, pairs, prove, questions
+from . import calibration, diagnosis, hints, mutants, pairs, prove, questions
 
 
 def make_parser() -> Parser:
@@ -87,10 +87,6 @@ def make_parser() -> Parser:
     text += "correct choice, if a text feature finds it in more than 35%, or if there are fewer than nine kinds."
     sub = add("questions", questions.prove, "prove the questions about students' own code", text, "--every 40")
     add_sample(sub, "variant and fault")
-
-    text = "Write, to hunts.json, the share of the task's tests that fail for each fault of hunts.toml, and the mean "
-    text += "size of the change in calls at random. Students draw one hunt of each third."
-    add("hunts", hunts.measure, "measure how hard the faults of bug hunts are to see", text)
 
     text = "Put every known fault into the reference, run the tests of its task with the seed of hints, and write what "
     text += (

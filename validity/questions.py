@@ -1,13 +1,10 @@
 """Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them.
 
-Each option is run again, and answers are chosen without reading code: by the texts of the options, or by what was right
-before.
+Each option is run again, and answers are chosen without reading code, by the texts of the options.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +19,7 @@ from autograder.intake import take_in
 from autograder.sources import Sources, read_sources
 from autograder.understanding.choosing import FEATURES, NUMBER, WORDS, features
 from autograder.understanding.examiner import Examiner
-from autograder.understanding.question import LETTERS, N_OPTIONS, Option, Question
+from autograder.understanding.question import LETTERS, N_OPTIONS, Question
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
@@ -107,34 +104,6 @@ def by_features(questions: Sequence[Question]) -> dict[str, float]:
     return shares
 
 
-def by_experience(questions: Sequence[Question]) -> float:
-    """The share of whoever knows which texts were right in all other questions of the kind, by pattern.
-
-    The pattern of a change is the words that it takes away and adds, of another option its words without numbers.
-    """
-    seen: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
-    keys = [[(q.kind, q.component, pattern(option)) for option in q.options] for q in questions]
-    for question, of_options in zip(questions, keys, strict=True):
-        for index, key in enumerate(of_options):
-            seen[key][index == question.right] += 1
-    hits = []
-    for question, of_options in zip(questions, keys, strict=True):
-        values = []
-        for index, key in enumerate(of_options):
-            others = seen[key] - Counter([index == question.right])
-            values.append((others[True] + 1) / (others.total() + 4))
-        hits.append(hit(values, question))
-    return share_of(hits)
-
-
-def pattern(option: Option) -> str:
-    """What is alike in similar options."""
-    if not option.after:
-        return re.sub(r"\d+", "0", option.text)
-    before, after = Counter(WORDS.findall(option.before)), Counter(WORDS.findall(option.after))
-    return f"-{sorted((before - after).elements())} +{sorted((after - before).elements())}"
-
-
 def hit(values: Sequence[float], question: Question) -> float:
     """How probable the right answer is for whoever chooses an option with the greatest value."""
     best = [index for index, value in enumerate(values) if value == max(values)]
@@ -156,8 +125,8 @@ def report(asked: Sequence[Asked]) -> tuple[str, bool]:
         some = [one for one in questions if kind in (one.kind, "all")]
         name, share = max(by_features(some).items(), key=lambda pair: pair[1])
         bad = sum(bool(one.problem) for one in asked if kind in (one.question.kind, "all"))
-        rows.append([kind, len(some), bad, f"{share:.0%} ({name})", f"{by_experience(some):.0%}"])
-    shown = table(["kind", "questions", "not one right choice", "best text feature", "by what was right before"], rows)
+        rows.append([kind, len(some), bad, f"{share:.0%} ({name})"])
+    shown = table(["kind", "questions", "not one right choice", "best text feature"], rows)
     problems = [
         f"{one.submission}, {one.question.kind}, {one.question.component}: {one.problem}"
         for one in asked

@@ -25,7 +25,6 @@ from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote, living
 from ..scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
 from ..testing.collected_tests import CollectedTests
-from ..testing.own_run import find_own_parts
 from ..testing.results import State, TaskResult, judge_task
 from .own_tests import judge_own_tests
 from .record import Bleu
@@ -79,7 +78,6 @@ class Grader:
         check_main_thread()
         assignment = self.assignment
         yield from map(Noted, submission.notes)
-        yield from map(Noted, find_own_parts(submission.sources, assignment, submission.locate))
         yield from judge_translations(submission, assignment, self.references)
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
         if uses := find_internals(submission.sources, own, assignment.contract.forbidden, submission.release):

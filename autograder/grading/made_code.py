@@ -1,10 +1,9 @@
 """Code that tasks of understanding are about, made of the reference and the catalogue: right and faulty components.
 
 Students' own tests are tried on implementations, which do not tell which is which; `own_tests.toml` names them. Bug
-hunts have boxes that answer calls and show no code; `hunts.toml` names them, and `hunts.json`, which
-`python -m validity hunts` measures, says how hard they are to see. Those who have neither reference nor catalogue get a
-file instead, packed so that nobody reads a solution there by chance: a server everything, students boxes without kinds,
-which a right component of theirs opens.
+hunts have boxes that answer calls and show no code; `hunts.toml` names them. Those who have neither reference nor
+catalogue get a file instead, packed so that nobody reads a solution there by chance: a server everything, students
+boxes without kinds, which a right component of theirs opens.
 
     python -m autograder.grading.made_code FILE own_tests         prints what a server tries own tests on
     python -m autograder.grading.made_code FILE hunts             prints what a server grades hunts by
@@ -35,10 +34,10 @@ from foundation.term_secret import term_secret
 from ..assignment_parts import read_cells
 from ..diagnosis.catalogue import Edit, Fault, apply, faults_of
 from ..sources import Sources, read_modules
-from ..testing.hunts import LEVELS, Hunt, Hunts, defined, key_to, lock
+from ..testing.hunts import Hunt, Hunts, defined, key_to, lock
 
 OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
-HUNTS, MEASURED, SYMPTOMS = "hunts.toml", "hunts.json", "symptoms.jsonl"
+HUNTS, SYMPTOMS = "hunts.toml", "symptoms.jsonl"
 REFERENCE = "reference"
 WRAPPED = "\n\ndef implementation(*inputs, **options):\n    return {name}(*inputs, **options)\n"
 
@@ -176,29 +175,18 @@ def trained(assignment: Assignment) -> list[tuple[str, Mapping[str, Any]]]:
 
 def make_hunts(assignment: Assignment) -> Hunts:
     """All hunts, as they are graded."""
-    content = read_table(assignment, HUNTS)
-    measured = json.loads((assignment.folder / MEASURED).read_text(encoding="utf-8"))
-    order = sorted(measured, key=lambda one: (-sum(measured[one].values()), one))
+    content, sources = read_table(assignment, HUNTS), read_modules(assignment.reference)
     seen = [json.loads(line) for line in (assignment.folder / SYMPTOMS).read_text(encoding="utf-8").splitlines()]
     hunts = []
-    for table, hunt in zip(content["hunt"], boxes(assignment), strict=True):
-        level = LEVELS[order.index(table["id"]) * len(LEVELS) // len(order)]
+    for number, (table, fault) in enumerate(zip(content["hunt"], hunted_faults(assignment), strict=True), start=1):
+        box = table.get("box", fault.component)
+        code, right = (definition_of(box, one) for one in (apply(fault, sources), sources))
         rows = [row for row in seen if row["settings"] == table.get("shows")]
         pair = [row for name in (table["id"], "") for row in rows if row["fault"] == name]
         shown = [{name: value for name, value in row.items() if name != "fault"} for row in pair]
-        hunts.append(replace(hunt, level=level, shown=shown))
+        hunts.append(Hunt(number, box, table["symptom"], table["level"], code, right, table["kinds"], shown))
     term = hashlib.sha256(b"hunts " + term_secret(assignment.folder.parents[1])).hexdigest()[:16]
     return Hunts(term, content["kinds"], hunts)
-
-
-def boxes(assignment: Assignment) -> Iterator[Hunt]:
-    """All hunts without what is measured: their level, and what is shown of trained models."""
-    sources = read_modules(assignment.reference)
-    tables = read_table(assignment, HUNTS)["hunt"]
-    for number, (table, fault) in enumerate(zip(tables, hunted_faults(assignment), strict=True), start=1):
-        box = table.get("box", fault.component)
-        code, right = (definition_of(box, one) for one in (apply(fault, sources), sources))
-        yield Hunt(number, box, table["symptom"], "", code, right, table["kinds"])
 
 
 def pack(assignment: Assignment, what: str) -> bytes:

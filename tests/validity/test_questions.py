@@ -6,7 +6,7 @@ import pytest
 
 from autograder.understanding.question import Option, Question
 from foundation.assignment_file import read_assignment
-from validity.questions import LEAST_KINDS, Asked, ask_all, by_experience, by_features, report
+from validity.questions import LEAST_KINDS, Asked, ask_all, by_features, report
 
 TEXTS = [("a", "bb", "ccc", "dddd"), ("bb", "a", "dddd", "ccc"), ("ccc", "dddd", "a", "bb"), ("dddd", "ccc", "bb", "a")]
 
@@ -36,7 +36,6 @@ def test_what_gives_an_answer_away_is_found(right, feature):
 def test_no_feature_answers_questions_whose_right_option_is_any():
     mixed = questions(lambda number, texts: texts.index(["a", "bb", "ccc", "dddd"][number]))
     assert by_features(mixed)["length: most"] == by_features(mixed)["length: least"] == 0.25
-    assert by_experience(questions(lambda number, texts: texts.index("bb"))) == 1
 
 
 @pytest.mark.parametrize("is_right, told", [((True, True, False, False), "right are"), ((False,) * 4, "right are")])
