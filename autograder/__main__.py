@@ -8,7 +8,7 @@ import sys
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.texts import printable
 
-from .commands import ask, by_hand, demo, export_marks, grade, grade_class, list_class, similar
+from .commands import ask, classes, demo, grade, marks
 from .grading.record import NotWrittenError, record_schema
 from .sandbox.errors import SandboxUnavailableError
 from .testing.results import CollectionError
@@ -52,7 +52,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (grade, list_class, grade_class, similar, by_hand, export_marks, ask, demo):
+    for module in (grade, classes, marks, ask, demo):
         module.add_commands(commands)
     schema = commands.add_parser(
         "record-schema",

@@ -1,4 +1,9 @@
-"""Grades the submissions of a class in forked children of this process, which all use one grader.
+"""Grades a class: what has to be done for each submission, in children that use one grader, and what counts then.
+
+A submission has to run where there is no finished result of what it is now: after a change of its files, of tests,
+limits, references, packages or the grader's code that decides outcomes. After a change of points, thresholds, credit or
+titles alone, its stored outcomes are weighed anew; see `grading.grader_version`. Results that change no mark count from
+now on, others on demand.
 
 A submission that breaks its child or the zygote stops no other. Children send events; this process stores records.
 """
@@ -8,29 +13,83 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from foundation.child_processes import Ended, run_forked
+from foundation.assignment_file import Assignment
+from foundation.child_processes import Ended, ask_forked, run_forked
 from foundation.texts import printable
 
-from ..grading.record import Record
+from ..grading.grader_version import weighting_of
+from ..grading.record import Judgement, Part, Record
 from ..grading.recording import Event, GivenUp, Recorder
+from ..grading.seeds import Seeds, content_hash
 from ..grading.submission import events_of, open_grader, refusal
 from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
+from ..sandbox.layers import satisfies
 from .entries import Entry
+from .marks import weighed
 from .records import Results
-from .regrading import Conditions, Held, contents_of, present_result, settle
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
 NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
+FAILED_THIS_TIME = "the grader failed this time, so that the earlier result stays"
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
+INTAKE_SECONDS = 60.0
+MOST_TESTS = 3
+"""How many tests are named for a part."""
 Store = Callable[[Entry, Record], None]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What all submissions of a class are graded with."""
+
+    assignment: Assignment  # tasks, points, thresholds, limits
+    release: Path  # the skeleton
+    references: Path  # of the test split
+    grader_version: str  # of everything that decides outcomes
+    seeds: Seeds  # for the tests' random inputs
+    level: str = "auto"  # of containment
+    n_children: int = 1  # how many submissions are graded at a time
+    show_progress: bool = False
+
+
+@dataclass(frozen=True)
+class PartChange:
+    """A part whose mark is another one; points are None where there were none yet, or no such part."""
+
+    number: str
+    title: str
+    before: float | None
+    after: float | None
+    reasons: tuple[str, ...]  # tests that end otherwise than before, or new points; empty: weights or BLEU
+
+
+@dataclass(frozen=True)
+class Change:
+    """A submission whose mark is another one: points in all (None where a person has to decide), and the parts."""
+
+    before: float | None
+    after: float | None
+    parts: tuple[PartChange, ...]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A mark of the same files that changes."""
+
+    entry: Entry
+    change: Change
+    is_kept: bool = False  # whether the new result counts already
+    has_failed: bool = False  # whether the grader failed this time; then the earlier result stays in any case
 
 
 def grade_class(
@@ -43,7 +102,7 @@ def grade_class(
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
     Args:
-        entries: the submissions; enrolled.
+        entries: the submissions.
         conditions: as asked for.
         results: of the class.
         again: whether to run everything.
@@ -75,6 +134,39 @@ def grade_class(
         with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
             grade_all(to_grade, conditions, grader, store, notes)
     return [changes[entry] for entry in entries if entry in changes]
+
+
+def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry, str]:
+    """A hash over the files of each submission that can be read, in children as all that reads submissions."""
+
+    def look(entry: Entry) -> str:
+        try:
+            return content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
+        except IntakeError:
+            return ""
+
+    contents = {}
+    tqdm.monitor_interval = 0  # its thread would be forked along
+    answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
+    is_hidden = not conditions.show_progress
+    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=is_hidden):
+        if answer and not isinstance(answer, Ended):
+            contents[entry] = answer
+    return contents
+
+
+def present_result(entry: Entry, content: str, conditions: Conditions, results: Results) -> Record | None:
+    """The result of an entry's present content, weighed anew where that is needed; None where it has to run."""
+    usable = []
+    for record in filter(None, (results.kept(entry.key), results.waiting(entry.key))):
+        found = record.judgement.content_hash, record.judgement.grader_version, record.judgement.seed_id
+        is_present = found == (content, conditions.grader_version, conditions.seeds.id_of_tests)
+        if is_present and record.is_finished and satisfies(conditions.level, record.run.layers):
+            usable.append(record)
+    for record in usable:
+        if record.judgement.weighting == weighting_of(conditions.assignment):
+            return record
+    return usable[0].changed(judgement=weighed(usable[0].judgement, conditions.assignment)) if usable else None
 
 
 def grade_all(
@@ -123,12 +215,69 @@ def events_in(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[
     """Reads and grades an entry, whose files may be malformed or hostile; runs in a child."""
     try:
         intake = take_in(entry.source, conditions.release, conditions.assignment)
+        yield from events_of(intake, conditions.seeds, grader)
     except IntakeRefusedError as error:
         yield from refusal(error)
-    except IntakeError as error:
+    except (IntakeError, SandboxUnavailableError) as error:  # the latter perhaps since something has ended the zygote
         yield GivenUp(str(error))
+
+
+def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) -> Held | None:
+    """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
+
+    Where the grader failed this time, an earlier result of the same files stays in any case.
+
+    Returns:
+        The change, kept or not; None where there is none.
+    """
+    old = results.kept(entry.key)
+    if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
+        results.keep(entry.key, record)
+        return None
+    change = change_of(old.judgement, record.judgement)
+    if not record.is_finished:
+        print(f"note: {printable(entry.entry)}: {FAILED_THIS_TIME}", file=sys.stderr)
+        return Held(entry, change, has_failed=True) if change else None
+    if change is None or keeps_changes:
+        results.keep(entry.key, record)
     else:
-        try:
-            yield from events_of(intake, conditions.seeds, grader)
-        except SandboxUnavailableError as error:  # perhaps since something has ended the zygote
-            yield GivenUp(str(error))
+        results.wait(entry.key, record)
+    return Held(entry, change, is_kept=keeps_changes) if change else None
+
+
+def change_of(old: Judgement, new: Judgement) -> Change | None:
+    """What is different in the marks of two judgements of one submission; None where nothing is."""
+    before, after = ({part.number: part for part in one.parts} for one in (old, new))
+    parts = []
+    for number in dict.fromkeys((*before, *after)):
+        was, is_now = before.get(number), after.get(number)
+        if _worth(was) != _worth(is_now):
+            title = (is_now or was or new.parts[0]).title
+            old_score, new_score = (None if part is None else part.score for part in (was, is_now))
+            parts.append(PartChange(number, title, old_score, new_score, tuple(_reasons(was, is_now))))
+    if not parts and (old.score, old.max_score) == (new.score, new.max_score):
+        return None
+    return Change(old.score, new.score, tuple(parts))
+
+
+def _worth(part: Part | None) -> tuple[float | None, float] | None:
+    return None if part is None else (part.score, part.points)
+
+
+def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
+    if was is None or is_now is None:
+        yield "a new task" if was is None else "no task any more"
+        return
+    if was.points != is_now.points:
+        yield f"worth {was.points:g} points before, {is_now.points:g} now"
+    before, after = ({test.nodeid: test for test in part.tests} for part in (was, is_now))
+    tests = []
+    for nodeid, test in {**before, **after}.items():
+        old, new = (found[nodeid].state if nodeid in found else "no such test" for found in (before, after))
+        if old != new:
+            tests.append(f"{test.name}: {old} → {new}")
+    yield from tests[:MOST_TESTS]
+    if len(tests) > MOST_TESTS:
+        yield f"and {len(tests) - MOST_TESTS} more tests"
+    if not tests and was.state != is_now.state:
+        yield f"{was.state} → {is_now.state}"

@@ -1,7 +1,7 @@
 """The results of a class: a folder with a sealed record for each submission, of which nobody else can make one.
 
     records/KEY.json    what counts for a submission
-    waiting/KEY.json    another result of the same files, which would change its mark; see `regrading.settle`
+    waiting/KEY.json    another result of the same files, which would change its mark; see `grading.settle`
 
 Each is written in one piece or not at all, so that a process that is killed loses nothing that was finished. What the
 term's secret has not sealed is not read.

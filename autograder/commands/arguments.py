@@ -36,12 +36,10 @@ def shared_options() -> dict[str, dict[str, Any]]:
         release = SKELETON
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
-    book = "write the marks into nbgrader's gradebook too: the folder of its course"
     level = "level of containment (default: auto, the best that works)"
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
         "jobs": {"type": positive, "help": "how many submissions at a time; default: one per core"},
-        "json": {"action": "store_true", "help": "print JSON instead of text"},
         "layout": {"choices": LAYOUTS, "help": "default: recognised from the names"},
         "level": {"default": "auto", "choices": LEVELS, "help": level},
         "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
@@ -49,7 +47,6 @@ def shared_options() -> dict[str, dict[str, Any]]:
         "release": {"type": Path, "default": release, "help": f"the skeleton; default: {release.name}/"},
         "roster": {"type": Path, "metavar": "CSV", "help": roster},
         "seed": {"type": int, "help": seed},
-        "to-nbgrader": {"metavar": "COURSE", "help": book},
     }
 
 

@@ -28,7 +28,7 @@ from ..intake import IntakeError, take_in
 from ..understanding.question import Sheet
 from ..understanding.sitting import NAME, Seat, analyse, n_right, read_answers, read_key, seat, write_key, write_results
 from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser
-from .by_hand import THEN, task_of, who_decides
+from .marks import THEN, task_of, who_decides
 
 SECONDS = 600.0
 """Wall time of one student's sheet, before it is given up: a safety net."""
@@ -49,10 +49,10 @@ def add_commands(commands: Commands) -> None:
         "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
         "submissions --roster roster.csv --output oral",
-        (*RUNNING, *CLASS, "json", "jobs"),
+        (*RUNNING, *CLASS, "jobs"),
     )
     parser.add_argument("submissions", type=Path, nargs="?", help=FOLDER)
-    parser.add_argument("--class", action="store_true", help=argparse.SUPPRESS)  # which it always is
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
     name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)

@@ -18,8 +18,8 @@ from foundation.texts import counted, first_of, printable
 
 from ..classroom.decisions import Decision
 from ..classroom.entries import Roll
+from ..classroom.grading import Held
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
-from ..classroom.regrading import Held
 from ..grading.record import Record, write_json, write_result
 from ..testing.results import State
 from .terminal import containment_of
@@ -29,9 +29,6 @@ Cell = str | float | None
 BYTE_ORDER_MARK = "\ufeff"
 FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 """The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
-REGRADE = "regrade.json"
-MOST_STUDENTS = 20
-"""How many are shown, those whose marks change most; the file has all."""
 
 
 @dataclass(frozen=True)
@@ -232,41 +229,15 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
         lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
-    for one in sorted(held, key=_difference, reverse=True)[:MOST_STUDENTS]:
+    for one in held:
         change = one.change
         lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(change.before)} → {_points(change.after)}")
         for part in change.parts:
             why = f" ({'; '.join(printable(reason, 120) for reason in part.reasons)})" if part.reasons else ""
             lines.append(f"    {part.number} {part.title}: {_points(part.before)} → {_points(part.after)}{why}")
-    if len(held) > MOST_STUDENTS:
-        lines.append(f"  and {len(held) - MOST_STUDENTS} more, in {REGRADE}")
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)
-
-
-def write_regrade(held: Sequence[Held], names: Mapping[str, str], output: Path) -> None:
-    """Writes regrade.json, or removes an earlier one where nothing changes."""
-    if not held:
-        (output / REGRADE).unlink(missing_ok=True)
-        return
-    changes = [
-        {
-            "submission": printable(one.entry.entry),
-            "students": names[one.entry.key],
-            "kept": one.is_kept,
-            "grader_failed": one.has_failed,
-            **asdict(one.change),
-        }
-        for one in held
-    ]
-    write_json(output / REGRADE, changes)
-
-
-def _difference(one: Held) -> float:
-    """By how much a mark changes; one that comes or goes first."""
-    before, after = one.change.before, one.change.after
-    return float("inf") if before is None or after is None else abs(after - before)
 
 
 def _points(score: float | None) -> str:

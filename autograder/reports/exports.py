@@ -21,7 +21,7 @@ from ..classroom.downloads.platforms import CANVAS_FILE
 from ..classroom.marks import PartMark, Result
 from ..grading.record import write_result
 from .class_summary import as_csv, as_score
-from .pages.writing import STUDENTS
+from .pages import STUDENTS
 
 MOST_CHARACTERS = 2_000
 MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive

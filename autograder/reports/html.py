@@ -12,7 +12,7 @@ import jinja2
 
 from foundation.texts import printable
 
-BASE = Path(__file__).parent  # of base.html
+TEMPLATES = Path(__file__).parent / "templates"
 MOST_CHARACTERS = 150
 """Of a line of code."""
 
@@ -23,7 +23,7 @@ def make_environment(templates: Path, **filters: Callable[..., object]) -> jinja
     A page's content security policy names the folder's `style.css` by `style_hash`, and `table.js` by `script_hash`.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([templates, BASE]),
+        loader=jinja2.FileSystemLoader([templates, TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -83,9 +83,7 @@ def read_key(folder: Path) -> dict[int, Seat]:
         rows = json.loads((folder / KEY).read_text(encoding="utf-8"))
         seats = [Seat(**{**row, "kinds": tuple(row["kinds"])}) for row in rows]
     except FileNotFoundError:
-        raise UserError(
-            f"{printable(str(folder))}: no such sitting; draw it first: ask --class --sitting NAME"
-        ) from None
+        raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask --sitting NAME") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
     return {one.seat: one for one in seats}

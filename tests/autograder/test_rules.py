@@ -9,8 +9,8 @@ from torch import nn
 from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import mark_of, results_of
 from autograder.grading.recording import Finished, Found, Recorder
+from autograder.reports.class_page import cases
 from autograder.reports.class_summary import as_class_table
-from autograder.reports.pages.class_page import cases
 from autograder.reports.terminal import as_table
 from autograder.rules import Use, find_internals, find_mentions
 from autograder.sources import read_sources

@@ -10,10 +10,9 @@ import pytest
 
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_class
+from autograder.classroom.grading import Conditions, grade_class
 from autograder.classroom.records import RECORDS, WAITING, Results, hold
-from autograder.classroom.regrading import Conditions
-from autograder.commands import grade_class as command
+from autograder.commands import classes as command
 from autograder.grading.record import Record, write_record
 from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.commands import export_marks
+from autograder.commands import marks as command
 from autograder.grading.recording import TasksJudged
 from autograder.testing.results import State, TaskResult
 from foundation.places import ASSIGNMENT_FILE
@@ -73,7 +73,7 @@ class Judging(StubGrader):
 def grade(tmp_path, use, monkeypatch):
     """Grades a download; the status, and the folder of marks."""
     use(Judging)
-    monkeypatch.setattr(export_marks, "seeds_of_term", lambda root: SEEDS)
+    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
 
     def run(files: dict[str, str], *options: object) -> tuple[int, Path]:
         for name, content in files.items():

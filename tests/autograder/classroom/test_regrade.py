@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import Entry
-from autograder.classroom.regrading import Change, Held, PartChange, change_of
-from autograder.commands import grade_class as command
+from autograder.classroom.grading import change_of
+from autograder.commands import classes as command
 from autograder.grading.recording import Recorder, TasksJudged
 from autograder.grading.submission import refusal
 from autograder.intake import IntakeRefusedError
-from autograder.reports.class_summary import MOST_STUDENTS, REGRADE, as_regrade_table, write_regrade
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.layers import satisfies
 from autograder.testing.results import State, TaskResult
@@ -82,7 +80,7 @@ def test_what_is_refused_or_breaks_intake_is_looked_at_again(folder, output, who
     def broken(*arguments):
         raise KeyError("a bug in intake")
 
-    monkeypatch.setattr("autograder.classroom.regrading.take_in", broken)
+    monkeypatch.setattr("autograder.classroom.grading.content_hash", broken)
     assert who() == EVERYONE and "a bug in intake" in capfd.readouterr().err
 
 
@@ -130,7 +128,7 @@ def changed(tmp_path, old: str, new: str) -> Path:
 
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
     assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 93, "carl": 100}
-    assert grade(version=OTHER) == (0, EVERYONE) and not (output / "regrade.json").exists()
+    assert grade(version=OTHER) == (0, EVERYONE)
     versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
     second()
@@ -141,12 +139,10 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, cap
     assert "    1.2 Scaled dot-product attention: 7 → 14 (attention_1: failed → passed)\n" in shown
     assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
     assert scores(output)["bob"] == 93
-    [change] = json.loads((output / "regrade.json").read_text())
-    assert (change["students"], change["before"], change["after"], change["kept"]) == ("bob", 93, 95, False)
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
     assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 95
     assert "1 mark changed:\n  bob: 93 → 95" in capsys.readouterr().out
-    assert grade(version="1" * 16) == (0, []) and not (output / "regrade.json").exists()
+    assert grade(version="1" * 16) == (0, []) and "changed" not in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -275,24 +271,3 @@ def test_what_the_sandbox_failed_at_is_graded_by_the_next_run(folder, output, us
     stub = use(StubGrader)
     stub.names()
     assert run(folder, output)["anna"].judgement.score == 100 and stub.names() == ["anna"]
-
-
-def held_of(number, before, after, *reasons):
-    entry = Entry(str(number), f"M\udcfcller {number}.zip", Path(str(number)))
-    part = PartChange("1.2", "Attention", before, after, reasons)
-    return Held(entry, Change(before, after, (part,)))
-
-
-def test_of_many_the_largest_changes_come_first(tmp_path):
-    """Also of students whose files have names that are no Unicode."""
-    changes = [held_of(n, 14.0, 13.0, "worth 14 points before, 13 now") for n in range(30)]
-    changes += [held_of(30, 14.0, 4.0, "worth 14 points before, 13 now", "test_x: passed before, failed now")]
-    changes += [held_of(31, None, 4.0, "read by nobody")]
-    names = {one.entry.key: f"student {one.entry.key}" for one in changes}
-    first, *lines = as_regrade_table(changes, names).splitlines()
-    assert first.startswith("32 marks would change")
-    assert lines[0] == "  student 31: no mark → 4"
-    assert lines[2] == "  student 30: 14 → 4" and lines[-1] == f"  and {32 - MOST_STUDENTS} more, in regrade.json"
-    write_regrade(changes, names, tmp_path)
-    found = json.loads((tmp_path / REGRADE).read_text())
-    assert len(found) == 32 and found[31]["submission"] == "M\\udcfcller 31.zip" and found[31]["after"] == 4.0

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_all
-from autograder.classroom.regrading import Conditions
+from autograder.classroom.grading import Conditions, grade_all
 from autograder.grading.record import Record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds

@@ -12,7 +12,7 @@ from autograder.classroom.decisions import decide
 from autograder.classroom.downloads import read_roster
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Results
-from autograder.commands import export_marks as command
+from autograder.commands import marks as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged
 from autograder.grading.seeds import Seeds
@@ -245,9 +245,7 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     assert "1.4 Layer normalisation: A neat solution." in comment
 
 
-def test_an_item_of_the_rubric_is_given_by_hand(marks, run, monkeypatch, capsys):
-    monkeypatch.setattr("autograder.commands.by_hand.seeds_of_term", lambda root: SEEDS)
-
+def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
     def override(item: str) -> int:
         words = f"override bob --task 1.1 --item {item} --why slip --by tina --output".split()
         return main([*words, str(marks)])

@@ -14,8 +14,8 @@ from autograder.classroom.marks import Result, mark_of
 from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.record import Bleu, Diagnosis, ItemScore
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
+from autograder.reports.class_page import understanding_picture
 from autograder.reports.pages import write_pages
-from autograder.reports.pages.pictures import understanding_picture
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 

@@ -22,8 +22,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812  PyTorch's own convention
 
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import grade_all
-from autograder.classroom.regrading import Conditions
+from autograder.classroom.grading import Conditions, grade_all
 from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader

@@ -45,7 +45,7 @@ def ask(tmp_path, monkeypatch, fixed_secret):
 
         monkeypatch.setattr("autograder.commands.ask.open_grader", open_stub)
         monkeypatch.setattr("autograder.understanding.examiner.Examiner", lambda *arguments: examiner)
-        words = ["ask", str(tmp_path / "class"), "--class", "--jobs", "1", "--output", str(tmp_path / "oral")]
+        words = ["ask", str(tmp_path / "class"), "--jobs", "1", "--output", str(tmp_path / "oral")]
         return main([*words, *arguments])
 
     return run

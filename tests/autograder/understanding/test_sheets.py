@@ -83,7 +83,7 @@ def test_questions_are_counted():
 def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
     sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
     monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, {}))
-    assert main(["ask", "class", "--class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
+    assert main(["ask", "class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["Seat 1 · Anna  1 question", "Ben            0 questions (nothing works)"]
     assert (tmp_path / "sitting-noon" / "questions.html").read_text().count("<article") == 1
@@ -96,7 +96,7 @@ def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
     write_submission(folder / "anna", modules=("embedding",))
     write_submission(folder / "ben", ("embedding", "* math.sqrt(self.d_model)", ""), modules=("embedding",))
     (folder / "carl.zip").write_bytes(b"no archive")
-    done = ask(folder, "--class", "--output", tmp_path / "oral", "--jobs", "1")
+    done = ask(folder, "--output", tmp_path / "oral", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert (
@@ -119,7 +119,7 @@ def test_a_class_goes_on_where_one_cannot_be_read(tmp_path):
             ["student", "--hunt", "--sitting", "noon"],
             "--hunt and --sitting are different sheets: leave one of them out",
         ),
-        (["student", "--class", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
+        (["student", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
         (["--sitting", "noon", "--scan", "x.csv"], "sitting-noon: no such sitting; draw it first"),
         (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
     ],

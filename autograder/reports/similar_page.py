@@ -7,10 +7,10 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 
-from ...classroom.entries import Roll
-from ...classroom.similarity import Findings, Pair, Place, Written
-from ..html import CodeLine, Excerpt, code_line
-from .writing import SIMILAR, others_in, pages_of, write_page
+from ..classroom.entries import Roll
+from ..classroom.similarity import Findings, Pair, Place, Written
+from .html import CodeLine, Excerpt, code_line
+from .pages import SIMILAR, others_in, pages_of, write_page
 
 CONTEXT = 2
 """Lines shown around those that are shared."""

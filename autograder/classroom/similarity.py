@@ -1,0 +1,326 @@
+"""Similar submissions of a class: findings for a person, who decides what they mean. No mark depends on them.
+
+    written = read_class(entries, release, assignment)
+    findings = find_matches({entry.key: one for entry, one in written.items()})
+
+Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements that other names,
+another layout and another order leave as they are. Each statement stands for itself; a loop, a condition or a `with` is
+its first line, and what stands in it are statements of their own. Names that the author chose are blank, those of
+libraries, builtins and the contract stay: `h = torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings,
+annotations, imports, and what was handed out do not count.
+
+A statement weighs ln((n + 1) / holders): what many of a class of n have weighs little, and what more than half of it
+has is common knowledge and weighs nothing. What two submissions share is compared with all that the smaller of the two
+has, so that a copy cannot be thinned by code that is added to it. Mistakes in translations are compared likewise.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from foundation.assignment_file import Assignment
+from foundation.assignment_tables import Contract
+from foundation.child_processes import Ended, ask_forked
+
+from ..intake import Intake, IntakeError, take_in
+from ..intake.modules import read_release
+from ..scoring import ScoringError, parse_translations, undo_bpe
+from ..sources import Sources, parse
+from .entries import Entry
+
+ALIKE = 0.8
+"""Pairs that share at least so much are listed: by `python -m benchmarks similarity` copies in disguise share 0.87 and
+more, independent solutions up to 0.79."""
+SAME_MISTAKES = 0.5
+"""Likewise of the mistakes in translations, of which models with different seeds share a fifth."""
+COMMON, FEW = 0.5, 4
+"""What more than this share of a class has is common knowledge, but not what so few have."""
+LEAST = 40.0
+"""Weight of what a submission has, below which equal parts may be luck; an ordinary one has 150."""
+MOST_PAIRS = 200
+SECONDS = 30.0
+"""Wall time of a child that reads a submission; a large one takes a tenth of a second."""
+OTHER = "other code"
+"""Of a module: what belongs to none of the contract's components, such as helpers."""
+BLANK = "_"
+BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
+PYTHONS = frozenset(dir(builtins)) | {"self"}
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A statement where it was found."""
+
+    component: str  # "layers.LayerNorm", or "layers: other code"
+    text: int  # equal for equal statements
+    module: str
+    lines: tuple[int, ...]
+
+
+@dataclass
+class Written:
+    """What a student wrote."""
+
+    statements: list[Found] = field(default_factory=list)
+    texts: dict[str, list[str]] = field(default_factory=dict)  # the lines of each module that the submission brings
+    places: dict[str, list[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
+    problem: str = ""  # why nothing can be compared, or ""
+    mistakes: frozenset[int] = frozenset()  # half lines of its translations that are not the references'
+
+
+def found_in(sources: Sources, contract: Contract) -> Iterator[Found]:
+    """The statements of some modules; those that are not Python have none."""
+    for module, (_, text) in sorted(sources.items()):
+        tree = parse(text)
+        if not isinstance(tree, ast.Module):
+            continue
+        components = contract.modules.get(module, ())
+        blanking = Blanking(tree, {*components, *contract.methods})
+        for top in tree.body:
+            name = top.name if isinstance(top, Definition) else ""
+            component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
+            for node in ast.walk(blanking.visit(top) or ast.Pass()):
+                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
+                    parts = {field: value for field, value in ast.iter_fields(node) if field not in BLOCKS}
+                    yield Found(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
+
+
+def handed_out(release: Path, contract: Contract) -> frozenset[int]:
+    """The statements that were handed out; what a student has renamed there is still given."""
+    return frozenset(one.text for one in found_in(read_release(release, contract), contract))
+
+
+def written_in(intake: Intake, contract: Contract, given: frozenset[int]) -> Written:
+    """The statements of a submission, without those that were handed out."""
+    submitted = {module: intake.sources[module] for module in intake.submitted}
+    statements = [one for one in found_in(submitted, contract) if one.text not in given]
+    texts = {module: text.split("\n") for module, (_, text) in submitted.items()}
+    return Written(statements, texts, {module: one for module, one in intake.origins.items() if module in texts})
+
+
+def read_class(
+    entries: Sequence[Entry],
+    release: Path,
+    assignment: Assignment,
+    references: Sequence[str] = (),
+    n_children: int = 1,
+    show_progress: bool = False,
+) -> Mapping[Entry, Written]:
+    """What each student wrote, read in children: whatever is wrong with a submission stops no other.
+
+    Without references of the test split, translations are not compared.
+    """
+    given = handed_out(release, assignment.contract)
+
+    def read(entry: Entry) -> Written:
+        try:
+            intake = take_in(entry.source, release, assignment)
+            written = written_in(intake, assignment.contract, given)
+        except IntakeError as error:
+            return Written(problem=error.reason)
+        except RecursionError:
+            return Written(problem="its code is nested too deeply to be compared")
+        written.mistakes = mistakes_in(intake.translations, references)
+        return written
+
+    found: dict[Entry, Written] = {}
+    with tqdm(desc="reading", unit="submission", total=len(entries), disable=not show_progress) as bar:
+        for entry, answer in ask_forked(entries, read, SECONDS, n_children):
+            if isinstance(answer, Ended):
+                answer = Written(problem=answer.reason or "nothing came back")
+            found[entry] = answer
+            bar.update()
+    return found
+
+
+def mistakes_in(content: bytes | None, references: Sequence[str]) -> frozenset[int]:
+    """Numbers for half lines that are not the references', so that one changed word hides only half of a line."""
+    if content is None or not references:
+        return frozenset()
+    try:
+        lines = parse_translations(content, "translations.txt", expected=len(references))
+    except ScoringError:
+        return frozenset()
+    right = {half for place, line in enumerate(references) for half in halves_of(place, line)}
+    return frozenset(half for place, line in enumerate(lines) for half in halves_of(place, line)) - right
+
+
+def halves_of(place: int, line: str) -> tuple[int, int]:
+    """A number for the first and one for the second half of a line's words; punctuation does not count."""
+    words = [word for word in undo_bpe(line).split() if any(map(str.isalnum, word))]
+    middle = (len(words) + 1) // 2
+    return number_of(f"{place} first {words[:middle]}"), number_of(f"{place} second {words[middle:]}")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Lines of a module of one submission."""
+
+    module: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """What two submissions share in a component."""
+
+    component: str  # of the contract, or "layers: other code"
+    left: tuple[Place, ...]  # the places in the first submission, by module
+    right: tuple[Place, ...]  # in the second one
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that share much."""
+
+    left: str  # the key of the first one
+    right: str  # of the second one
+    share: float  # of what the smaller of the two has
+    matches: tuple[Match, ...] = ()  # the one with most lines first; none for translations
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a comparison of a class has found."""
+
+    compared: tuple[str, ...]  # the keys of the submissions that were compared
+    pairs: tuple[Pair, ...]  # those that are listed, the most alike first
+    unread: Mapping[str, str]  # reasons by key, of submissions that could not be compared
+    translations: int  # how many files of translations were compared
+    same_translations: tuple[tuple[str, ...], ...]  # keys of those that share their mistakes, the largest group first
+
+
+def find_matches(written: Mapping[str, Written]) -> Findings:
+    """Compares what the students of a class wrote, by the submission's key."""
+    read = {key: one for key, one in written.items() if not one.problem}
+    texts = {key: {one.text for one in own.statements} for key, own in read.items()}
+    telling = holders_of(texts.values())
+    pairs = []
+    for left, right, share in alike(texts, ALIKE)[:MOST_PAIRS]:
+        shared = texts[left] & texts[right] & telling.keys()
+        pairs.append(Pair(left, right, share, matches_of(read[left].statements, read[right].statements, shared)))
+    unread = {key: one.problem for key, one in written.items() if one.problem}
+    mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
+    same = connected((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
+    return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same)
+
+
+def alike(sets: Mapping[str, AbstractSet[int]], least: float) -> list[tuple[str, str, float]]:
+    """Pairs of keys that share at least so much, with the share, the most alike first."""
+    keys = list(sets)
+    shares = shares_of(sets.values())
+    rows, columns = np.nonzero(np.triu(shares >= least, 1))
+    found = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
+    return sorted(found, key=lambda pair: (-pair[2], pair[:2]))
+
+
+def holders_of(sets: Collection[AbstractSet[int]]) -> dict[int, list[int]]:
+    """The numbers of the submissions that have it, for whatever is not common knowledge in a class."""
+    holders: dict[int, list[int]] = {}
+    for number, own in enumerate(sets):
+        for one in own:
+            holders.setdefault(one, []).append(number)
+    return {one: numbers for one, numbers in holders.items() if len(numbers) <= max(FEW, COMMON * len(sets))}
+
+
+def shares_of(sets: Collection[AbstractSet[int]]) -> NDArray[np.float64]:
+    """How much each pair has in common, of what the smaller of the two has."""
+    shared = np.zeros((len(sets), len(sets)))
+    for numbers in holders_of(sets).values():
+        shared[np.ix_(numbers, numbers)] += np.log((len(sets) + 1) / len(numbers))
+    weights = np.diag(shared)
+    shares: NDArray[np.float64] = shared / np.minimum.outer(weights, weights).clip(LEAST)
+    return shares
+
+
+def matches_of(left: Iterable[Found], right: Iterable[Found], shared: AbstractSet[int]) -> tuple[Match, ...]:
+    """Where two submissions have the same statements, by component."""
+    ours, theirs = places_of(left, shared), places_of(right, shared)
+    found = [Match(component, ours[component], theirs[component]) for component in ours.keys() & theirs.keys()]
+    return tuple(sorted(found, key=lambda one: (-sum(len(place.lines) for place in one.left), one.component)))
+
+
+def places_of(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[str, tuple[Place, ...]]:
+    """Where the shared statements stand, by component and module."""
+    lines: dict[str, dict[str, set[int]]] = {}
+    for one in statements:
+        if one.text in shared:
+            lines.setdefault(one.component, {}).setdefault(one.module, set()).update(one.lines)
+    return {
+        component: tuple(Place(module, tuple(sorted(own))) for module, own in sorted(by_module.items()))
+        for component, by_module in lines.items()
+    }
+
+
+def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """What pairs connect, perhaps through others: each group in order, the largest one first."""
+    group_of: dict[str, set[str]] = {}
+    for left, right in pairs:
+        joined = group_of.get(left, {left}) | group_of.get(right, {right})
+        group_of.update(dict.fromkeys(joined, joined))
+    groups = {tuple(sorted(group)) for group in group_of.values()}
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
+
+
+def lines_of(node: ast.stmt) -> tuple[int, ...]:
+    """The lines of a statement without those of its blocks."""
+    blocks = [one for field in BLOCKS for one in getattr(node, field, [])]
+    end = min((one.lineno for one in blocks if isinstance(one, ast.stmt)), default=(node.end_lineno or node.lineno) + 1)
+    return tuple(range(node.lineno, max(end, node.lineno + 1)))
+
+
+def number_of(text: str) -> int:
+    """A number of 63 bits, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
+
+
+class Blanking(ast.NodeTransformer):
+    """Takes out of a tree what its author chose freely."""
+
+    def __init__(self, tree: ast.Module, fixed: Collection[str]) -> None:
+        """Finds what the module imports: local names, and the last part of what they stand for."""
+        self.known = {name: name for name in PYTHONS.union(fixed)}
+        self.imported: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for alias in node.names:
+                    local = alias.asname or alias.name.partition(".")[0]
+                    self.imported[local] = alias.name.rpartition(".")[2] if alias.asname else local
+        self.known |= self.imported
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  ast's names, here and below
+        """A name of a library stays."""
+        return ast.Name(self.known.get(node.id, BLANK))
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """Parameters of a lambda or a function."""
+        return ast.arg(BLANK)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+        """`torch.nn.functional.relu` as `relu`, `self.first` as `self._`; a method of a tensor stays."""
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self.imported:
+            return ast.Name(node.attr)
+        name = BLANK if isinstance(node.value, ast.Name) and node.value.id == "self" else node.attr
+        return ast.Attribute(self.visit(node.value), name)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:  # noqa: N802
+        """An assignment without its annotation."""
+        self.generic_visit(node)
+        return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else None

@@ -1,0 +1,240 @@
+"""`python -m autograder list-class`, `grade-class`, `similar`: what is done with a platform's download."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_tables import LatePolicy
+from foundation.child_processes import usable_cores
+from foundation.places import ROOT
+from foundation.texts import counted, first_of, printable
+from foundation.whole_files import check_folder
+
+from ..classroom.decisions import Decisions, decisions_in
+from ..classroom.downloads import LAYOUTS
+from ..classroom.entries import Entry, Roll, list_class, take_class, write_roll
+from ..classroom.grading import Conditions, grade_class
+from ..classroom.marks import Result, results_of
+from ..classroom.records import RECORDS, WAITING, Results, hold
+from ..classroom.similarity import Findings, find_matches, read_class
+from ..diagnosis.catalogue import faults_of
+from ..grading.record import write_json
+from ..grading.seeds import seeds_of_term
+from ..intake import IntakeError, take_in
+from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
+from ..reports.gradebook import STUDENT, Gradebook
+from ..reports.pages import write_pages
+from ..reports.similar_page import write_similar_page
+from ..scoring import read_references
+from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
+
+MOST_PAIRS = 10
+"""Similar pairs on the terminal."""
+
+
+def add_commands(commands: Commands) -> None:
+    """The commands and their flags."""
+    parser = add_parser(
+        commands,
+        "list-class",
+        list_download,
+        "list the submissions in a platform's download",
+        "List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
+        "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
+        "entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
+        "submissions --roster roster.csv",
+        (*CLASS, "assignment"),
+    )
+    parser.add_argument("folder", type=Path, help=FOLDER)
+
+    parser = add_parser(
+        commands,
+        "grade-class",
+        grade,
+        "grade a class",
+        "Grade a platform's download, as `list-class` reads it: for each student, the submission that "
+        "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
+        "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
+        "regrades what has changed: a submission, the assignment, the grader. If that would change the mark of the "
+        "same files, it shows whose mark, by how much and because of which test, and keeps the earlier mark until you "
+        "add --keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
+        "marks wait for --keep, or a person has to decide who handed in a submission.",
+        "submissions --roster roster.csv --output marks",
+        (*GRADING, *CLASS, "output", "jobs"),
+    )
+    parser.add_argument("folder", type=Path, help=FOLDER)
+    parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
+    parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
+    book = "write the marks into nbgrader's gradebook too: the folder of its course"
+    parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
+
+    parser = add_parser(
+        commands,
+        "similar",
+        similar,
+        "find submissions that have much in common",
+        "Compare what the students of a class wrote: given code and common answers do not count; other names, order "
+        "and layout make no difference. Mistakes in translations are compared, too. "
+        "Writes similar.html, with both places side by side, and similar.json. These are findings for a person to "
+        "judge; no mark depends on them. No submitted code is run. The exit status is 0 whatever is found.",
+        "submissions --roster roster.csv --output marks",
+        (*CLASS, "output", "jobs", "assignment", "references", "release"),
+    )
+    parser.add_argument("folder", type=Path, help=FOLDER)
+
+
+def list_download(options: argparse.Namespace) -> int:
+    """Lists a class; the exit status."""
+    assignment = read_assignment(options.assignment)
+    roll, entries = list_class(options.folder, assignment, options.roster, options.layout)
+    print("\n".join(roll_as_text(roll, entries, assignment.late)))
+    is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
+    return int(is_undated or bool(roll.to_decide))
+
+
+def roll_as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None) -> list[str]:
+    """The list for people."""
+    count = counted(len(entries), "submission")
+    if roll.has_roster:
+        count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
+    lines = [f"{roll.folder}: {LAYOUTS[roll.layout].title}", count, ""]
+    width = max((len(printable(one.entry, 60)) for one in entries), default=0)
+    lines += [f"  {printable(one.entry, 60):<{width}}  {details(one, policy)}".rstrip() for one in entries]
+    sections = {
+        "for you to decide": [f"{what}: {why}" for what, why in roll.to_decide],
+        "nothing handed in": [member.called for member in roll.missing],
+        "left out": [f"{one.entry}: {one.reason}" for one in roll.left_out if not one.needs_decision],
+    }
+    for heading, told in sections.items():
+        if told:
+            lines += ["", f"{heading}:", *(f"  {printable(one, 160)}" for one in told)]
+    return lines
+
+
+def details(entry: Entry, policy: LatePolicy | None) -> str:
+    """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
+    texts, member = [", ".join(one.name for one in entry.members)], entry.members[0]
+    texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
+    texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
+    days = policy.days_late(member.submitted) if policy and member.submitted else None
+    texts += [f"{counted(days, 'day')} late"] if days else ["late"] if member.is_late and days is None else []
+    return "; ".join(printable(text, 120) for text in texts)
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Grades all submissions of a class; the exit status."""
+    check_folder(options.output)
+    check_references(options.references)
+    assignment = read_assignment(options.assignment)
+    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
+    in_book = ids_in_nbgrader(roll) if book else {}
+    conditions = Conditions(
+        assignment,
+        options.release,
+        options.references,
+        version_of(options, assignment),
+        seeds_of_term(ROOT, options.seed),
+        level=options.level,
+        n_children=options.jobs or usable_cores(),
+        show_progress=sys.stderr.isatty(),
+    )
+    with hold(options.output, RECORDS, WAITING):
+        if book:
+            book.reset(in_book.values())  # so that the marks of an earlier run no longer count
+        stored = Results(options.output, conditions.seeds)
+        held = grade_class(entries, conditions, stored, options.again, options.keep)
+        records = stored.records(entry.key for entry in entries)
+        decisions = decisions_in(options.output)
+    note_strangers(decisions, roll)
+    results = results_of(roll, records, decisions, assignment.late)
+    write_roll(roll, options.output)
+    write_summary(roll, results, options.output)
+    write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
+    if book:
+        write_marks(book, in_book, entries, results, options.release, assignment)
+    print(as_class_table(roll, results))
+    print(f"\nlook at it in a browser: {options.output / 'class.html'}")
+    print(f"records, pages of students, summary.csv, summary.json: {options.output}")
+    if held:
+        print(f"\n{as_regrade_table(held, roll.names())}")
+    waits = any(not one.is_kept for one in held)
+    return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
+
+
+def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
+    """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
+    strangers = sorted(decisions.keys() - {member.id for member in roll.members})
+    if strangers:
+        shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
+        print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
+
+
+def ids_in_nbgrader(roll: Roll) -> dict[str, str]:
+    """The students' ids in nbgrader, by the id here; says who can have none."""
+    ids = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
+    for one in (one for one in ids.values() if not STUDENT.fullmatch(one)):
+        print(f"note: not in the gradebook: {printable(one, 60)} is no student's id in nbgrader", file=sys.stderr)
+    return {student: one for student, one in ids.items() if STUDENT.fullmatch(one)}
+
+
+def write_marks(
+    book: Gradebook,
+    in_book: Mapping[str, str],
+    entries: Sequence[Entry],
+    results: Sequence[Result],
+    release: Path,
+    assignment: Assignment,
+) -> None:
+    """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
+    sources = {entry.key: entry.source for entry in entries}
+    for result in results:
+        if result.member.id in in_book and result.record and result.mark:
+            try:
+                intake = take_in(sources[result.member.key], release, assignment)
+            except IntakeError:
+                intake = None
+            scores = {one.part.number: one.score for one in result.mark.parts}
+            book.write(in_book[result.member.id], result.record, intake, scores)
+
+
+def similar(options: argparse.Namespace) -> int:
+    """Compares a class; the exit status."""
+    check_folder(options.output)
+    check_references(options.references)
+    assignment = read_assignment(options.assignment)
+    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    references = read_references(options.references) if options.references.exists() else []
+    jobs = options.jobs or usable_cores()
+    read = read_class(entries, options.release, assignment, references, jobs, sys.stderr.isatty())
+    written = {entry.key: read[entry] for entry in entries}
+    findings = find_matches(written)
+    write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
+    write_similar_page(findings, roll, written, assignment, options.output)
+    print("\n".join(findings_as_text(findings, roll)))
+    print(f"\nlook at them side by side in a browser: {options.output / 'similar.html'}")
+    return 0
+
+
+def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
+    """The findings for people."""
+    names = {key: printable(name, 60) for key, name in roll.names().items()}
+    n_pairs = len(findings.pairs)
+    pairs = counted(n_pairs, "pair") if n_pairs else "no pairs"
+    lines = [f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at"]
+    for pair in findings.pairs[:MOST_PAIRS]:
+        lines.append(f"  {names[pair.left]} and {names[pair.right]}: {pair.share:.0%} in common")
+        lines.append(f"      {first_of([one.component for one in pair.matches], 3)}")
+    if n_pairs > MOST_PAIRS:
+        lines.append(f"  … and {n_pairs - MOST_PAIRS} more")
+    for keys in findings.same_translations[:MOST_PAIRS]:
+        same = first_of([names[key] for key in keys], MOST_NAMES)
+        lines.append(f"  translations with the same mistakes: {same}")
+    if findings.unread:
+        lines += ["not compared:", *(f"  {names[key]}: {printable(why, 160)}" for key, why in findings.unread.items())]
+    return lines

@@ -1,0 +1,145 @@
+"""Web pages of a graded class: one for the staff, one for each student. Each file is complete in itself.
+
+Submissions decide on texts in them: everything is escaped, and a content security policy forbids the browser to load
+or run anything but the page's own style and script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+
+from foundation.assignment_file import Assignment
+from foundation.texts import counted
+from foundation.whole_files import write_whole
+
+from ..classroom.entries import Roll
+from ..classroom.marks import Result
+from ..diagnosis.catalogue import Fault
+from ..grading.record import Part, Record
+from ..testing.results import State
+from .class_page import bleu_picture, class_view, roll_view
+from .class_summary import records_of
+from .html import TEMPLATES, make_environment
+from .terminal import details_of
+
+STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
+
+
+def write_pages(
+    roll: Roll, results: Sequence[Result], assignment: Assignment, catalogue: Mapping[str, Fault], output: Path
+) -> None:
+    """Writes `class.html`, and `students/KEY.html` for each submission; at least one has been graded."""
+    records = records_of(results)
+    shared = {key: [result for result in results if result.member.key == key] for key in records}
+    names = roll.names()
+    late = {result.member.key for result in results if result.is_late}
+    (output / STUDENTS).mkdir(exist_ok=True)
+    for key, record in records.items():
+        view = student_view(record, assignment, shared[key])
+        write_page("student.html", output / STUDENTS / f"{key}.html", view, name=names[key], is_late=key in late)
+    graded = {key: {"name": names[key], "record": record, "is_late": key in late} for key, record in records.items()}
+    view = {**class_view(records, shared, assignment, catalogue), **roll_view(roll)}
+    write_page("class.html", output / CLASS, view, graded=graded, pages=pages_of(records, output), **others_in(output))
+
+
+def write_page(template: str, path: Path, view: Mapping[str, object], **more: object) -> None:
+    """Writes what a template makes of a view, whole or not at all."""
+    write_whole(path, environment().get_template(template).render(view, **more))
+
+
+def pages_of(keys: Iterable[str], output: Path) -> dict[str, str]:
+    """Links to the students' pages that there are, by the submission's key."""
+    return {key: f"{STUDENTS}/{quote(key)}.html" for key in keys if (output / STUDENTS / f"{key}.html").is_file()}
+
+
+def others_in(output: Path) -> dict[str, bool]:
+    """Which pages of the class there are to link to."""
+    pages = {"class": CLASS, "similar": SIMILAR}
+    return {f"has_{name}_page": (output / file).is_file() for name, file in pages.items()}
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The templates of these pages."""
+    return make_environment(TEMPLATES, points=lambda value: f"{value:.2f}".rstrip("0").rstrip("."))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task as a student's page shows it, with the texts of the grader, and what people have decided and said.
+
+    What was lost is open, what passed only after a click. There is no score where there is none yet, or where partners
+    have different ones, which are in `said`.
+    """
+
+    part: Part
+    state: str
+    is_open: bool
+    n_passed: int
+    details: list[str]
+    said: tuple[str, ...] = ()
+    score: float | None = None
+
+
+def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
+    """What the template `student.html` shows of a record, and of the students who share it."""
+    judgement = record.judgement
+    scores = [(result.member.name, result.score) for result in results]
+    return {
+        "title": assignment.title,
+        "record": record,
+        "judgement": judgement,
+        "written": {task.number for task in assignment.tasks if task.written},
+        "tasks": [task_of(part, results, bool(judgement.refusal)) for part in judgement.parts],
+        # with names only where those who share the submission have different ones
+        "scores": scores if len({score for _, score in scores}) > 1 else [("", scores[0][1])],
+        "said": [line for result in results for line in said_of(result, len(results) > 1)],
+        **bleu_picture({"": record}, assignment),
+    }
+
+
+def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
+    """The task of a part; of a submission that was refused as a whole, a note says why, once."""
+    marks = [(result, one) for result in results if result.mark for one in result.mark.parts]
+    marks = [(result, one) for result, one in marks if one.part.number == part.number]
+    said = []
+    for result, one in marks:
+        name = f"{result.member.name}: " if len(results) > 1 else ""
+        if one.by_hand:
+            said.append(f"{name}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
+        if one.comment:
+            said.append(f"{name}{one.comment.text}")
+    scores = {one.score for _, one in marks}
+    is_lost = part.state is not State.PASSED and not part.extension and not is_refused
+    is_decided = marks and not part.state.has_mark and all(one.by_hand for _, one in marks)
+    return Task(
+        part,
+        state="by hand" if is_decided else part.state.value,
+        is_open=bool(said) or is_lost or part.state is State.NEEDS_READER,
+        n_passed=sum(test.state is State.PASSED for test in part.tests),
+        details=details_of(part),
+        said=tuple(said),
+        score=scores.pop() if len(scores) == 1 else None,
+    )
+
+
+def said_of(result: Result, is_named: bool) -> list[str]:
+    """What lateness costs a student, and what people have said about the whole, a line each."""
+    if result.mark is None:
+        return []
+    late, lines = result.mark.lateness, []
+    if late.unknown:
+        when = "Handed in late" if result.member.is_late else "It is not known when this was handed in"
+        lines.append(f"{when}; what that costs is not decided yet.")
+    if late.days:
+        earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")
+        lines.append(f"{counted(late.days, 'day')} late: {late.percent:g}% of the {earned} earned is taken off.")
+    lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
+    lines += [result.mark.comment.text] if result.mark.comment else []
+    return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
