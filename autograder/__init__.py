@@ -5,14 +5,13 @@ A submission passes through the packages in this order:
     intake/      from a path to its modules              grading/     one submission: run, marks, record
     sandbox/     where submitted code runs               classroom/   a folder of submissions
     testing/     runs component tests                    scoring/     BLEU, intervals, thresholds
-    assignment/  this assignment's tests and faults      diagnosis/   names the misconception behind a failure
-    understanding/  questions for students about their own code
+    assignment/  this assignment's tests and faults      understanding/  questions for students about their own code
     commands/    what each command does                  reports/     terminal, class, Gradescope, nbgrader
     __main__.py          the command line
     rules.py             names that a person should know of, found in its text
-    sources.py           the Python text of a submission, read and parsed
-    adapters.py          submissions with files and names of their own
-    assignment_code.py, assignment_parts.py  the engine's one way to the assignment, and what its parts offer
+    sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
+    catalogue.py         misconceptions: known faults as patches of the reference
+    assignment_code.py   the engine's one way to the assignment's code, and what it offers
 
 Students get what their tests need of it.
 """

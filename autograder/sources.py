@@ -2,6 +2,15 @@
 
 Nothing here runs them. A module that cannot be read is refused with the reason. Students get this file with the tests,
 intake they do not.
+
+A course that has a model with names and files of its own hands in its modules as they are, and `adapters.py` beside
+them: a function, or a class, for each component that is to be judged. It has the component's name and takes the
+contract's arguments, which tests may pass by name:
+
+    def MultiHeadedAttention(d_model, n_heads):
+        return mine.AttentionBlock(dim=d_model, heads=n_heads)      # an nn.Module with the contract's forward
+
+What it does not offer is as it was handed out.
 """
 
 import ast
@@ -13,6 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 from foundation.texts import line_of, printable
 
@@ -29,6 +39,7 @@ Token = tuple[str, str, int]
 FREE_F_STRINGS = (3, 12)
 """The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
 SHOWN_NAME = 120
+ADAPTERS = "adapters"
 
 
 class IntakeError(UserError):
@@ -203,3 +214,27 @@ def newer_f_string(tokens: Iterable[Token]) -> tuple[str, int]:
 def is_newer(version: Version) -> bool:
     """Whether this Python is newer than the one that grades, so that there is something to check."""
     return sys.version_info[:2] > version
+
+
+def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:
+    """The modules, where each of the contract's takes from `adapters` the components that stand there."""
+    adapted = dict(sources)
+    tree = parse(sources[ADAPTERS][1]) if ADAPTERS in sources else None
+    names = {name for statement in getattr(tree, "body", ()) for name in _bound_by(statement)}
+    for module, components in contract.modules.items():
+        if module in sources and (offered := [name for name in components if name in names]):
+            path, text = sources[module]
+            adapted[module] = (path, f"{text.rstrip()}\n\nfrom .{ADAPTERS} import {', '.join(offered)}\n")
+    return adapted
+
+
+def _bound_by(statement: ast.stmt) -> list[str]:
+    """The names that a statement at the top level gives to functions, classes, imports and other values."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name for alias in names]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    return []

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from autograder.diagnosis.catalogue import Fault, apply, faults_of
+from autograder.catalogue import Fault, apply, faults_of
 from autograder.sources import Sources, read_modules, read_sources
 from autograder.testing.results import judge_task
 from foundation.assignment_file import Task, read_assignment

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.assignment_parts import Cell, read_cells
+from autograder.assignment_code import Cell, read_cells
 from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract

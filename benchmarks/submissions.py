@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
-from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.catalogue import apply, read_catalogue
 from autograder.sources import Sources, read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON

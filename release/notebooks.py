@@ -47,7 +47,7 @@ CONFIG = "nbgrader_config.py"
 HANDOUT = "handout.md"
 SUPPORT = "support"  # the folder beside notebooks with what they import
 PREDICTIONS = "predictions.json"
-_IN_NOTEBOOK = f"{GRADER}/testing/notebook/__init__.py"
+_IN_NOTEBOOK = f"{GRADER}/testing/notebook.py"
 
 STUB = "raise NotImplementedError()"
 """What nbgrader puts in place of every solution."""

@@ -206,7 +206,7 @@ def misconceptions_fit(workspace: Workspace) -> list[str]:
     if not (workspace.release.assignment.folder / MISCONCEPTIONS).is_dir():
         return []
     reference = str(workspace.project.reference.resolve())
-    done = run_python(["-m", "autograder.diagnosis", reference], workspace.project.root)
+    done = run_python(["-m", "autograder.catalogue", reference], workspace.project.root)
     if done.returncode not in (0, 1):
         return [ending_of(done)]
     return done.stdout.splitlines() if done.returncode else []

@@ -12,15 +12,16 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from autograder.assignment_parts import layouts_of
-from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
-from autograder.diagnosis.explaining import known_faults, name
+from autograder.assignment_code import layouts_of
+from autograder.catalogue import Fault, apply, read_catalogue
+from autograder.grading.explaining import known_faults, name
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.sources import read_sources
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.hints import SEED, pattern_of
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 
 ENOUGH = 0.7
 """The share of the faults that must be recognised: where parameters have another order, numbers differ."""
@@ -56,13 +57,13 @@ def prove_diagnosis(
     """Returns 0 where enough faults are recognised, 1 where not.
 
     Raises:
-        CatalogueError: where there are no such faults.
+        UserError: where there are no such faults.
     """
     whole = read_assignment(assignment)
     faults = [f for f in read_catalogue(assignment=whole) if fault in f.id and task in (None, f.task)]
     faults = faults[start % every :: every]
     if not faults:
-        raise CatalogueError("nothing matches --task and --fault")
+        raise UserError("nothing matches --task and --fault")
     layouts = list(layouts_of(whole))
     with Zygote(whole) as zygote:
         rows = [*tqdm(recognise(faults, layouts, whole, reference, zygote), total=len(faults) * len(layouts))]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.diagnosis.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
+from autograder.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
 from autograder.sources import read_sources
 from autograder.testing.hints import SEED, Known, Pattern, fitting, pattern_of
 from foundation.assignment_file import Assignment, read_assignment

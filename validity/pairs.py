@@ -6,10 +6,11 @@ import random
 from collections.abc import Iterator
 from itertools import combinations, islice
 
-from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, faults_of
+from autograder.catalogue import Fault, apply, faults_of
 from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, judge_task
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON
 
 from .run_tests import Version, run_versions
@@ -59,7 +60,7 @@ def draw(assignment: Assignment, reference: Sources, seed: int) -> Iterator[tupl
     for first, second in possible:
         try:
             yield (first, second), apply(second, apply(first, reference))
-        except (CatalogueError, SyntaxError):  # the first has changed what the second looks for
+        except (UserError, SyntaxError):  # the first has changed what the second looks for
             continue
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.diagnosis.catalogue import CatalogueError, Fault, apply, read_catalogue
+from autograder.catalogue import Fault, apply, read_catalogue
 from autograder.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 
 from .report import as_text, write_pages
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
@@ -44,7 +45,7 @@ def prove(
     """Runs whatever the options ask for, prints the report, and writes the pages; 0 where the proof holds, 1 otherwise.
 
     Raises:
-        CatalogueError: naming the fault that cannot be used.
+        UserError: naming the fault that cannot be used.
         VariantError: naming the variant that cannot be used.
         CollectionError: where the tests cannot be collected.
     """
@@ -60,7 +61,7 @@ def prove(
         known = read_variants(variants or judged.folder / "proof" / "variants", sources, judged.contract)
         correct = choose_variants(known, component, fault, every, start)
     if not faults and not correct:
-        raise CatalogueError("nothing matches --component and --fault")
+        raise UserError("nothing matches --component and --fault")
     proof = run_proof(judged, sources, faults, correct, seeds, variant_seeds or seeds, tests, jobs)
     if output is not None:
         write_pages(proof, output)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from autograder.assignment_parts import understanding_of
+from autograder.assignment_code import understanding_of
 from autograder.intake import Intake
 from autograder.sources import Sources
 from autograder.testing.case import Case

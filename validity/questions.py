@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from autograder.diagnosis.catalogue import apply, read_catalogue
+from autograder.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in

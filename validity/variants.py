@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment_parts import Cell, read_cells
+from autograder.assignment_code import Cell, read_cells
 from autograder.sources import Sources
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError

@@ -15,6 +15,7 @@ from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
+from ..catalogue import faults_of
 from ..classroom.decisions import Decisions, decisions_in
 from ..classroom.downloads import LAYOUTS
 from ..classroom.entries import Entry, Roll, list_class, take_class, write_roll
@@ -22,7 +23,6 @@ from ..classroom.grading import Conditions, grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.records import RECORDS, WAITING, Results, hold
 from ..classroom.similarity import Findings, find_matches, read_class
-from ..diagnosis.catalogue import faults_of
 from ..grading.record import write_json
 from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in

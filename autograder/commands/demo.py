@@ -18,7 +18,7 @@ from foundation.command_line import UserError, positive
 from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
 from foundation.whole_files import make_folder
 
-from ..diagnosis.catalogue import apply, faults_of
+from ..catalogue import apply, faults_of
 from ..reports.exports import as_zip
 from ..scoring import read_references, undo_bpe
 from ..sources import read_modules

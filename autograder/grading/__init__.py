@@ -4,7 +4,7 @@
     judging.py      judges, and yields events             record.py      the record, as JSON too
     own_tests.py    what students' own tests find         seeds.py       where random inputs come from
     made_code.py    what these are tried on; boxes of bug hunts
-    grader_version.py  when a record is out of date
+    explaining.py   what a student is told about a failure   grader_version.py  when a record is out of date
 
 Only `judging` (with `own_tests`) needs PyTorch; `submission` imports it once the zygote runs.
 """

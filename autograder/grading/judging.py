@@ -18,7 +18,6 @@ from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
-from ..diagnosis.explaining import find_misconceptions
 from ..intake import TRANSLATIONS, Intake
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
@@ -26,6 +25,7 @@ from ..sandbox.zygote import Zygote, living
 from ..scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
+from .explaining import find_misconceptions
 from .own_tests import judge_own_tests
 from .record import Bleu
 from .recording import Contained, Event, Finished, Found, Noted, TasksJudged

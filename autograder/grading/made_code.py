@@ -31,8 +31,8 @@ from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 from foundation.term_secret import term_secret
 
-from ..assignment_parts import read_cells
-from ..diagnosis.catalogue import Edit, Fault, apply, faults_of
+from ..assignment_code import read_cells
+from ..catalogue import Edit, Fault, apply, faults_of
 from ..sources import Sources, read_modules
 from ..testing.hunts import Hunt, Hunts, defined, key_to, lock
 

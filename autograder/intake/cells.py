@@ -72,18 +72,11 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
         raise RefusedError(f"a notebook of more than {MAX_VALUES:,} values; clear its output and save it again")
     try:
         notebook = json.loads(content)
-    except json.JSONDecodeError as error:
-        raise RefusedError(
-            f"not a complete notebook: line {error.lineno}: {error.msg}; save it again in Jupyter"
-        ) from None
-    except (ValueError, RecursionError) as error:  # other encodings, endless numbers, hopeless nesting
-        raise RefusedError(f"not a notebook ({type(error).__name__}); save it again in Jupyter") from None
+    except (ValueError, RecursionError) as error:  # cut off, in another encoding, hopelessly nested
+        raise RefusedError(f"not a complete notebook ({error}); save it again in Jupyter") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
-        older = isinstance(notebook, dict) and "worksheets" in notebook
-        raise RefusedError(
-            "a notebook in an old format; save it again in Jupyter" if older else "not a notebook: it has no cells"
-        )
+        raise RefusedError("not a notebook: it has no cells; save it again in Jupyter")
     if len(cells) > MAX_CELLS:
         raise RefusedError(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
     shown = printable(name)

@@ -16,13 +16,14 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..adapters import ADAPTERS, adapt
 from ..sandbox.imports import failing_module, relative_imports
 from ..sources import (
+    ADAPTERS,
     IntakeError,
     RefusedError,
     Source,
     Sources,
+    adapt,
     decode,
     file_of,
     quote,

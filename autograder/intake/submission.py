@@ -85,15 +85,11 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
-    intake.answers = written(intake.answers, release / ANSWERS)
+    form = release / ANSWERS
+    is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()
+    intake.answers = "" if is_form else intake.answers.strip()
     intake.notes = list(dict.fromkeys(intake.notes))
     return intake
-
-
-def written(answers: str, form: Path) -> str:
-    """What a student has written; "" where it is the form that was handed out."""
-    is_form = form.is_file() and answers.split() == form.read_text(encoding="utf-8").split()
-    return "" if is_form else answers.strip()
 
 
 def name_of(path: Path | LooseFiles) -> str:
@@ -137,8 +133,6 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
     package = assignment.package
     tree.give_names_back((*assignment.contract.files, TRANSLATIONS, ANSWERS))
     place = find_place(tree.sizes, assignment)
-    if place is None:
-        refuse_odd_package(tree, package)
     translations = find_beside(tree.sizes, place, package, TRANSLATIONS)
     if place is None and translations is None:
         archives = [path for path in tree.sizes if "/" not in path and path.lower().endswith(ARCHIVES)]
@@ -187,14 +181,6 @@ def take_notebooks(intake: Intake, cells: list[Cell], path: str, assignment: Ass
     intake.complete(assignment.contract)
     answers = "\n\n".join(cell.text.strip() for cell in texts if cell.text.strip() != EMPTY_CELL)
     intake.answers = clean(answers, MAX_ANSWERS_BYTES) if assignment.written else ""
-
-
-def refuse_odd_package(tree: Tree, package: str) -> None:
-    """Refuses a submission whose modules lie behind a link."""
-    for path, problem in sorted(tree.odd.items()):
-        folder, _, name = path.rpartition("/")
-        if name == package and level_of(folder, package) < FAR:
-            raise RefusedError(f"{quote(path)}: {problem}")
 
 
 def notes_on_names(tree: Tree, package: str) -> list[str]:

@@ -20,7 +20,6 @@ from foundation.whole_files import opening_flags
 from ..sources import IntakeError, RefusedError
 
 UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"
-UNSEEN = {"Cc", "Cf", "Zl", "Zp"}  # control and formatting characters, line and paragraph separators
 DRIVE = re.compile(r"[A-Za-z]:/")
 NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
 NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
@@ -40,7 +39,6 @@ MAX_RATIO = 200  # unpacked to packed; text has 3 to 10
 RATIO_MATTERS_ABOVE = 2_000_000  # bytes unpacked
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 MAX_DEPTH = 15  # of a folder
-MAX_NAME_CHARACTERS = 400
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
 
@@ -51,7 +49,7 @@ class Tree:
     Attributes:
         sizes: path within the submission ("student/layers.py") -> bytes.
         odd: path -> why reading it is refused: a link, a name that leads elsewhere, two files with one name.
-        renamed: path -> the name that the file bears, where that is another one.
+        renamed: path -> the name that the file bears, where an upload gave it another one.
         was_read: paths of all files that something was made of.
         superseded: paths of which several uploads were there.
         last_counts: whether a platform has put numbers behind names, so that the highest is the last upload.
@@ -70,7 +68,7 @@ class Tree:
         self._copies: dict[str, list[tuple[tuple[int, ...], bool, str]]] = {}
         self._n_readable = 0
 
-    def add(self, name: str, size: int, handle: Any, problem: str = "") -> str:
+    def add(self, name: str, size: int, handle: Any, problem: str = "") -> None:
         """Adds a file.
 
         Args:
@@ -79,33 +77,23 @@ class Tree:
             handle: by which `_read` finds it.
             problem: why it is not read, or "".
 
-        Returns:
-            Its path where it may be read; otherwise "".
-
         Raises:
             RefusedError: where all that may be read is too large together.
         """
         path, leads_elsewhere = plain_path(name)
         if not path:
-            return ""
-        earlier = [*earlier_names(path)]
-        problem = problem or leads_elsewhere
-        if path in self.sizes:
-            problem = "it is there twice; keep one"
-        if problem:
+            return
+        if problem := "it is there twice; keep one" if path in self.sizes else problem or leads_elsewhere:
             self.odd[path] = problem
-        if path != unicodedata.normalize("NFC", name[:MAX_NAME_CHARACTERS]).replace("\\", "/").removeprefix("./"):
-            self.renamed[path] = name[:MAX_NAME_CHARACTERS]
         self.sizes[path], self._handles[path] = size, handle
+        earlier = [*earlier_names(path)]
         for before, numbers, are_uploads in earlier:
             self._copies.setdefault(before, []).append((numbers, are_uploads, path))
-        if problem or size > max(map(limit_of, (path, *(before for before, _, _ in earlier)))):
-            return ""
-        self._n_readable += size
+        if not problem and size <= max(map(limit_of, (path, *(before for before, _, _ in earlier)))):
+            self._n_readable += size
         if self._n_readable > MAX_KEPT_BYTES:
             what = f"its Python files, notebooks and translations have more than {MAX_KEPT_BYTES:,} bytes"
             raise RefusedError(f"{what}; hand in only what is asked for")
-        return path
 
     def find(self, path: str) -> bool:
         """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
@@ -122,7 +110,7 @@ class Tree:
         if last in self.odd:
             self.odd[path] = self.odd.pop(last)
         self.sizes[path], self._handles[path] = self.sizes.pop(last), self._handles.pop(last)
-        self.renamed[path] = self.renamed.pop(last, last)
+        self.renamed[path] = last
         for _, _, other in others if self.last_counts else ():
             self.sizes.pop(other, None)
         return True
@@ -291,13 +279,10 @@ def plain_path(name: str) -> tuple[str, str]:
 
     A backslash stands between folders as / does, and accents are written one way. An empty path means nothing at all.
     """
-    path = unicodedata.normalize("NFC", name[: MAX_NAME_CHARACTERS + 1]).replace("\\", "/")
-    seen = "".join(c for c in path if unicodedata.category(c) not in UNSEEN)
-    parts = [part.strip() for part in seen.split("/")]
+    path = unicodedata.normalize("NFC", name).replace("\\", "/")
+    parts = [part.strip() for part in path.split("/")]
     problem = ""
-    if len(name) > MAX_NAME_CHARACTERS:
-        problem = f"its name has {len(name):,} characters; at most {MAX_NAME_CHARACTERS} are read"
-    elif path.startswith("/") or DRIVE.match(path):
+    if path.startswith("/") or DRIVE.match(path):
         problem = "its name is an absolute path; pack the files with relative names"
     elif ".." in parts:
         problem = "its name leads out of the archive (..); pack the files with relative names"
@@ -333,15 +318,9 @@ def too_large(size: int, limit: int) -> str:
 
 def problem_of(mode: int) -> str:
     """Why an entry of a folder or an archive is not read; "" for an ordinary file."""
-    kinds = {
-        stat.S_IFREG: "",
-        stat.S_IFLNK: "a symbolic link",
-        stat.S_IFDIR: "a folder",
-        stat.S_IFIFO: "a named pipe",
-        stat.S_IFSOCK: "a socket",
-    }
-    kind = kinds.get(stat.S_IFMT(mode), "a device")
-    return kind and f"it is {kind}; hand in ordinary files"
+    if stat.S_ISREG(mode):
+        return ""
+    return f"it is {'a symbolic link' if stat.S_ISLNK(mode) else 'no ordinary file'}; hand in ordinary files"
 
 
 def limit_of(name: str) -> int:

@@ -18,9 +18,9 @@ from foundation.assignment_file import Assignment
 from foundation.texts import counted
 from foundation.whole_files import write_whole
 
+from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import Result
-from ..diagnosis.catalogue import Fault
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import bleu_picture, class_view, roll_view

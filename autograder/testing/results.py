@@ -13,7 +13,7 @@ from foundation.assignment_file import Assignment, Item, Task
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
     from torch import Tensor
 
-    from ..diagnosis.explaining import Misconception
+    from ..grading.explaining import Misconception
 
 LOOK_AT, OBSERVED = "  look at:  ", "  observed: "
 """Begin the lines of a message that say what the student should look at, and what is to be seen in the result."""

@@ -12,12 +12,11 @@ from torch import Tensor, nn
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..adapters import adapt
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker import settings
 from ..sandbox.worker.inspection import call_again, parameters_of
 from ..sandbox.worker.loading import Package
-from ..sources import Locate, Sources, check_syntax, in_module, is_newer
+from ..sources import Locate, Sources, adapt, check_syntax, in_module, is_newer
 
 
 class SubmissionUnderTest(Protocol):

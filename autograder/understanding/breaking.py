@@ -21,7 +21,7 @@ from .student_lines import Change
 from .versions import Versions
 
 if TYPE_CHECKING:
-    from ..assignment_parts import Understanding
+    from ..assignment_code import Understanding
 
 MOST_NAMED = 4
 """Tests that the answer names for each change."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never
 
 from tqdm import tqdm
 
-from ..assignment_parts import Understanding, understanding_of
+from ..assignment_code import Understanding, understanding_of
 from ..grading.seeds import Seeds, content_hash
 from ..intake import Intake
 from ..testing.case import Case

@@ -18,7 +18,7 @@ from .student_lines import Statement, expressions_in, own_statements, with_expre
 from .versions import Versions
 
 if TYPE_CHECKING:
-    from ..assignment_parts import Understanding
+    from ..assignment_code import Understanding
 
 MOST_REWRITTEN, MOST_PAIRS = 16, 10
 """Versions that are tried."""

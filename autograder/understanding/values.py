@@ -21,7 +21,7 @@ from .question import N_OPTIONS, Option, Question, excerpt_of, multiple_choice, 
 from .student_lines import Statement, changes_of, own_statements
 
 if TYPE_CHECKING:
-    from ..assignment_parts import Scene, Understanding
+    from ..assignment_code import Scene, Understanding
     from .bench import Bench
 
 MOST_VERSIONS = 12

@@ -22,7 +22,7 @@ from .question import Option, Question, excerpt_of, multiple_choice, place_of
 from .student_lines import Statement, Versioned, changes_of, own_statements, slips, with_code, without
 
 if TYPE_CHECKING:
-    from ..assignment_parts import Understanding
+    from ..assignment_code import Understanding
 
 MOST_SEEN = 12
 """Versions of a component of which it is observed what one sees."""

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.testing import notebook as course_module
+from autograder.testing import notebook_checks as checks
 from autograder.testing.comparison import expect_close
+from autograder.testing.notebook import AnswerPackage, UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
-from autograder.testing.notebook import checks
-from autograder.testing.notebook import course as course_module
-from autograder.testing.notebook.course import AnswerPackage, UnreadableNotebookError
-from autograder.testing.notebook.pictures import worst_place
+from autograder.testing.notebook_checks import worst_place
 from autograder.testing.results import CheckFailed
 from foundation.places import ROOT
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.diagnosis.catalogue import apply, faults_of
+from autograder.catalogue import apply, faults_of
 from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT

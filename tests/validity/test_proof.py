@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.diagnosis.catalogue import Fault, read_catalogue
+from autograder.catalogue import Fault, read_catalogue
 from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests

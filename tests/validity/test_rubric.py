@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.diagnosis.catalogue import faults_of
+from autograder.catalogue import faults_of
 from autograder.sources import read_sources
 from benchmarks.seriousness import EXCEPTIONS, TASKS, missing_in, missing_items, outside, read_rows
 from foundation.assignment_file import read_assignment

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.diagnosis.catalogue import Fault
-from autograder.diagnosis.explaining import find_misconceptions, name
+from autograder.catalogue import Fault
+from autograder.grading.explaining import find_misconceptions, name
 from autograder.sandbox.submission import Sandbox
 from autograder.sources import read_sources
 from autograder.testing import results

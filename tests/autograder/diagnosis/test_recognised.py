@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.diagnosis.catalogue import read_catalogue
+from autograder.catalogue import read_catalogue
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from validity.diagnosis import recognise

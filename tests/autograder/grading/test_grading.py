@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.diagnosis import explaining
-from autograder.diagnosis.catalogue import apply, faults_of
+from autograder.catalogue import apply, faults_of
+from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder

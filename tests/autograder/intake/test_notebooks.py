@@ -1,18 +1,23 @@
 """A submission that is a notebook: cell by cell to the contract's modules. Nothing of it is run here but the result."""
 
-import json
-import sys
+import ast
+import importlib
 import textwrap
-import time
 import types
+import zipfile
 
 import pytest
 
-from autograder.intake.cells import read_notebook
-from autograder.intake.tree import MAX_CELLS, MAX_CODE_CHARACTERS, MAX_NOTEBOOK_BYTES
-from autograder.sources import RefusedError
+from autograder.grading.recording import Recorder
+from autograder.grading.seeds import Seeds
+from autograder.grading.submission import events_of, open_grader
+from autograder.intake import take_in
+from autograder.intake.tree import MAX_CELLS, MAX_CODE_CHARACTERS
+from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment
+from foundation.places import SKELETON
 
+from ..submissions import MODEL, write_submission
 from .conftest import RELEASE, answer, as_notebook, code
 
 NORM = "class LayerNorm:\n    filled = True\n"
@@ -22,27 +27,18 @@ CONTRACT = read_assignment().contract.modules
 
 
 @pytest.fixture
-def load(monkeypatch):
-    """Imports the package of an intake; each module's error instead where it cannot be imported."""
+def load():
+    """Imports the modules of an intake."""
+    made = []
 
-    def import_all(intake) -> dict[str, object]:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "taken"]:
-            del sys.modules[name]
-        package = types.ModuleType("taken")
-        package.__path__ = []
-        monkeypatch.setitem(sys.modules, "taken", package)
-        found = {}
-        order = ("config", "embedding", "attention", "layers", "model", "masks", "data", "vocab", "train", "decode")
-        for name in (*(set(intake.sources) - set(order) - {"__init__"}), *order):
-            module = types.ModuleType(f"taken.{name}")
-            module.__package__ = "taken"
-            monkeypatch.setitem(sys.modules, module.__name__, module)
-            setattr(package, name, module)
-            exec(compile(intake.sources[name][1], name, "exec"), vars(module))
-            found[name] = module
-        return found
+    def import_all(intake) -> dict[str, types.ModuleType]:
+        for package in made:
+            package.close()
+        made[:] = [Package(dict(intake.sources), {}, None, "taken")]
+        return {name: importlib.import_module(f"taken.{name}") for name in intake.sources if name != "__init__"}
 
-    return import_all
+    yield import_all
+    made[0].close()
 
 
 def test_definitions_go_to_their_modules(write_notebook, take, load):
@@ -180,11 +176,6 @@ def test_ways_to_write_a_notebook(write_notebook, take, load, cells, expected):
     assert layers.LayerNorm().f(4) == expected
 
 
-def test_a_function_that_is_not_in_the_contract(write_notebook, take, load):
-    intake = take(write_notebook(answer("def batch_loss(model):\n    return 7\n", "task_3_1")))
-    assert load(intake)["train"].batch_loss(0) == 7 and load(intake)["train"].train_epoch
-
-
 def test_a_trial_with_the_name_of_an_argument(write_notebook, take, load):
     layer = "class DecoderLayer:\n    def f(self, memory):\n        return memory\n"
     trial = "model = Transformer(5, 3)\nmemory = model.encode([4])\n"
@@ -266,6 +257,10 @@ class TestFiles:
             intake = take(path)
             assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
             assert "work.ipynb" in intake.hashes
+        (write_folder(files) / "masks.py").touch()
+        intake = take(write_folder(files))
+        assert intake.submitted == {"masks"}
+        assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
 
     def test_several_are_read_in_the_order_of_their_names(self, write_folder, take, load):
         first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
@@ -273,54 +268,80 @@ class TestFiles:
         intake = take(write_folder({"2_b.ipynb": second, "1_a.ipynb": first}))
         assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
 
-    def test_modules_count_more(self, write_folder, take):
-        intake = take(write_folder({"work.ipynb": as_notebook([code(NORM)]), "masks.py": ""}))
-        assert intake.submitted == {"masks"}
-        assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
-
     @pytest.mark.parametrize(
         "content, message",
         [
-            (b"", "not a complete notebook: line 1: Expecting value"),
-            (as_notebook([code(NORM)])[:50], "not a complete notebook: line 1"),
+            (b"", "not a complete notebook (Expecting value: line 1"),
+            (as_notebook([code(NORM)])[:50], "not a complete notebook (Unterminated string"),
             (b"[]", "not a notebook: it has no cells"),
-            (b'{"worksheets": []}', "a notebook in an old format"),
-            (b"[" * 100_000, "not a notebook (RecursionError)"),
+            (b"[" * 100_000, "not a complete notebook (maximum recursion"),
+            (
+                b'{"cells": [' + b"{}," * 6_000_000 + b"1]}",
+                "a notebook of more than 10,000,000 values; clear its output",
+            ),
             (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
             (as_notebook([code("x")] * (MAX_CELLS + 1)), "1,001 cells; at most 1,000 are read"),
             (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
         ],
     )
-    def test_what_is_no_notebook(self, tmp_path, reason, content, message):
+    def test_what_is_no_notebook(self, write_folder, tmp_path, reason, content, message):
         (tmp_path / "anna.ipynb").write_bytes(content)
         assert message in reason(tmp_path / "anna.ipynb")
+        assert "no cell" in message or f"'work.ipynb': {message}" in reason(write_folder({"work.ipynb": content}))
 
-    def test_a_bad_notebook_in_a_folder_is_named(self, write_folder, reason):
-        assert "'work.ipynb': not a complete notebook" in reason(write_folder({"work.ipynb": b"{"}))
-
-    def test_a_large_notebook(self, tmp_path, reason):
-        with (tmp_path / "anna.ipynb").open("wb") as file:
-            file.truncate(MAX_NOTEBOOK_BYTES + 1)
-        assert "at most 100,000,000 are read" in reason(tmp_path / "anna.ipynb")
-
-
-def test_large_outputs_do_no_harm(tmp_path, take):
-    """And lines in messages stay right."""
-    outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
-    cells = [{**code("x = {'outputs': [1]}"), "outputs": outputs}, code("class LayerNorm:\n    key = 'outputs'\n")]
-    path = tmp_path / "work.ipynb"
-    path.write_text(json.dumps({"cells": cells, "metadata": {"widgets": {"state": outputs}}}, indent=1))
-    assert "key = 'outputs'" in take(path).sources["layers"][1]
-    content = path.read_bytes()
-    with pytest.raises(RefusedError, match=f"line {content.count(10) + 1}:"):
-        read_notebook(content[:-1], "work.ipynb")
+    def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(self, write_notebook, take):
+        outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
+        answers = [{**answer(text, "test_e_5"), "cell_type": "markdown"} for text in ("BLEU fell.", "YOUR ANSWER HERE")]
+        prose = {"cell_type": "markdown", "source": "prose"}
+        intake = take(
+            write_notebook(prose, {**code("class LayerNorm:\n    key = 'outputs'\n"), "outputs": outputs}, *answers)
+        )
+        assert "key = 'outputs'" in intake.sources["layers"][1] and intake.answers == "BLEU fell."
 
 
-@pytest.mark.parametrize(
-    "content", [b'{"cells": [{"outputs": ' + b"[" * 500_000, b'{"cells": [' + b"{}," * 6_000_000 + b"1]}"]
-)
-def test_odd_outputs_end_soon(content):
-    started = time.process_time()
-    with pytest.raises(RefusedError):
-        read_notebook(content, "work.ipynb")
-    assert time.process_time() - started < 3
+SHARED = """%matplotlib inline
+import math
+from collections.abc import Iterable
+from itertools import islice
+
+import matplotlib.pyplot as plt
+import torch
+from torch import Tensor, nn
+"""
+
+
+@pytest.mark.slow
+def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_own(zygote, tmp_path):
+    folder, assignment = write_submission(tmp_path / "anna", modules=MODEL), read_assignment()
+    cells = [code(SHARED)]
+    with zipfile.ZipFile(tmp_path / "anna.zip", "w") as archive:
+        for module in MODEL:
+            text = (folder / f"{module}.py").read_text()
+            archive.writestr(f"anna/student/{module}.py", text)
+            for node in ast.parse(text).body:
+                if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                    lines = text.split("\n")[first - 1 : node.end_lineno]
+                    cells.append(answer("\n".join(lines), f"task_{module}_{node.name}"))
+    cells.append(code("print(undefined)\nplt.plot([1])"))
+    (tmp_path / "anna.ipynb").write_bytes(as_notebook(cells))
+    kept = [cell for cell in cells if "task_train_" not in str(cell["metadata"])]
+    broken = [{**cell, "source": cell["source"].replace("return self.gamma", "return self gamma")} for cell in kept]
+    (tmp_path / "broken.ipynb").write_bytes(as_notebook(broken))
+
+    def parts_of(path):
+        intake = take_in(path, SKELETON, assignment)
+        with open_grader(assignment, tmp_path / "none.bpe", zygote=zygote) as grader:
+            recorder = Recorder(intake.name, assignment, "0" * 16)
+            record = recorder.add_all(events_of(intake, Seeds(b"a secret"), grader))
+        return {part.number: part for part in record.judgement.parts}
+
+    expected = {number: part.score for number, part in parts_of(folder).items()}
+    assert sum(filter(None, expected.values())) == 90
+    for name in ("anna.zip", "anna.ipynb"):
+        assert {number: part.score for number, part in parts_of(tmp_path / name).items()} == expected, name
+    found = parts_of(tmp_path / "broken.ipynb")
+    lost = {number: part.state for number, part in found.items() if part.state != "passed" and number < "4"}
+    assert lost == {"1.4": "error", "3.1": "not attempted"}
+    assert "(task_layers_LayerNorm), line" in found["1.4"].message
+    assert "return self gamma" in found["1.4"].traceback

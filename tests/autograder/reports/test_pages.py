@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import pytest
 
+from autograder.catalogue import read_catalogue
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of
-from autograder.diagnosis.catalogue import read_catalogue
 from autograder.grading.record import Bleu, Diagnosis, ItemScore
 from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
 from autograder.reports.class_page import understanding_picture

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.diagnosis.catalogue import faults_of, read_patterns
+from autograder.catalogue import faults_of, read_patterns
 from autograder.testing import hints
 from autograder.testing.hints import Attempts, fitting, pattern_of, read_hints, tell
 from autograder.testing.results import Outcome, State

@@ -1,6 +1,6 @@
 """What a task's message says: each reason once, with a count."""
 
-from autograder.diagnosis.explaining import explain_by_one
+from autograder.grading.explaining import explain_by_one
 from autograder.testing.results import CHANGED, Outcome, State, explain
 
 

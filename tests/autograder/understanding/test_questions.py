@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.assignment_parts import understanding_of
+from autograder.assignment_code import understanding_of
 from autograder.understanding.bench import Bench
 from autograder.understanding.breaking import breaking_question, hunt_question
 from autograder.understanding.examiner import choice_question

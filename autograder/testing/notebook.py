@@ -1,7 +1,12 @@
-"""A student's folder of notebooks: checks of tasks, and the answers of all notebooks as an importable package.
+"""Runs in a student's notebook: checks of tasks, and the answers of all notebooks of a folder as one package.
+
+    course = Course(Path.cwd(), Path("support"))
+    course.check("1.2")                            # the tests of the .py files, on the current answers
+    from student.layers import EncoderLayer        # answers from any notebook of the folder, saved or run here
 
 Cells, saved or run in this kernel since, are distributed over modules exactly as in grading, so that the tested code is
-the graded code.
+the graded code. Everything runs in the student's own kernel: for learning, and for nbgrader's own autograding. Marks
+that must withstand the graded code come from `python -m autograder grade` (see `--to-nbgrader`).
 """
 
 import json
@@ -19,13 +24,13 @@ from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import as_threshold
 
-from ...intake.cells import DEFINITIONS, Cell, read_code, read_notebook
-from ...intake.cells_to_modules import Distribution, describe_unreadable
-from ...intake.modules import Intake, read_release
-from ...sandbox.worker.loading import describe
-from ...scoring import ScoringError, read_references, read_translations
-from ...sources import RefusedError
-from ..results import State
+from ..intake.cells import DEFINITIONS, Cell, read_code, read_notebook
+from ..intake.cells_to_modules import Distribution, describe_unreadable
+from ..intake.modules import Intake, read_release
+from ..sandbox.worker.loading import describe
+from ..scoring import ScoringError, read_references, read_translations
+from ..sources import RefusedError
+from .results import State
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
@@ -96,7 +101,7 @@ class Course:
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
-        from .checks import run_task  # pytest takes a moment to load
+        from .notebook_checks import run_task  # pytest takes a moment to load
 
         sources, origins, unreadable = self.answers()
 
@@ -116,7 +121,7 @@ class Course:
 
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
-        from ..own_questions import tell
+        from .own_questions import tell
 
         try:
             print(tell(number, self.answers()[0], self.assignment)[0])
@@ -125,19 +130,19 @@ class Course:
 
     def box(self, number: int) -> Callable[..., object]:
         """The faulty component of a hunt."""
-        from ..hunts import open_box
+        from .hunts import open_box
 
         return open_box(number, self.answers()[0], self.assignment, is_right=False)
 
     def right(self, number: int) -> Callable[..., object]:
         """A right component, called in the same way."""
-        from ..hunts import open_box
+        from .hunts import open_box
 
         return open_box(number, self.answers()[0], self.assignment, is_right=True)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
-        from .. import hints
+        from . import hints
 
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from foundation.assignment_file import Assignment
 
+from ..catalogue import Fault, faults_of, read_patterns
 from ..sandbox.submission import Sandbox
 from ..testing.collected_tests import CollectedTests
 from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
 from ..testing.results import Outcome, State, TaskResult, explain
-from .catalogue import Fault, faults_of, read_patterns
 
 EXPLAINED = (State.FAILED, State.ERROR)
 
