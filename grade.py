@@ -14,9 +14,10 @@ try:
     from foundation.assignment_file import read_assignment
     from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 except ModuleNotFoundError as missing:
-    if missing.name not in ("numpy", "sacrebleu"):
+    if missing.name not in ("numpy", "sacrebleu", "autograder"):
         raise
-    sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python; activate the kit's environment\n")
+    where = "activate the kit's environment, or run `pip install -r requirements.txt`"
+    sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python: {where}\n")
     raise SystemExit(2) from None
 
 DESCRIPTION = "Scores translations: BLEU with its 95% interval, chrF, and a verdict for each threshold."

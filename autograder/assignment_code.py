@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from foundation.assignment_file import Assignment, AssignmentError
-from foundation.places import ROOT
+from foundation.places import COMPONENT_TESTS, ROOT
 
 from .sources import Source, Sources
 
@@ -47,6 +47,8 @@ def where_to_collect(assignment: Assignment) -> list[str]:
     claim_package(assignment.folder)
     tests = assignment.folder / "tests"
     settings = tests / "pytest.ini"
+    if not tests.is_dir():
+        tests = ROOT / COMPONENT_TESTS
     if not settings.is_file():  # students have it where they run pytest
         settings = ROOT / "pytest.ini"
     return [str(tests), "-c", str(settings), "--rootdir", str(tests), "--import-mode=importlib"]

@@ -1,14 +1,29 @@
 """The paths of the kit's parts.
 
-The layout is the same in a checkout, on Gradescope and in the students' archive, which has only some of the parts.
+The layout is the same in a checkout, on Gradescope and beside notebooks. Students who work in files install what the
+component tests import (`release/library.py`); the tests themselves are in the folder that they work in.
 """
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+_PACKAGES = Path(__file__).resolve().parents[1]
 
-ASSIGNMENT = ROOT / "autograder" / "assignment"
+ASSIGNMENT = _PACKAGES / "autograder" / "assignment"
 ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
+
+HANDED_OUT = ".handed_out.zip"
+"""In every students' folder: its files as they were handed out, from which a later update learns what is new."""
+COMPONENT_TESTS = "component_tests"
+"""The folder of tests in a students' folder."""
+
+
+def _students_folder() -> Path:
+    """The students' folder at or above the working directory, or else that directory."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / HANDED_OUT).is_file()), here)
+
+
+ROOT = _PACKAGES if (ASSIGNMENT / "tests").is_dir() else _students_folder()
 
 REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"

@@ -12,3 +12,11 @@ It works with any package that has the contract's modules; the package's `__main
 
 Only instructors have `extras/`.
 """
+
+import sys
+from importlib.util import find_spec
+
+for _needed in ("torch", "foundation"):
+    if find_spec(_needed) is None:
+        sys.stderr.write(f"{_needed} is not installed for this Python: run `pip install -r requirements.txt`\n")
+        raise SystemExit(2)

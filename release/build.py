@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.places import HANDED_OUT
 from foundation.whole_files import write_whole
 
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
@@ -15,7 +16,6 @@ from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, has_notebooks, make_course, read_efforts
 from .packing import (
     GRADESCOPE_ZIP,
-    HANDED_OUT,
     INSTRUCTOR_ZIP,
     NOTEBOOKS_ZIP,
     STUDENT_ZIP,

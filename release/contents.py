@@ -2,11 +2,11 @@
 
 Students unpack one folder, `assignment/`:
 
-    README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · autograder/ · foundation/
+    README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · component_tests/ · a wheel
 
-Of the grader they get the tests and whatever these import; what only a grading server needs stays. Gradescope gets the
-two programs that it runs, the grader, the skeleton, the references and the secret. The instructor keeps the solutions,
-the guide and the pages of the proof, the references and the secret.
+Of the grader they get the tests, and in the wheel whatever these import; what only a grading server needs stays.
+Gradescope gets the two programs that it runs, the grader, the skeleton, the references and the secret. The instructor
+keeps the solutions, the guide and the pages of the proof, the references and the secret.
 """
 
 import ast
@@ -21,11 +21,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment
-from foundation.places import REFERENCES
+from foundation.places import HANDED_OUT, REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures, read_text
-from .packing import HANDED_OUT, LOCK, REQUIREMENTS, make_zip, read_requirements, requirements_file, without_notebooks
+from .library import ENTRY_POINT, with_library
+from .packing import LOCK, REQUIREMENTS, make_zip, read_requirements, requirements_file, without_notebooks
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -43,12 +44,6 @@ TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.txt"
-PLUGIN = "autograder.testing.fixtures"
-AS_PLUGIN = {
-    "tests.dist-info/METADATA": b"Metadata-Version: 2.1\nName: assignment\nVersion: 1\n",
-    "tests.dist-info/entry_points.txt": f"[pytest11]\n{PLUGIN} = {PLUGIN}\n".encode(),
-}
-"""So `python -m pytest` knows `--submission ../other`, too, where pytest looks for its settings beside that folder."""
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
@@ -77,17 +72,17 @@ def collect_kit(
     guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
     """All files of the students' archive by path."""
-    kit = read_tests(root, assignment, [SCORER] if (root / SCORER).is_file() else [])
+    kit = read_tests(root, assignment, [name for name in (SCORER, ENTRY_POINT) if (root / name).is_file()])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root)
-    kit |= AS_PLUGIN if PLUGIN.encode() in kit["pytest.ini"] else {}
     kit |= named_pictures(root, handout.decode("utf-8"), HANDOUT)
     kit |= (
         {HANDOUT: handout, REQUIREMENTS: requirements_file(without_notebooks(read_requirements(root)), index)}
         | files_for_assistants(assignment)
         | dict(guide)
     )
+    kit = with_library(kit, TESTS)
     kit[HANDED_OUT] = make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 

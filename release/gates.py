@@ -18,7 +18,7 @@ from foundation.term_secret import term_secret
 from .build import Project, Release
 from .contents import ARCHIVE_FOLDER, withheld_files
 from .leaks import LeakFinder
-from .packing import Audience, audience_of, members_of
+from .packing import ARCHIVES, Audience, audience_of, members_of
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""
@@ -98,7 +98,7 @@ def no_solution_survives(workspace: Workspace) -> list[str]:
     finder = LeakFinder(workspace.release.skeleton)
     contents: dict[bytes, str] = {}
     for path, content in workspace.shipped.items():  # archives have been opened: their members are among these
-        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(".zip"):
+        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(ARCHIVES):
             contents.setdefault(content, path)
     return [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
 

@@ -28,7 +28,7 @@ CREDITS = {
 }
 _DOLLAR = re.compile(r"\$(?:\$|\{?(?P<word>\w+)\}?)?")
 _IMAGE = re.compile(r"!\[[^\]]*\]\((?P<path>[^)\s]+)\)")
-NAMES = ("AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md")
+NAMES = ("AGENTS.md", "CLAUDE.md")
 """Where the common assistants look for instructions."""
 FOR_STUDENTS = {
     "none": "Write this assignment without a coding assistant or chat bot. Files for assistants in the archive ask "
@@ -42,7 +42,7 @@ FOR_STUDENTS = {
 INTRODUCTION = """# {title}: for coding assistants
 
 This is a graded university assignment. Students write the code in `{package}/` where a comment says `TODO`; the tests
-in `autograder/` say whether it is right.
+in `component_tests/` say whether it is right.
 """
 FOR_ASSISTANTS = {
     "none": """

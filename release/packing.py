@@ -36,9 +36,8 @@ INSTRUCTOR_ZIP = "instructor.zip"
 NOTEBOOKS_ZIP = "notebooks.zip"
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
+ARCHIVES = (".zip", ".whl")
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
-HANDED_OUT = ".handed_out.zip"
-"""In every students' folder: its files as they were handed out, from which a later update learns what is new."""
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _FILE_MODE = 0o644
 _PROGRAM_MODE = 0o755
@@ -69,7 +68,7 @@ def audience_of(path: str) -> Audience:
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """Every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
-    if path.endswith(".zip"):
+    if path.endswith(ARCHIVES):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for name in archive.namelist():
                 inside = archive.read(name)

@@ -35,6 +35,7 @@ from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_fi
 MISCONCEPTIONS = "misconceptions"
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 
+INSTALLED = "installed"
 _NO_CACHE = ("-p", "no:cacheprovider")
 _KEPT = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
@@ -165,9 +166,7 @@ def archive_works(workspace: Workspace) -> list[str]:
     release = workspace.release
     task, package = coded_tasks(release.assignment)[0], release.assignment.package
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
-        with zipfile.ZipFile(io.BytesIO(release.outputs[f"dist/{STUDENT_ZIP}"])) as archive:
-            archive.extractall(name)
-        folder = Path(name) / ARCHIVE_FOLDER
+        folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
         first = run_python(["-m", "pytest", "-m", task.marker, *_NO_CACHE], folder)
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
             what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
@@ -175,6 +174,16 @@ def archive_works(workspace: Workspace) -> list[str]:
         write_all(_solutions(workspace), folder / package)
         solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
+
+
+def unpack(archive: bytes, folder: Path) -> Path:
+    """Unpacks the students' archive, and its wheel beside it as pip would; returns the students' folder."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        opened.extractall(folder)
+    for wheel in (folder / ARCHIVE_FOLDER).glob("*.whl"):
+        with zipfile.ZipFile(wheel) as opened:
+            opened.extractall(folder / INSTALLED)
+    return folder / ARCHIVE_FOLDER
 
 
 def gradescope_grades(workspace: Workspace) -> list[str]:
@@ -213,8 +222,12 @@ def misconceptions_fit(workspace: Workspace) -> list[str]:
 
 
 def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python."""
+    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
+
+    What `unpack` has put beside the folder counts as installed.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    kept |= {"PYTHONPATH": str(folder.parent / INSTALLED)} if (folder.parent / INSTALLED).is_dir() else {}
     return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
         [sys.executable, *arguments],
         cwd=folder,

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.command_line import Parser
-from foundation.places import ROOT
+from foundation.places import HANDED_OUT, ROOT
 from foundation.whole_files import write_whole
 
-from .packing import HANDED_OUT, NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zip
+from .packing import NOTEBOOKS_ZIP, STUDENT_ZIP, ZIP_DAMAGE, make_zip
 from .regions import ReleaseError
 
 CONFLICTS = 1

@@ -3,11 +3,7 @@
 `docs/how-to/another-assignment.md` is written along it.
 """
 
-import os
 import shutil
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +13,7 @@ from autograder.grading.record import read_record
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.skeleton import make_skeleton, read_folder
+from release.trials import run_python, unpack
 from validity.__main__ import main as validity
 
 EXAMPLE = Path(__file__).with_name("example")
@@ -95,25 +92,16 @@ def fork(tmp_path_factory) -> Path:
     return root
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs Python in a folder."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.slow
 def test_a_fork_releases_the_example(fork, tmp_path):
-    built = run(fork, "-m", "release", "build")
+    built = run_python(["-m", "release", "build"], fork)
     assert built.returncode == 0, built.stdout + built.stderr
     assert (fork / "notebooks" / "release" / "regression" / "1_regression.ipynb").is_file()
-    with zipfile.ZipFile(fork / "dist" / "student.zip") as archive:
-        archive.extractall(tmp_path)
-    unpacked = tmp_path / "assignment"
+    unpacked = unpack((fork / "dist" / "student.zip").read_bytes(), tmp_path)
     assert not (unpacked / "data").exists() and not (unpacked / "grade.py").exists()
-    tried = run(unpacked, "-m", "pytest", "-q", "-m", "task_1_1")
+    tried = run_python(["-m", "pytest", "-q", "-m", "task_1_1"], unpacked)
     assert "TODO 1.1: make the weight and the bias." in tried.stdout
-    solved = run(unpacked, "-m", "pytest", "-q", f"--submission={REFERENCE}")
+    solved = run_python(["-m", "pytest", "-q", f"--submission={REFERENCE}"], unpacked)
     assert solved.returncode == 0 and "6 passed" in solved.stdout
 
 

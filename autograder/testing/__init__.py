@@ -4,7 +4,7 @@
     arguments.py    copies and changes of arguments           fitting.py      values and gradients of formulas
     comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
     under_test.py   a submission and what one may ask of it   results.py      how tests end, and points
-    fixtures.py     pytest's plugin
+    fixtures.py     pytest's plugin                           at_home.py      its start where students installed it
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission, within limits of time
     notebook.py     in a student's notebook                   notebook_checks.py  runs, tells and draws there

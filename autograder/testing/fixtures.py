@@ -17,7 +17,7 @@ import pytest
 import torch
 
 from foundation.assignment_file import Assignment, AssignmentError, read_assignment, released_folder
-from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, ROOT
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 from ..sources import IntakeError
 from .case import Case
@@ -35,15 +35,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assignment")
     group.addoption("--submission", type=Path, help="folder to judge (default: student/)")
     group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Starts again with the assignment's settings where pytest has found none: it looks beside `--submission ../it`."""
-    settings = ROOT / "pytest.ini"
-    if early_config.inipath is None and settings.is_file():
-        quiet = "ignore::pytest.PytestAssertRewriteWarning"  # this module is imported already
-        raise SystemExit(pytest.main(["-c", str(settings), "-W", quiet, *args]))
 
 
 def folder_of(config: pytest.Config) -> Path:
@@ -129,7 +120,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     tests = config.stash.get(COLLECTED, [])
     marked = {marker for _, markers in tests for marker in markers}
     lines = [] if made is None else made.summary(tests, config.stash[SEED])
-    for task in assignment_of(config).tasks:
+    is_all = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    for task in assignment_of(config).tasks if is_all else ():
         if task.components and task.marker not in marked:
             lines.append(f"{task.number} {task.title}: its tests are handed out later")
     if lines:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -21,15 +23,29 @@ ROOM = "autograder/assignment"
 
 
 def test_students_get_what_they_need_and_no_more(example_release) -> None:
-    files = {path.removeprefix(f"{ARCHIVE_FOLDER}/") for path in example_release.archives["student.zip"]}
+    archive = example_release.archives["student.zip"]
+    files = {path.removeprefix(f"{ARCHIVE_FOLDER}/") for path in archive if not path.endswith(".whl")}
+    [wheel] = (path for path in archive if path.endswith(".whl"))
+    inside = {path.partition("!")[2] for path, _ in members_of(wheel, archive[wheel])}
     assert files == {
         *(".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "grade.py", *NAMES),
         *("student/__init__.py", "student/mean.py", "student/table.py", "given/__init__.py"),
         *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),
-        *(f"{ROOM}/{name}" for name in ("assignment.toml", "tests/conftest.py", "tests/test_table.py")),
-        *("autograder/scale.py", "foundation/__init__.py", "foundation/texts.py"),
+        *(f"component_tests/{name}" for name in ("conftest.py", "test_table.py")),
+    }
+    assert {path for path in inside if ".dist-info/" not in path} == {
+        *(f"{ROOM}/assignment.toml", "autograder/scale.py", "foundation/__init__.py", "foundation/texts.py"),
     }
     assert sorted(example_release.folder) == ["README.md", "__init__.py", "mean.py", "table.py"]
+
+
+def test_pip_installs_the_wheel(example_release, tmp_path: Path) -> None:
+    [(path, wheel)] = [one for one in example_release.archives["student.zip"].items() if one[0].endswith(".whl")]
+    file = tmp_path / path.rpartition("/")[2]
+    file.write_bytes(wheel)
+    options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--target", tmp_path / "site", file]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options], check=True)
+    assert (tmp_path / "site" / "autograder" / "scale.py").is_file()
 
 
 def test_gradescope_gets_grader_skeleton_references_and_secret(example_release) -> None:

@@ -36,7 +36,7 @@ Doctor = Callable[..., Workspace]
 LEAK = b"    return dot(values, weights) / total\n"
 EXAMPLE = Path(__file__).with_name("tiny_project")
 RENAMED = re.sub(rb"\b(values|weights|total)\b", rb"other_\1", (EXAMPLE / "reference/mean.py").read_bytes())
-TESTS = "assignment/autograder/assignment/tests"
+TESTS = "assignment/component_tests"
 
 
 @pytest.mark.slow

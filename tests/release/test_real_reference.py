@@ -11,12 +11,12 @@ from autograder.catalogue import apply, faults_of
 from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
-from release.contents import ARCHIVE_FOLDER, collect_kit, read_given
-from release.gates import write_all
+from release.contents import collect_kit, read_given
 from release.leaks import LeakFinder
+from release.packing import make_zip, members_of
 from release.regions import Region
 from release.skeleton import Skeleton, make_skeleton, read_folder
-from release.trials import run_python
+from release.trials import run_python, unpack
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +48,8 @@ def test_every_solution_is_found_again(real: Skeleton, finder: LeakFinder) -> No
 @pytest.mark.slow
 def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_path: Path) -> None:
     files = collect_kit(ROOT, read_assignment(), real.files, b"")
-    write_all(files, tmp_path / "my course")
+    folder = unpack(make_zip(files), tmp_path / "my course")
     shutil.copytree(ROOT / "reference", tmp_path / "my course" / "other work")
-    folder = tmp_path / "my course" / ARCHIVE_FOLDER
     spaced, absent = ["--submission", "../other work"], ["--submission", "../no work"]
     for flags in (spaced, ["--submission=../other work"], absent, []):
         done = run_python(["-m", "pytest", "-q", "-m", "task_1_1", *flags], folder)
@@ -67,8 +66,7 @@ def test_no_hint_is_a_solution(finder: LeakFinder) -> None:
 @pytest.mark.slow
 def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
     assignment = read_assignment()
-    write_all(collect_kit(ROOT, assignment, real.files, b""), tmp_path)
-    folder = tmp_path / ARCHIVE_FOLDER
+    folder = unpack(make_zip(collect_kit(ROOT, assignment, real.files, b"")), tmp_path)
     path = folder / "student" / "attention.py"
     [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
@@ -93,8 +91,8 @@ POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 @pytest.mark.slow
 def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    files = collect_kit(ROOT, read_assignment(), {}, b"")
-    modules = {path: content for path, content in files.items() if path.endswith(".py")}
+    members = members_of("student.zip", make_zip(collect_kit(ROOT, read_assignment(), {}, b"")))
+    modules = {path: content for path, content in members if path.endswith(".py")}
     assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
     for path, content in modules.items():
         for node in ast.walk(ast.parse(content)):

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from foundation.places import HANDED_OUT
 from release.__main__ import main
 from release.build import Project, make_release, write_release
-from release.packing import HANDED_OUT
 from release.update import changes_of, hints_of, merge_texts
 
 ANSWER = "    return sum(values) / len(values)  # my first try\n"

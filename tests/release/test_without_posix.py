@@ -9,8 +9,11 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.contents import ARCHIVE_FOLDER, collect_kit
+from release.contents import collect_kit
+from release.gates import write_all
+from release.packing import make_zip
 from release.skeleton import make_skeleton, read_folder
+from release.trials import INSTALLED, unpack
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +21,14 @@ def kit(tmp_path_factory) -> Path:
     """The students' folder, with every task solved."""
     solved, assignment = read_folder(ROOT / "reference"), read_assignment()
     skeleton = make_skeleton(solved, assignment, "reference").files
-    folder = tmp_path_factory.mktemp("kit")
-    files = collect_kit(ROOT, assignment, skeleton, b"")
-    for path, content in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(solved.get(path.removeprefix(f"{ARCHIVE_FOLDER}/{assignment.package}/"), content))
-    return folder / ARCHIVE_FOLDER
+    folder = unpack(make_zip(collect_kit(ROOT, assignment, skeleton, b"")), tmp_path_factory.mktemp("kit"))
+    write_all({path: content for path, content in solved.items() if path in skeleton}, folder / assignment.package)
+    return folder
 
 
 def run(kit: Path, *command: str) -> str:
-    path = Path(__file__).with_name("without_posix")
-    environment = {**os.environ, "PYTHONPATH": str(path), "OMP_NUM_THREADS": "1"}
+    paths = Path(__file__).with_name("without_posix"), kit.parent / INSTALLED
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1"}
     done = subprocess.run([sys.executable, *command], cwd=kit, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout

@@ -1,4 +1,4 @@
-"""Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder/testing/subject.py`."""
+"""Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Task 1.2: softmax(Q K^T / sqrt(d_k)) V. How such tests are written: `autograder/testing/subject.py`."""
+"""Task 1.2: softmax(Q K^T / sqrt(d_k)) V. How such tests are written: `autograder.testing.subject`."""
 
 from functools import partial
 

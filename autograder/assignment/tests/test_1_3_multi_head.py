@@ -1,7 +1,7 @@
 """Task 1.3: projections, heads, attention in each head, output projection.
 
 The attention inside is a stand-in, so that a fault in task 1.2 costs nothing here; attention that is written out in
-the class is accepted too. How such tests are written: `autograder/testing/subject.py`.
+the class is accepted too. How such tests are written: `autograder.testing.subject`.
 """
 
 from typing import Any

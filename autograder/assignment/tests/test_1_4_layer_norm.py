@@ -1,6 +1,6 @@
 """Task 1.4: mean 0 and variance 1 over the features, then gain and shift.
 
-How such tests are written: `autograder/testing/subject.py`.
+How such tests are written: `autograder.testing.subject`.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position.
 
-How such tests are written: `autograder/testing/subject.py`.
+How such tests are written: `autograder.testing.subject`.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """Tasks 2.1 and 2.2: encoder and decoder layer; with norm_first, extension E.2.
 
 The parts inside are stand-ins of known formulas, so that a fault in another task costs nothing here. A layer that
-writes a part out is accepted too. How such tests are written: `autograder/testing/subject.py`.
+writes a part out is accepted too. How such tests are written: `autograder.testing.subject`.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Task 2.3: encoder and decoder; with norm_first, extension E.2. The layers inside are stand-ins of known formulas.
 
-How such tests are written: `autograder/testing/subject.py`.
+How such tests are written: `autograder.testing.subject`.
 """
 
 import pytest

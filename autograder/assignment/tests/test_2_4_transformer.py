@@ -1,7 +1,7 @@
 """Task 2.4: embeddings, positions, encoder, decoder, predictions; with norm_first, extension E.2.
 
 Everything inside the model is a stand-in of a known formula. How such tests are written:
-`autograder/testing/subject.py`.
+`autograder.testing.subject`.
 """
 
 from functools import partial

@@ -4,13 +4,8 @@ import torch
 from torch import Tensor, nn
 
 
-def bend(x: Tensor, mix: Tensor) -> Tensor:
-    """What the stand-in for an affine map computes, with mix (d_in, 1, d_out)."""
-    return torch.sin(x @ mix[:, 0])
-
-
 class Affine(nn.Module):
-    """Same signature and shapes, and another function; the shape of its parameter is like no other."""
+    """Same signature and shapes, and another function, sin(x M); the shape of its parameter is like no other."""
 
     def __init__(self, d_in: int, d_out: int) -> None:
         super().__init__()
@@ -18,4 +13,4 @@ class Affine(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(b, d_in) -> (b, d_out)."""
-        return bend(x, self.mix)
+        return torch.sin(x @ self.mix[:, 0])
