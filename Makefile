@@ -111,10 +111,8 @@ proof: $(READY)  ## write docs/proof/ anew: more seeds, all mutants (three quart
 	$(PY) -m validity prove --jobs $(JOBS) --tests all --seeds 5 --variant-seeds 200 --output docs/proof
 	$(PY) -m validity mutate --jobs $(JOBS) --output docs/proof
 
-bench: $(READY) $(CORPUS)  ## measure how fast training and decoding (after make train) are, and what a quick training costs
+bench: $(READY) $(CORPUS)  ## measure how fast training is
 	$(PY) -m benchmarks speed
-	$(PY) -m benchmarks quick
-	$(PY) -m benchmarks decoding --checkpoint $(RUN)/best.pt
 
 tables: $(READY) $(CORPUS)  ## the report's tables with SEEDS seeds; resumes: make tables SEEDS=3
 	$(PY) -m benchmarks tables --test data/private/fren.test.bpe $(if $(SEEDS),--seeds $(SEEDS))

@@ -1,12 +1,11 @@
 """The one way from the engine to an assignment's own code: modules of its folder, found by name.
 
-    tests/               the component tests; pytest imports them
-    stand_ins/           run in the worker beside a submission; the worker loads them by itself
-    diagnosis_layouts/   other layouts of the same computation: for the proof of the diagnosis
-    understanding/       questions for students about their own code
-    proof/variants/      correct implementations that look different
+    tests/             the component tests; pytest imports them
+    stand_ins/         run in the worker beside a submission; the worker loads them by itself
+    understanding/     questions for students about their own code
+    proof/variants/    correct implementations that look different
 
-The last three are optional, and for staff. All else that an assignment has is data: `foundation.assignment_file`, and
+The last two are optional, and for staff. All else that an assignment has is data: `foundation.assignment_file`, and
 files below `Assignment.folder`.
 """
 
@@ -24,8 +23,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from foundation.assignment_file import Assignment, AssignmentError
 from foundation.places import COMPONENT_TESTS, ROOT
-
-from .sources import Source, Sources
 
 if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
     from torch import Tensor
@@ -156,14 +153,6 @@ class Understanding:
     def results(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Sequence[Tensor] | None]:
         """What some calls of a component return, each told in a few words; None for an exception."""
         return {}
-
-
-def layouts_of(assignment: Assignment) -> Mapping[str, Callable[[Sources], dict[str, Source]]]:
-    """Functions, by name, that rewrite sources: parameters are laid out differently, and compute the same.
-
-    Without `diagnosis_layouts/` there is the reference as it is.
-    """
-    return getattr(part_of(assignment, "diagnosis_layouts"), "LAYOUTS", {"reference": dict})
 
 
 def understanding_of(assignment: Assignment) -> Understanding:

@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 
 from autograder.sandbox.errors import SandboxUnavailableError
-from foundation.command_line import Parser, at_least, positive, print_anywhere, run_command
+from foundation.command_line import Parser, at_least, print_anywhere, run_command
 from given.config import PRESETS
 from reference.data import DataError
 
-from . import decoding, grading, processes, seriousness, similarity, speed, symptoms, tables, training
+from . import faulty_models, grading, similarity, speed, tables, training
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -35,43 +35,23 @@ def make_parser() -> Parser:
     def add_number(sub: Parser, name: str, default: int, text: str, least: int = 1) -> None:
         sub.add_argument(name, type=at_least(least), default=default, help=f"{text} (default: {default})")
 
-    text = "sentences per CPU second, greedily and with a beam: one at a time, batched, and with the key/value cache"
-    sub = add("decoding", decoding.measure, text)
-    checkpoint = Path("runs/course/best.pt")
-    sub.add_argument("--checkpoint", type=Path, default=checkpoint, help="default: that of `make train`")
-    sub.add_argument("--input", type=Path, default=CORPUS / "fren.dev.bpe", help="sources, or `source|||target` lines")
-
     text = "tokens a second in training, and against torch.nn.Transformer"
     sub = add("speed", speed.measure, text, "--presets course fast")
     sub.add_argument("--presets", nargs="+", choices=PRESETS, default=["course", "fast"], help="default: course fast")
     add_number(sub, "--batches", 40, "batches of each round")
     add_corpus(sub, "train")
 
-    text = "seconds of CPU and memory that a whole training run takes, and its dev BLEU"
-    sub = add("quick", training.measure_quick, text, "--seeds 3 --ablation")
-    sub.add_argument("--preset", choices=PRESETS, default="quick", help="what to train (default: quick)")
-    add_number(sub, "--seeds", 1, "runs of each row")
-    sub.add_argument("--ablation", action="store_true", help="also take back each setting that `course` does not have")
-    add_corpus(sub, "train", "dev")
-
-    text = "what faults of the catalogue do to a trained model, beside the points that they cost; resumes"
-    sub = add("seriousness", seriousness.measure, text, "--count 120")
+    text = "what faults of the catalogue do to a trained model, into docs/proof/seriousness.jsonl; resumes"
+    sub = add("seriousness", faulty_models.measure_seriousness, text, "--count 120")
     add_number(sub, "--count", 120, "faults, spread evenly over the catalogue")
-    text = "rows of JSON, which are added to (default: docs/proof/seriousness.jsonl)"
-    sub.add_argument("--output", type=Path, default=Path("docs/proof/seriousness.jsonl"), help=text)
-    text = "points kept by BLEU, drawn (default: docs/pictures/rubric.png)"
-    sub.add_argument("--picture", type=Path, default=Path("docs/pictures/rubric.png"), help=text)
     add_corpus(sub, "train", "dev")
 
     text = "what the faults of bug hunts do to a trained model, into symptoms.jsonl beside hunts.toml; resumes"
-    add_corpus(add("symptoms", symptoms.measure, text), "train", "dev")
+    add_corpus(add("symptoms", faulty_models.measure_symptoms, text), "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
-    sub = add("ablations", training.measure_ablations, text, "--seeds 5 --output runs/ablations")
+    sub = add("ablations", training.measure_ablations, text, "--seeds 5")
     add_number(sub, "--seeds", 5, "runs of the intact model")
-    sub.add_argument("--epochs", type=positive, help="default: the preset's")
-    text = "folder for results (default: runs/ablations); what is finished is not done again"
-    sub.add_argument("--output", type=Path, default=Path("runs/ablations"), help=text)
     add_corpus(sub, "train", "dev")
 
     text = "the three tables of the course's report, with several seeds"
@@ -85,23 +65,9 @@ def make_parser() -> Parser:
     sub.add_argument("--output", type=Path, default=Path("runs/tables"), help=text)
     sub.add_argument("--show", action="store_true", help="train nothing: write the tables of what is finished")
 
-    text = "the most memory that preparing and training on made-up corpora of several sizes take"
-    sub = add("memory", processes.measure_memory, text, "--pairs 250000 500000 1000000")
-    sizes = [250_000, 500_000, 1_000_000]
-    sub.add_argument("--pairs", type=positive, nargs="+", default=sizes, metavar="N", help=f"default: {sizes}")
-    add_number(sub, "--steps", 200, "training steps")
-    sub.add_argument("--folder", type=Path, help="for the made-up text, some GB (default: the system's)")
-
     text = "CPU time of grading a submission in a class: the reference, correct variants, faulty submissions"
     sub = add("grading", grading.measure, text, "--count 30")
     add_number(sub, "--count", 30, "submissions of each kind in the class")
-
-    text = "how long a class of 300 real submissions takes, good, faulty, broken and hostile ones"
-    sub = add("class", grading.measure_class, text, "--count 300 --jobs 2")
-    add_number(sub, "--count", 300, "submissions, a third of them broken")
-    add_number(sub, "--jobs", 2, "graded at a time")
-    sub.add_argument("--seed", type=int, default=0, help="seed for the sample and the tests' inputs (default: 0)")
-    sub.add_argument("--keep", type=Path, help="an empty folder for the class and its marks (default: a temporary one)")
 
     text = "planted copies that are found, false alarms among independent solutions, and the CPU time of a class"
     add("similarity", similarity.measure, text)

@@ -1,31 +1,28 @@
-"""What grading a submission costs in CPU seconds.
-
-`class` grades 300 real submissions, good, faulty, broken and hostile ones, with the command.
-"""
+"""What grading a submission costs in CPU seconds: the reference, correct variants, faults of the catalogue."""
 
 import random
 import tempfile
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 
 from tqdm import tqdm
 
-from autograder.classroom.records import RECORDS
+from autograder.catalogue import apply, read_catalogue
 from autograder.grading.judging import Grader
-from autograder.grading.record import read_record
 from autograder.grading.recording import Recorder
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON
+from validity.variants import read_variants
 
-from .processes import cpu_of, print_table, run
-from .submissions import good_or_faulty, kind_of, write, write_mixed_class
+from .processes import cpu_of, print_table
 
 REFERENCE_ALONE = "the reference, in a class"
 RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
@@ -59,13 +56,18 @@ def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, f
 def submissions_of(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
     """So many of each kind, in turn, so that all meet the same neighbours on a shared machine; by what they are."""
     chance = random.Random(0)  # noqa: S311  a sample for a measurement
-    everything = [*good_or_faulty()][1:]
+    assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
+    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
+    right, wrong = [variant.sources for variant in variants], [apply(fault, reference) for fault in read_catalogue()]
     for number in range(count):
         yield REFERENCE_ALONE, REFERENCE
-        for what, kind in ((RIGHT, "good"), (WRONG, "faulty")):
-            name, sources = chance.choice([one for one in everything if kind_of(one[0]) == kind])
-            write(folder / f"{number}-{name}", sources)
-            yield what, folder / f"{number}-{name}"
+        for what, known in ((RIGHT, right), (WRONG, wrong)):
+            place = folder / f"{number}-{what.partition(' ')[0]}"
+            place.mkdir()
+            for module, (_, text) in chance.choice(known).items():
+                if module != "__init__" and "." not in module:
+                    (place / f"{module}.py").write_text(text, encoding="utf-8")
+            yield what, place
 
 
 def measure(count: int) -> int:
@@ -77,30 +79,3 @@ def measure(count: int) -> int:
     figures = ([name, *(f"{choose(seconds):.2f}" for choose in (median, min, max))] for name, seconds in rows.items())
     print_table(["CPU seconds", "median", "least", "most"], figures)
     return 0
-
-
-def measure_class(count: int, jobs: int, seed: int, keep: Path | None) -> int:
-    """Grades a class with the command and prints the figures; returns 1 where a submission got no finished result.
-
-    Args:
-        count: submissions.
-        jobs: graded at a time.
-        seed: of the sample, and of the tests' inputs.
-        keep: folder for the class and its marks; None = a temporary one.
-    """
-    with tempfile.TemporaryDirectory(prefix="class-") as name:
-        class_, marks = ((keep or Path(name)).resolve() / part for part in ("class", "marks"))
-        kinds = write_mixed_class(class_, count, seed)
-        print(f"{count} submissions, {jobs} at a time: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}")
-        command = ["-m", "autograder", "grade-class", class_, "--output", marks, "--seed", seed, "--jobs", jobs]
-        done = run(*command)
-        records = {path.stem: read_record(path) for path in sorted((marks / RECORDS).glob("*.json"))}
-    print(f"{done.wall:.0f} s of wall time, {done.cpu:.0f} s of CPU, {done.memory:.0f} MiB in all processes")
-    finished = {stem: record.run.seconds for stem, record in records.items() if record and record.is_finished}
-    print(f"{len(finished)} finished")
-    by_kind: dict[str, list[float]] = defaultdict(list)
-    for stem, seconds in finished.items():
-        by_kind[kind_of(stem)].append(seconds)
-    rows = [[kind, f"{mean(found):.2f}", f"{max(found):.2f}"] for kind, found in sorted(by_kind.items())]
-    print_table(["kind", "wall s each", "most"], rows)
-    return int(len(finished) != count)

@@ -23,7 +23,6 @@ from foundation.places import REFERENCE, SKELETON
 from validity.variants import splice
 
 from .processes import print_table, run
-from .submissions import VARIANTS
 
 COUNT, COPIES, SEEDS = 300, 50, 3
 WEIGHT_OF_REFERENCE = 3
@@ -55,13 +54,13 @@ def measure() -> int:
     for seed in tqdm(range(SEEDS), unit="class", disable=None):
         with tempfile.TemporaryDirectory() as folder:
             copies = write_class(Path(folder, "class"), COUNT, COPIES, seed)
-            done = run("-m", "autograder", "similar", Path(folder, "class"), "--output", Path(folder, "marks"))
+            _, cpu = run("-m", "autograder", "similar", Path(folder, "class"), "--output", Path(folder, "marks"))
             pairs = json.loads(Path(folder, "marks", "similar.json").read_text(encoding="utf-8"))["pairs"]
         listed = {frozenset((pair["left"], pair["right"])) for pair in pairs}
         found += len(listed & copies)
         false += len(listed - copies)
         accused |= {(seed, name) for pair in listed - copies for name in pair}
-        seconds += done.cpu
+        seconds += cpu
     rows = [
         ["copies that are found", found, SEEDS * COPIES],
         ["independent submissions named", len(accused), SEEDS * (COUNT - 2 * COPIES)],
@@ -75,7 +74,7 @@ def measure() -> int:
 def write_class(folder: Path, count: int, copies: int, seed: int) -> set[Names]:
     """Writes a class, a folder for each student, `student000` and so on; returns who has copied from whom."""
     assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
-    pool = read_pool(assignment.folder / VARIANTS, assignment.contract)
+    pool = read_pool(assignment.folder / "proof" / "variants", assignment.contract)
     rng = random.Random(seed)  # noqa: S311  no secret
     class_ = [draw(pool, reference, rng) for _ in range(count - copies)]
     planted = set()

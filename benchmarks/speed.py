@@ -23,7 +23,7 @@ from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 
-from .processes import median_ratio, print_table
+from .processes import print_table
 
 ROUNDS = 5
 FASTER: dict[str, object] = {"precision": "fast-float32"}
@@ -80,6 +80,11 @@ class TorchTransformer(nn.Module):
         """Computes scores (logits)."""
         scores: Tensor = self.output_projection(output)
         return scores
+
+
+def median_ratio(values: Sequence[float], others: Sequence[float]) -> float:
+    """The median of the ratios of measurements that were made in turn, so that both met the same neighbours."""
+    return median(one / other for one, other in zip(values, others, strict=True))
 
 
 def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[[Sequence[Batch]], float]:

@@ -2,13 +2,10 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
-    __main__.py    the command line: prove, pairs, mutate, prove-diagnosis, questions, hints,
-                   calibrate
+    __main__.py    the command line: prove, mutate, questions, hints, calibrate
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
     variants.py    correct implementations that look different
-    pairs.py       a second mistake never raises a mark
     mutants.py     small changes that nobody thought of cost points too
-    diagnosis.py   misconceptions are recognised in other layouts
     questions.py   a question about a student's code has one right choice (question_runs.py),
                    which its text does not tell
     hints.py       by which patterns students get hints, and how often they are right

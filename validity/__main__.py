@@ -10,7 +10,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.whole_files import check_folder
 
-from . import calibration, diagnosis, hints, mutants, pairs, prove, questions
+from . import calibration, hints, mutants, prove, questions
 
 
 def make_parser() -> Parser:
@@ -53,13 +53,6 @@ def make_parser() -> Parser:
     sub.add_argument("--variants", type=Path, help="default: the assignment's")
     add_places(sub)
 
-    text = "Put two known faults of a component into the reference together, and compare the points with those of each "
-    text += "alone. Status 1 if a pair earns more than either."
-    sub = add("pairs", pairs.measure, "prove that a second mistake never raises a mark", text, "--count 300 --jobs 2")
-    sub.add_argument("--count", type=positive, default=300, help="pairs, drawn at random (default: 300)")
-    sub.add_argument("--seed", type=int, default=0, help="seed for drawing the pairs (default: 0)")
-    add_jobs(sub)
-
     text = "Run the component tests on small changes of the reference's solutions: each must fail a test of its task, "
     text += "or be listed as equivalent."
     sub = add("mutate", mutants.mutate, "prove the component tests with mutants of the solutions", text, "--task 1.2")
@@ -69,15 +62,6 @@ def make_parser() -> Parser:
     add_jobs(sub)
     sub.add_argument("--output", type=Path, help="folder for the report's page (default: no page)")
     sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
-    add_places(sub)
-
-    text = "Put every known fault into other layouts of the reference, grade each in the sandbox, and count how often "
-    text += "the diagnosis names the fault, or the group that no test tells apart. Status 1 below 90%."
-    example = "--task 1.3"
-    sub = add("prove-diagnosis", diagnosis.prove_diagnosis, "prove the diagnosis", text, example)
-    sub.add_argument("--task", help="only this task, by its number")
-    sub.add_argument("--fault", default="", help="only faults whose id contains this text")
-    add_sample(sub, "fault")
     add_places(sub)
 
     text = "Draw a sitting's questions about correct variants and submissions with a known fault, run each option "

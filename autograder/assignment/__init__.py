@@ -6,7 +6,6 @@
     stand_ins/           what runs in the worker beside submitted code
     expected/            what correct code computes, whatever the layout of its parameters
     misconceptions/      known faults, as patches of the reference
-    diagnosis_layouts/   other layouts of the same computation, for the proof of the diagnosis
     scenes.py            calls that questions at home are about
     hunt_calls.py        how bug hunts call a component
     understanding/       questions for students about their own code

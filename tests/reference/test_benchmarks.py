@@ -13,7 +13,7 @@ from validity import __main__ as validity
 def test_what_cannot_be_measured_is_told_in_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "latin").write_bytes("é".encode("latin-1"))
-    assert main(["ablations", "--train", "latin"]) == 2
+    assert main(["speed", "--train", "latin"]) == 2
     assert capsys.readouterr().err == "benchmarks: latin: not UTF-8 text (byte 0)\n"
 
 
