@@ -16,5 +16,5 @@ From the outside in:
     errors.py      failures of submitted code              layers.py      of containment; their command
     worker/        the other half                          seccomp.py     the filter of system calls
 
-Decisions: `docs/explanation/decisions.md` on the protocol, seccomp and Landlock.
+Decisions on the protocol, seccomp and Landlock: `docs/explanation/decisions-sandbox.md`.
 """

@@ -2,7 +2,7 @@
 
 The kernel runs the filter as a small BPF program. The programs for the supported processors are compiled with
 libseccomp in advance and kept in `seccomp_filters.json`, so that grading needs neither libseccomp nor a compiler
-(see `docs/explanation/decisions.md`). After a change of the policy run, with pyseccomp installed:
+(see `docs/explanation/decisions-sandbox.md`). After a change of the policy run, with pyseccomp installed:
 
     python -m autograder.sandbox.seccomp
 """
