@@ -75,7 +75,7 @@ def make_parser() -> Parser:
     text = (
         "Run five quick checks of an untrained model, such as its first loss, its gradients, and the effect of padding."
     )
-    sanity.add_flags(command("sanity", sanity.run, text, "--output sanity.png"))
+    sanity.add_flags(command("sanity", sanity.run, text, "--norm-first"))
     text = "Give a hint for a task after some failed attempts (counted in .attempts.json beside the package)."
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass (task E.6)."

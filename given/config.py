@@ -172,7 +172,7 @@ PRESETS = {
 
 def without_extras(config: Config) -> Config:
     """Leaves out what needs `extras/`, which students do not have: the model stays the same, or nearly so."""
-    return replace(config, fused=False, precision="float32", ema=0.0, inner_dropout=0.0)
+    return replace(config, fused=False, precision="float32", inner_dropout=0.0)
 
 
 if not (Path(__file__).parent / "extras").is_dir():

@@ -177,15 +177,13 @@ def note_unknown(sentences: list[list[str]], vocabulary: package.vocab.Vocabular
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of `translate`."""
     add_checkpoint_flag(parser)
-    text = f"one sentence per line; - = what you type, line by line (default: {SOURCES})"
+    text = (
+        "one sentence per line; - = what you type, line by line; files that end in .bpe or .words have tokens or "
+        f"`source|||target` lines, others have raw text if the run has a tokenizer (default: {SOURCES})"
+    )
     parser.add_argument("--input", type=Path, default=SOURCES, help=text)
     text = f"- = standard output (default: {TRANSLATIONS}; for --input - always standard output)"
     parser.add_argument("--output", type=Path, default=TRANSLATIONS, help=text)
-    text = (
-        "the input is tokens, or `source|||target` lines, not raw text; assumed of files that end in .bpe or .words, "
-        "and where the run has no tokenizer"
-    )
-    parser.add_argument("--tokens", action="store_true", help=text)
     parser.add_argument("--beam-size", type=int, help="1 = greedy search (default: the run's setting)")
     text = "higher = longer translations (default: the run's setting)"
     parser.add_argument("--length-penalty", type=float, help=text)
@@ -201,7 +199,7 @@ def run(options: argparse.Namespace) -> int:
     config = replace(saved.config, **{name: value for name, value in given.items() if value is not None})
     search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
     folder, split, join = options.checkpoint.parent, split_tokens, package.vocab.join_subwords
-    if not options.tokens and options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
+    if options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
         tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(folder)
         split, join = tokenizer.split, tokenizer.join
 

@@ -6,24 +6,21 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 from tqdm import tqdm
 
 from . import package
-from .building import build_model, draw_diagonal, extra, make_optimizer, make_scheduler
+from .building import build_model, draw_diagonal, extra, make_average, make_optimizer, make_scheduler
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
 from .drawing import Watched
 from .run_folder import Checkpoint, CheckpointError, RunFolder, best_report
-
-if TYPE_CHECKING:  # students do not have it
-    from .extras.weight_average import WeightAverage
 
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
 DEV_BATCH = 128  # sentences, to measure the loss on dev
@@ -79,10 +76,14 @@ class Experiment:
         self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
         self._is_between_steps = True
-        self.average: WeightAverage | None = None
-        if config.ema:
-            self.average = average = extra("weight_average", "ema").WeightAverage(self.model, config.ema)
-            self.optimizer.register_step_post_hook(lambda *_: average.update())
+        self.average = make_average(self.model, config.ema) if config.ema else None
+        if self.average:
+            self.optimizer.register_step_post_hook(lambda *_: self.average.update_parameters(self.model))
+
+    @property
+    def measured(self) -> package.model.Transformer:
+        """What dev is measured with: the average of the weights, if the run keeps it, or the model itself."""
+        return self.average.module if self.average else self.model
 
     @property
     def steps_per_epoch(self) -> int:
@@ -127,7 +128,8 @@ class Experiment:
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
         saved.load_weights(run.model, path, last=True)
         if run.average:
-            run.average.load(saved.average or saved.weights, saved.n_averaged)
+            run.average.module.load_state_dict(saved.average or saved.weights)
+            run.average.n_averaged.fill_(saved.n_averaged + 1)  # with the weights before the first step
         run.optimizer.load_state_dict(saved.optimizer)
         run.scheduler.load_state_dict(saved.scheduler)
         run.step, run.history, run._since_report = saved.step, saved.history, saved.since_report
@@ -156,8 +158,8 @@ class Experiment:
             step=self.step,
             since_report=self._since_report,
             watched=vars(self.watched) if self.watched else None,
-            average=self.average.state() if self.average else None,
-            n_averaged=self.average.n_updates if self.average else 0,
+            average=self.average.module.state_dict() if self.average else None,
+            n_averaged=int(self.average.n_averaged) - 1 if self.average else 0,
         )
 
     def _generators(self) -> dict[str, Any]:
@@ -282,9 +284,8 @@ class Experiment:
         if self.config.max_steps or self.config.report_every:
             line["step"] = self.step
         line["train_loss"] = round(since["loss"], 4)
-        with self._average_in_model():
-            translations = self.translate_dev()
-            line["dev_loss"] = round(self._dev_loss(), 4)
+        translations = self.translate_dev()
+        line["dev_loss"] = round(self._dev_loss(), 4)
         references = [package.vocab.join_subwords(target) for _, target in self.dev_pairs]
         texts = [package.vocab.join_subwords(line.split()) for line in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)
@@ -297,7 +298,7 @@ class Experiment:
     def translate_dev(self, count: int | None = None) -> list[str]:
         """Translates the dev sources, or the first `count` of them, into subwords separated by spaces."""
         sources, known = [source for source, _ in self.dev_pairs[:count]], (self.src_vocab, self.tgt_vocab)
-        return translate(self.model, sources, *known, self.config, diagonal=self.diagonal, subwords=True)
+        return translate(self.measured, sources, *known, self.config, diagonal=self.diagonal, subwords=True)
 
     @torch.no_grad()
     def _dev_loss(self) -> float:
@@ -305,7 +306,7 @@ class Experiment:
         losses = []
         for batch in self.dev_loader.epoch(0):
             batch = batch.to(self.device)
-            log_probs, _ = forced_decode(self.model, batch)
+            log_probs, _ = forced_decode(self.measured, batch)
             losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         return torch.stack(losses).mean().item()
 
@@ -325,10 +326,6 @@ class Experiment:
         if self.watched:
             ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
             batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
-            with self._average_in_model():
-                weights = forced_decode(self.model, batch)[1]
+            weights = forced_decode(self.measured, batch)[1]
             self.watched.epochs.append(epoch)
             self.watched.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})
-
-    def _average_in_model(self) -> AbstractContextManager[None]:
-        return self.average.in_model() if self.average else nullcontext()

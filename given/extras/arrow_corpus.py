@@ -1,8 +1,8 @@
 """A training split as a memory-mapped Arrow file: 4.5 million pairs take no more memory than a few.
 
 `data prepare --arrow` writes such a file and `train --train FILE.arrow` reads it; the run is the same, to the last bit,
-as with the `source|||target` lines that the file was made from. It has a row per pair with the lists `source` and
-`target` of token numbers, which the tables in its schema turn into tokens; the library `datasets` opens it too.
+as with the `source|||target` lines that the file was made from. It has a row per pair, with the tokens of `source` and
+`target` separated by spaces; the library `datasets` opens it too.
 Only instructors have this module.
 """
 
@@ -16,11 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
 from .. import package
 
-TABLES = b"corpus"  # key of the schema's metadata
+CENSUS = b"census"  # key of the schema's metadata
 ROWS = 10_000  # pairs that are written together
 
 
@@ -28,25 +26,13 @@ def write_arrow(lines: Path, path: Path) -> None:
     """Converts a file of `source|||target` lines, which has been checked already; reads it twice."""
     import pyarrow as pa
 
-    census = count_lines(lines)
-    tables = [[token for token, _ in counts.most_common()] for counts in census.counts]
-    numbers = [{token: number for number, token in enumerate(table)} for table in tables]
-    kinds = [pa.list_(pa.uint16() if len(table) <= np.iinfo(np.uint16).max else pa.uint32()) for table in tables]
-    described = {
-        "tokens": tables,
-        "counts": [list(map(counts.__getitem__, table)) for counts, table in zip(census.counts, tables, strict=True)],
-        "longest": census.longest,
-        "fingerprint": census.fingerprint,
-    }
-    schema = pa.schema(list(zip(("source", "target"), kinds, strict=True)), {TABLES: json.dumps(described)})
+    described = {CENSUS: json.dumps(vars(count_lines(lines)))}
+    schema = pa.schema([("source", pa.string()), ("target", pa.string())], described)
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as writer:
         pairs = read_lines(lines)
         while rows := list(islice(pairs, ROWS)):
-            columns = [
-                [[number[token] for token in pair[side]] for pair in rows] for side, number in enumerate(numbers)
-            ]
-            arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            columns = [pa.array([" ".join(pair[side]) for pair in rows]) for side in (0, 1)]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
 def count_lines(path: Path) -> package.data.Census:
@@ -89,21 +75,16 @@ class ArrowPairs(Sequence[package.data.Pair]):
 
         try:
             table = pa.ipc.open_stream(pa.memory_map(str(path))).read_all()  # nothing is copied
-            described: dict[str, Any] = json.loads(table.schema.metadata[TABLES])
+            described: dict[str, Any] = json.loads(table.schema.metadata[CENSUS])
         except (pa.ArrowException, OSError, LookupError, TypeError, ValueError):
             raise package.data.DataError(f"{path}: no file that `data prepare --arrow` wrote") from None
-        self._tokens: list[list[str]] = described["tokens"]
         self._columns = [table.column(side) for side in ("source", "target")]
-        sides = zip(self._tokens, described["counts"], strict=True)
-        source, target = (Counter(dict(zip(tokens, counts, strict=True))) for tokens, counts in sides)
-        longest = described["longest"]
+        (source, target), longest = map(Counter, described["counts"]), described["longest"]
         self.census = package.data.Census((source, target), (longest[0], longest[1]), described["fingerprint"])
         allowed = min(most_tokens or package.data.LONGEST["target"], package.data.LONGEST["target"])
         if max(longest) > allowed:
-            raise package.data.DataError(
-                f"{path}: a side of {max(longest)} tokens, expected at most {allowed}; prepare it again with "
-                f"--most-tokens {allowed}"
-            )
+            what = f"a side of {max(longest)} tokens, expected at most {allowed}"
+            raise package.data.DataError(f"{path}: {what}; prepare it again with --most-tokens {allowed}")
 
     def __len__(self) -> int:
         return len(self._columns[0])
@@ -116,8 +97,5 @@ class ArrowPairs(Sequence[package.data.Pair]):
         """Reads a pair, or several."""
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        source, target = (
-            [tokens[number] for number in column[index].as_py()]
-            for tokens, column in zip(self._tokens, self._columns, strict=True)
-        )
+        source, target = (column[index].as_py().split(" ") for column in self._columns)
         return source, target

@@ -1,12 +1,35 @@
-"""For tests that train: drawing the curves takes longer than training a small model, so few runs do it."""
+"""A small corpus and settings with which a run takes a moment; few runs draw their curves, which takes longer."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from given.config import PRESETS
 from given.run_folder import RunFolder
 
+PAIRS = [
+    ([subject, *verb.split(), "."], [other, *action.split(), "."])
+    for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))
+    for verb, action in (("man@@ ge", "eat"), ("dors", "sleep"), ("par@@ le", "sp@@ eak"), ("chante", "sing"))
+][:15]
+DEV = PAIRS[:4]
+SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=16, epochs=3, batch_size=2, dropout=0.2, learning_rate=5e-3)
+"""Eight batches an epoch."""
 DRAW = RunFolder._draw_curves
+
+
+def write_pairs(path: Path, pairs=PAIRS) -> Path:
+    """Writes lines `source|||target`."""
+    path.write_text("".join(f"{' '.join(source)}|||{' '.join(target)}\n" for source, target in pairs))
+    return path
+
+
+def corpus_flags(folder: Path) -> list[str]:
+    """Writes the corpus, and returns the flags that name it and a run's folder."""
+    train, dev = write_pairs(folder / "train"), write_pairs(folder / "dev", DEV)
+    return ["--train", str(train), "--dev", str(dev), "--output", str(folder / "run")]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,5 +1,7 @@
-"""A fresh model: initialisation, tied tables, dropout in more places, the optimizer, the device."""
+"""A fresh model: initialisation, tied tables, dropout, optimizer; faster layers, lower precision; other devices."""
 
+import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -8,10 +10,16 @@ from torch import nn
 
 from given import command_line as device
 from given.building import build_model, embedding_tables, make_optimizer
-from given.config import PRESETS
+from given.config import PRESETS, ConfigError
+from given.experiment import Experiment
+from reference.__main__ import main
+from reference.data import Batch
 from reference.decode import greedy_decode
 from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
+from reference.train import batch_loss
+
+from .conftest import DEV, PAIRS, corpus_flags
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
@@ -108,3 +116,81 @@ def test_auto_chooses_the_fastest_device(monkeypatch, available, chosen):
     assert device.choose_device("auto") == chosen
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda name: "a GPU")
     assert device.describe_device(chosen) == {"cuda": "cuda (a GPU)"}.get(chosen, chosen)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
+    batch = Batch.from_ids([[5, 6], [7, 8, 4]], [[5, 4, 6], [7]])
+    criterion = nn.CrossEntropyLoss(ignore_index=0, label_smoothing=0.1)
+    models = []
+    for fused in (False, True):
+        torch.manual_seed(3)
+        models.append(build_model(replace(SMALL, fused=fused, norm_first=norm_first), 9, 9).double().train())
+    losses = [batch_loss(model, batch, criterion) for model in models]
+    assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-12)
+    for loss in losses:
+        loss.backward()
+    for (name, one), (other_name, other) in zip(*(model.named_parameters() for model in models), strict=True):
+        assert name == other_name
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+    output = torch.randn(2, 3, 16, dtype=torch.float64)
+    predictions = [model.eval().get_predictions(output) for model in models]
+    torch.testing.assert_close(*predictions)
+    assert torch.allclose(predictions[1].exp().sum(-1), torch.ones(2, 3, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("precision", ["float32", "fast-float32", "bf16"])
+def test_every_precision_learns_and_leaves_no_trace(precision):
+    before = torch.get_float32_matmul_precision()
+    losses, small = {}, replace(SMALL, epochs=6, batch_size=4, learning_rate=5e-3)
+    for name in ("float32", precision):
+        run = Experiment(replace(small, precision=name, fused=True), PAIRS, DEV)
+        for _ in range(run.config.epochs):
+            run.run_epoch(progress=False)
+        losses[name] = [line["train_loss"] for line in run.history]
+        assert all(parameter.dtype == torch.float32 for parameter in run.model.parameters())
+    assert losses[precision] == pytest.approx(losses["float32"], rel=0.02)
+    assert (losses[precision] == losses["float32"]) == (precision != "bf16") or precision == "fast-float32"
+    assert torch.get_float32_matmul_precision() == before
+    assert not torch.is_autocast_enabled("cpu")
+
+
+def test_a_package_without_extras_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "given.extras.layers", None)
+    with pytest.raises(ConfigError, match=r"fused: it needs given/extras/layers.py, which only instructors have"):
+        Experiment(replace(SMALL, fused=True), PAIRS, DEV)
+
+
+SIZES = {"--d-model": "16", "--d-ff": "16", "--dropout": "0", "--epochs": "12", "--learning-rate": "5e-3"}
+FLAGS = ["--preset", "tiny", "--batch-size", "4", *(word for pair in SIZES.items() for word in pair)]
+WAYS = {
+    "as it is": [],
+    "pre-norm, with the average": ["--norm-first", "--ema", "0.5", "--beam-size", "3"],
+    "faster layers": ["--norm-first", "--fused"],
+    "without the cache": ["--no-cached", "--diagonal-width", "2"],
+}
+GPUS = {"cuda": torch.cuda.is_available, "mps": torch.mps.is_available}
+RUNS = [("cpu", "without the cache")]  # a run is the same run again
+RUNS += [
+    pytest.param(device, way, marks=pytest.mark.skipif(not is_there(), reason=f"no {device}"))
+    for device, is_there in GPUS.items()
+    for way in WAYS
+]
+
+
+@pytest.mark.parametrize("device, way", RUNS)
+def test_a_device_computes_the_same(tmp_path, device, way):
+    sources = tmp_path / "sources"
+    sources.write_text("".join(" ".join(source) + "\n" for source, _ in DEV))
+    losses, texts = [], []
+    for used in ("cpu", device):
+        folder = tmp_path / f"on {used}"
+        folder.mkdir(exist_ok=True)
+        assert main(["train", *corpus_flags(folder), *FLAGS, *WAYS[way], "--device", used]) == 0
+        history = map(json.loads, (folder / "run" / "history.jsonl").read_text().splitlines())
+        losses.append([line[name] for line in history for name in ("train_loss", "dev_loss")])
+        files = ["--checkpoint", str(folder / "run" / "last.pt"), "--input", str(sources)]
+        assert main(["translate", *files, "--output", str(folder / "out"), "--device", used]) == 0
+        texts.append((folder / "out").read_text())
+    assert losses[1] == pytest.approx(losses[0], abs=2e-3) and losses[0][-1] < losses[0][1]
+    assert texts[1] == texts[0] and len(set(texts[0].splitlines())) > 1

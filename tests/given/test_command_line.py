@@ -1,16 +1,17 @@
-"""`python -m reference` as its user types it: what it prints, and one line for each mistake."""
+"""`python -m reference` as its user types it: what it prints, kept checkpoints, and one line for each mistake."""
 
 import shlex
 import shutil
 
 import pytest
+import torch
 
 from given.experiment import Experiment
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 from reference.vocab import join_subwords
 
-from .small import DEV, PAIRS, corpus_flags
+from .conftest import DEV, PAIRS, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
 
@@ -27,8 +28,8 @@ def trained(tmp_path_factory):
 def train(tmp_path, capsys):
     """Trains on the small corpus; returns what is printed."""
 
-    def run(*more, status=0):
-        assert main(["train", *corpus_flags(tmp_path), *SIZES, *more]) == status
+    def run(*more, status=0, sizes=SIZES):
+        assert main(["train", *corpus_flags(tmp_path), *sizes, *more]) == status
         return capsys.readouterr()
 
     return run
@@ -210,3 +211,70 @@ def test_a_part_that_is_not_written_is_named_with_its_line_and_the_way_out(train
     said = train("--norm-first", status=1).err
     assert "this part is not written yet: TODO E.2 (test_command_line.py, line " in said
     assert said.endswith("; --no-norm-first trains without it\n")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The folder of a run that keeps its five epochs, with its corpus."""
+    folder = tmp_path_factory.mktemp("kept")
+    flags = corpus_flags(folder)
+    assert main(["train", *flags, "--preset", "tiny", "--d-model", "16", "--epochs", "5", "--keep-epochs"]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(kept, tmp_path):
+    """A run that a test may change."""
+    return shutil.copytree(kept / "run", tmp_path / "run")
+
+
+def contents(folder):
+    """Weights, optimizer, random states and history of each checkpoint; the times differ."""
+    found = {}
+    for path in sorted(folder.glob("*.pt")):
+        saved = Checkpoint.load(path)
+        states = [*saved.weights.values(), *saved.rng_states.values()]
+        states += [value for state in saved.optimizer["state"].values() for value in state.values()]
+        found[path.name] = ([{**line, "seconds": 0} for line in saved.history], states)
+    return found
+
+
+def test_a_run_goes_on_from_a_kept_epoch(kept, folder, train):
+    """In its own folder: what was trained later is trained again, to the last bit."""
+    (folder / "last.pt").unlink()
+    train("--resume", "--from", "epoch-02", "--keep-epochs", sizes=[])
+    one, other = contents(kept / "run"), contents(folder)
+    assert one.keys() == other.keys()
+    for file, (history, states) in one.items():
+        assert history == other[file][0]
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, other[file][1], strict=True)), file
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (["--from", "epoch-09"], "epoch-09.pt: No such file"),
+        (["--from", "epoch-04", "--epochs", "3"], "more than the 3 that you ask for"),
+    ],
+)
+def test_going_on_from_what_is_not_there_loses_nothing(folder, train, more, message):
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    said = train(*more, sizes=[], status=2).err
+    assert message in said and said.count("\n") == 1
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_the_last_checkpoints_are_averaged(folder, capsys):
+    assert main(["average", str(folder), "--last", "2", "--output", str(folder / "the mean.pt")]) == 0
+    printed = capsys.readouterr().out
+    assert "the average of 2 checkpoints (epoch-04.pt, epoch-05.pt)" in printed
+    command = shlex.split(printed.partition("next: python -m reference ")[2])
+    assert command == ["translate", "--checkpoint", str(folder / "the mean.pt")]
+    mean, *parts = (Checkpoint.load(folder / name) for name in ("the mean.pt", "epoch-04.pt", "epoch-05.pt"))
+    for name, tensor in mean.weights.items():
+        expected = (parts[0].weights[name] + parts[1].weights[name]) / 2
+        torch.testing.assert_close(tensor, expected, rtol=1e-6, atol=1e-8)
+    (folder / "sources").write_text("je mange .\n")
+    assert main([*command, "--input", str(folder / "sources"), "--output", str(folder / "translations")]) == 0
+    assert main(["average", str(folder), "--last", "6"]) == 2
+    assert "keeps 5 checkpoints, --last asks for 6; `train --keep-epochs` keeps them" in capsys.readouterr().err

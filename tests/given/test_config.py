@@ -11,7 +11,7 @@ from given.config import PRESETS, Config, ConfigError, add_config_flags, config_
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 
-from .small import corpus_flags
+from .conftest import corpus_flags
 
 EXPECTED = {
     "course": {"d_model": 128, "n_heads": 4, "d_ff": 256, "n_layers": 2, "dropout": 0.2, "epochs": 10},

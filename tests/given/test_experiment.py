@@ -1,4 +1,4 @@
-"""A whole run: what it learns, reports and leaves behind; Ctrl-C, resuming to the last bit, prolonging, averages."""
+"""A whole run: what it learns and leaves behind; Ctrl-C, resuming to the last bit, averages, Arrow files."""
 
 import functools
 import signal
@@ -10,12 +10,15 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import load_model
 from given.experiment import Experiment
+from given.extras import arrow_corpus
+from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.extras.cached_model import CachedModel
 from given.run_folder import Checkpoint, CheckpointError
-from reference.data import BatchLoader, read_pairs
+from reference.__main__ import main
+from reference.data import BatchLoader, read_pairs, take_census
 from reference.decode import greedy_decode
 
-from .small import DEV, PAIRS, SMALL
+from .conftest import DEV, PAIRS, SMALL
 
 AVERAGED = replace(SMALL, tie_output=True, ema=0.9)
 
@@ -239,12 +242,12 @@ def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_pa
     whole, folder = undisturbed(AVERAGED)
     start(tmp_path, replace(AVERAGED, epochs=1))
     resumed = resume(tmp_path, longer={"epochs": 3})
-    for one, other in zip(whole.average.tensors, resumed.average.tensors, strict=True):
+    for one, other in zip(whole.average.parameters(), resumed.average.parameters(), strict=True):
         assert torch.equal(one, other)
-    assert whole.average.n_updates == resumed.average.n_updates == 24
+    assert whole.average.n_averaged == resumed.average.n_averaged == 25
     options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu"})
     _, model = load_model(options)
-    assert all(torch.equal(tensor, whole.average.state()[name]) for name, tensor in model.state_dict().items())
+    assert all(torch.equal(tensor, whole.measured.state_dict()[name]) for name, tensor in model.state_dict().items())
 
 
 @pytest.mark.slow
@@ -257,3 +260,69 @@ def test_the_default_size_passes_the_advanced_threshold(assignment):
     while not run.is_finished:
         run.run_epoch(progress=False)
     assert run.history[-1]["dev_bleu"] >= assignment.thresholds["advanced"]
+
+
+class Trap:
+    def __reduce__(self):
+        return print, ("the checkpoint ran code",)
+
+
+@pytest.mark.parametrize("content", [b"", {"format": 99}, {"format": 1, "weights": Trap()}, None])
+def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content):
+    path = tmp_path / "c.pt"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content is not None:
+        torch.save(content, path)
+    expected = "No such file or directory; `train` writes it" if content is None else "not a checkpoint of this version"
+    with pytest.raises(CheckpointError, match=f"c.pt: {expected}"):
+        Checkpoint.load(path)
+    assert "ran code" not in capsys.readouterr().out
+
+
+LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]
+
+
+@pytest.fixture
+def lines(tmp_path, monkeypatch):
+    """A corpus in several chunks."""
+    monkeypatch.setattr(arrow_corpus, "ROWS", 8)
+    path = tmp_path / "train.bpe"
+    path.write_text("".join(LINES), encoding="utf-8")
+    write_arrow(path, path.with_suffix(".arrow"))
+    return path
+
+
+def train(train_file, dev, output, *more):
+    """The weights at the end."""
+    where = ["--train", train_file, "--dev", dev, "--output", output]
+    assert main(["train", *map(str, [*where, *more])]) == 0
+    return Checkpoint.load(output / "last.pt").weights
+
+
+@pytest.mark.slow
+def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
+    """Also from the one file to the other."""
+    pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
+    assert list(mapped) == pairs and mapped[7:9] == pairs[7:9] and take_census(mapped) == take_census(pairs)
+    arrow, flags = lines.with_suffix(".arrow"), ["--preset", "tiny", "--batch-size", 4, "--bucketing"]
+    whole = train(lines, lines, tmp_path / "lines", *flags, "--max-steps", 20)
+    mapped = train(arrow, lines, tmp_path / "arrow", *flags, "--max-steps", 20)
+    assert all(torch.equal(whole[name], mapped[name]) for name in whole)
+    assert "up to 8 and 6 tokens" in capsys.readouterr().out
+    train(arrow, lines, tmp_path / "short", *flags, "--max-steps", 7)
+    resumed = train(lines, arrow, tmp_path / "short", "--resume", "--max-steps", 20)
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_wrong_arrow_files(lines, tmp_path, capsys):
+    """One line, status 2, no run folder."""
+    (tmp_path / "text.arrow").write_text("a|||b\n")
+    for name, more, message in (
+        ("text.arrow", [], "text.arrow: no file that `data prepare --arrow` wrote"),
+        ("train.arrow", ["--most-tokens", 7], "train.arrow: a side of 8 tokens, expected at most 7; prepare it again"),
+    ):
+        where = ["--train", tmp_path / name, "--dev", lines, "--output", tmp_path / "run", *more]
+        assert main(["train", *map(str, where)]) == 2
+        said = capsys.readouterr().err
+        assert message in said and said.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Pictures that can be read: maps, attention through time, Q, K, V, scores and weights of any code, bug hunts."""
+"""Pictures that can be read: maps, attention through time, matrices of any code, bug hunts; word alignments."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from PIL import Image
 
 from autograder.grading.made_code import make_hunts
 from foundation.assignment_file import read_assignment
+from given.alignment import Row, join_links
 from given.config import ConfigError
 from given.drawing import Watched, catch, catching, find_pair, show_hunts
 from given.experiment import Experiment
@@ -18,7 +19,7 @@ from reference.__main__ import main
 from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
 from reference.masks import causal_mask
 
-from .small import DEV, PAIRS, SMALL, corpus_flags
+from .conftest import DEV, PAIRS, SMALL, corpus_flags, write_pairs
 
 
 def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
@@ -62,10 +63,6 @@ def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     assert "encoder attention, layer 1, 3 times" in capsys.readouterr().out
 
 
-def draw(shape=(1, 2, 3, 4)):
-    return [torch.randn(shape) for _ in range(3)]
-
-
 def test_a_models_attention_is_caught_and_unchanged():
     torch.manual_seed(1)
     part, x = MultiHeadedAttention(8, 2), torch.randn(2, 3, 8)
@@ -84,7 +81,7 @@ def test_a_models_attention_is_caught_and_unchanged():
 
 
 def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
-    query, key, value = draw((1, 1, 3, 4))
+    query, key, value = torch.randn(3, 1, 1, 3, 4)
     caught = catch(scaled_dot_product_attention, query, key, value, causal_mask(3)).of_head(0)
     figure = plot_matrices(caught, ["a", "b", "c"], ["d", "e", "f"], "one head")
     assert [axes.get_title() for axes in figure.axes] == [
@@ -123,3 +120,35 @@ def test_a_picture_names_the_hunt_and_nothing_else_about_it():
 
 def test_a_name_is_needed(capsys):
     assert main(["hunt", " "]) == 2 and "whose hunts?" in capsys.readouterr().err
+
+
+ALIGNED = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), (["il", "dort"], ["he", "sleeps"])]
+
+
+def test_the_error_rate_by_hand_and_links_between_words():
+    assert Row(1, 1, found=3, gold=2, right=1).aer == 1 - 2 / 5
+    assert join_links([(0, 0), (1, 2), (2, 1), (3, 3)], *ALIGNED[0]) == {(0, 0), (1, 1), (2, 2)}
+
+
+def test_alignments_are_measured_and_drawn(tmp_path, capsys):
+    files = ["--train", str(write_pairs(tmp_path / "pairs", ALIGNED * 2)), "--dev", str(tmp_path / "pairs")]
+    (tmp_path / "links").write_text("0-0 1-1 1-2 2-1 2-2 3-3\n0-0 1-1\n" * 2)
+    sizes = ["--preset", "tiny", "--d-model", "16", "--n-layers", "2", "--output", str(tmp_path / "run")]
+    assert main(["train", *files, *sizes]) == 0
+    command = ["align", "--checkpoint", str(tmp_path / "run/best.pt"), "--pairs", str(tmp_path / "pairs")]
+    command += ["--alignments", str(tmp_path / "links")]
+    capsys.readouterr()
+    tables = []
+    for step in ("write", "read"):
+        assert main([*command, "--step", step]) == 0
+        head, *rows = (line.split() for line in capsys.readouterr().out.splitlines())
+        assert head == ["layer", "head", "AER", "precision", "recall"]
+        assert [row[:2] for row in rows] == [[layer, head] for layer in "12" for head in ("1", "2", "3", "4", "mean")]
+        assert [row[2] for row in rows if row[-1] == "*"] == [min(row[2] for row in rows)]
+        tables.append(rows)
+    assert tables[0] != tables[1]
+    assert main([*command, "--output", str(tmp_path / "a.png"), "--line", "2"]) == 0
+    assert "\nline 2, layer" in capsys.readouterr().out and (tmp_path / "a.png").stat().st_size > 5000
+    assert main([*command, "--line", "5"]) == 2 and "--line 5" in capsys.readouterr().err
+    (tmp_path / "links").write_text("0:0\n")
+    assert main(command) == 2 and "links:1: expected links source-target" in capsys.readouterr().err

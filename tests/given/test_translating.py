@@ -60,7 +60,6 @@ def test_raw_text_becomes_text_and_tokens_stay_tokens(raw_folder, run_folder):
     assert translate(raw_folder, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
     lines = ["ich ess@@ e .", "du schlafe .|||you sl@@ eep ."]
     expected = ["i eat .", "you sleep ."]
-    assert translate(raw_folder, lines, "--tokens") == expected
     assert translate(raw_folder, lines, name="test.bpe") == expected, "a corpus' file has tokens"
     assert translate(run_folder, lines) == expected, "without tokenizers there is nothing else"
 

@@ -1,13 +1,72 @@
-"""`pack`: what the archive holds, and what is said of it."""
+"""`sanity`: the right model passes all questions, and each notices its fault; `pack`: what the archive holds."""
 
 import sys
 import zipfile
 
 import pytest
+import torch
 
 from foundation.places import REFERENCE, SKELETON
 from given import package, packing
 from given.command_line import main
+from reference import attention, layers, model, train
+from reference.__main__ import main as reference
+
+
+@pytest.fixture
+def ask(capsys):
+    """Asks the reference, on the bundled corpus; returns the first word of each line and the exit status."""
+
+    def run(*more):
+        status = reference(["sanity", *more])
+        return [line.split()[0] for line in capsys.readouterr().out.splitlines()], status
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", [[], ["--norm-first"]], ids=["post-norm", "pre-norm"])
+def test_the_reference_passes(ask, flags):
+    assert ask(*flags) == (["ok"] * 5, 0)
+
+
+def confident(self, output):
+    return (20 * self.output_projection(output)).log_softmax(-1)
+
+
+def detached(self, x):
+    return self.contract(torch.relu(self.expand(x)).detach())
+
+
+def without_mask(query, key, value, mask=None):
+    weights = (query @ key.mT / query.size(-1) ** 0.5).softmax(-1)
+    return weights @ value, weights
+
+
+FAULTS = {  # what takes the place of what, and the numbers of the questions that notice
+    "too confident": (model.Transformer, "get_predictions", confident, {0}),
+    "detached": (layers.FeedForward, "forward", detached, {1}),
+    "no mask": (attention, "scaled_dot_product_attention", without_mask, {2, 3}),
+    "weights that stay": (torch.optim.Adam, "step", lambda self: None, {4}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_noticed_by_its_question(ask, monkeypatch, fault):
+    place, name, replacement, noticed = FAULTS[fault]
+    monkeypatch.setattr(place, name, replacement)
+    lines, status = ask()
+    assert status == 1 and noticed == {number for number, line in enumerate(lines) if line == "LOOK"}
+
+
+def test_without_train_epoch_the_other_questions_are_answered(ask, monkeypatch):
+    def unwritten(*arguments, **named):
+        raise NotImplementedError("TODO 3.1")
+
+    monkeypatch.setattr(train, "train_epoch", unwritten)
+    assert ask() == (["ok"] * 4, 1)
+
 
 N_LINES = 3
 
