@@ -12,7 +12,7 @@ from dataclasses import asdict
 try:
     from autograder import scoring
     from foundation.assignment_file import read_assignment
-    from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
+    from foundation.command_line import Parser, print_anywhere, run_command
 except ModuleNotFoundError as missing:
     if missing.name not in ("numpy", "sacrebleu", "autograder"):
         raise
@@ -20,14 +20,13 @@ except ModuleNotFoundError as missing:
     sys.stderr.write(f"grade.py: {missing.name} is not installed for this Python: {where}\n")
     raise SystemExit(2) from None
 
-DESCRIPTION = "Scores translations: BLEU with its 95% interval, chrF, and a verdict for each threshold."
+DESCRIPTION = "Scores translations: BLEU with its 95% interval, and a verdict for each threshold."
 
 DETAILS = """\
 examples:
   python grade.py --translations translations.txt --references data/corpus/fren.dev.bpe
   python grade.py --translations translations.txt --references test.en \\
                   --threshold pass=0.35
-  python grade.py --translations raw.txt --references raw.en --tokenize 13a
 
 files:
   UTF-8, one sentence per line, both in the same order. Plain text or src|||tgt (only
@@ -49,14 +48,15 @@ exit status:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Scores the files that the arguments name, and prints a report; returns the exit status."""
     print_anywhere()
-    options = parse(arguments)
-    try:
-        return with_output(lambda: grade(options))
-    except UserError as error:
-        sys.stderr.write(f"grade.py: {error}\n")
-    except OSError as error:
-        sys.stderr.write(f"grade.py: the report cannot be written ({error.strerror})\n")
-    return 2
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog="grade.py", description=DESCRIPTION, epilog=DETAILS, formatter_class=raw)
+    parser.add_argument("--translations", metavar="FILE", required=True, help="the translations to score")
+    parser.add_argument("--references", metavar="FILE", required=True, help="the true translations")
+    text = "judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated"
+    parser.add_argument("--threshold", metavar="NAME=VALUE", action="append", default=[], help=text)
+    parser.add_argument("--json", action="store_true", help="print score, verdicts and notes as JSON")
+    options = parser.parse_args(arguments)
+    return run_command("grade.py", lambda: grade(options))
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -65,10 +65,7 @@ def grade(options: argparse.Namespace) -> int:
     references = scoring.read_references(options.references)
     notes: list[str] = []
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
-    score = scoring.score(translations, references, tokenize=options.tokenize)
-    if options.tokenize != scoring.DEFAULT_TOKENIZATION and not options.threshold:
-        given = f"--tokenize {scoring.DEFAULT_TOKENIZATION}, not for {options.tokenize}"
-        notes.append(f"the assignment's thresholds are for {given}; --threshold NAME=VALUE sets your own")
+    score = scoring.score(translations, references)
     verdicts = scoring.judge(score, thresholds)
     if options.json:
         found = {**asdict(score), "verdicts": [asdict(verdict) for verdict in verdicts], "notes": notes}
@@ -78,37 +75,5 @@ def grade(options: argparse.Namespace) -> int:
     return 0 if all(verdict.is_reached for verdict in verdicts) else 1
 
 
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parses the command line; exits with status 2 if it is wrong."""
-    parser = Parser(
-        prog="grade.py",
-        description=DESCRIPTION,
-        epilog=DETAILS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--translations", metavar="FILE", required=True, help="the translations to score")
-    parser.add_argument("--references", metavar="FILE", required=True, help="the true translations")
-    parser.add_argument(
-        "--threshold",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="judge by this BLEU (0 to 1) instead of the assignment's thresholds; may be repeated",
-    )
-    parser.add_argument(
-        "--tokenize",
-        metavar="NAME",
-        default=scoring.DEFAULT_TOKENIZATION,
-        help=f"sacreBLEU's tokenization of raw text: {', '.join(scoring.TOKENIZATIONS)}; some need a package"
-        " that the kit does not install (default: %(default)s)",
-    )
-    parser.add_argument("--json", action="store_true", help="print score, verdicts and notes as JSON")
-    return parser.parse_args(arguments)
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    sys.exit(main())

@@ -46,6 +46,14 @@ def is_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
+def is_patterns(value: Any) -> bool:
+    """Whether it is a list of regular expressions that may be joined by `|`."""
+    try:
+        return is_list(value) and all(value) and all(re.compile(f"(?:{text})") for text in value)
+    except re.error:
+        return False
+
+
 def between(low: float, high: float) -> Rule:
     """A number within bounds."""
     return Rule(f"a number between {low} and {high}", lambda value: is_number(value, low, high), float)
@@ -59,7 +67,7 @@ def choice(*values: object) -> Rule:
 TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
 LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
 TEXTS = Rule("a list of strings", is_list, tuple)
-JOINED = Rule("a list of patterns", lambda value: is_list(value) and all(value), "|".join)
+JOINED = Rule("a list of regular expressions that can be joined", is_patterns, "|".join)
 SWITCH = Rule("true or false", lambda value: isinstance(value, bool))
 COUNT = Rule("a whole number, 0 or more", lambda value: type(value) is int and value >= 0)
 POINTS = Rule("a number of at least 0", is_number, float)
@@ -174,15 +182,8 @@ def read_contract(content: Any) -> Contract:
         for name in values.get(key, ()):
             if name not in known:
                 raise UserError(f"[contract]: {key}: unknown component {name!r}{suggest(name, known)}")
-    forbidden = content.get("forbidden", {})
-    values["forbidden"] = Forbidden(**read_table(Forbidden, forbidden, "[contract.forbidden]: "))
-    for key, texts in forbidden.items():
-        for text in texts:
-            try:
-                re.compile(f"(?:{text})")  # it is used joined with others by `|`
-            except re.error as error:
-                what = f"{text!r} is not a regular expression that can stand among others"
-                raise UserError(f"[contract.forbidden]: {key}: {what}: {error}") from None
+    forbidden = read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: ")
+    values["forbidden"] = Forbidden(**forbidden)
     return Contract(modules, **values)
 
 

@@ -39,12 +39,10 @@ class Ended:
     Attributes:
         status: the child's exit status, or minus the signal that ended it.
         reason: why the work was not completed; empty if it was.
-        was_killed: whether a signal has ended it that neither the work nor its time limit explains.
     """
 
     status: int
     reason: str = ""
-    was_killed: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,10 @@ class _Child(Generic[Job]):
         self.process.close()
         if status == 0:
             return Ended(0)
-        if self.is_late:
-            return Ended(status, f"it took longer than {self.seconds:g} s")
-        if self.raised:
-            return Ended(status, self.raised)
-        if status > 0:
-            return Ended(status, f"ended with status {status}")
-        return Ended(status, f"ended by signal {-status}", was_killed=True)
+        late = f"it took longer than {self.seconds:g} s" if self.is_late else ""
+        return Ended(
+            status, late or self.raised or f"ended {'with status' if status > 0 else 'by signal'} {abs(status)}"
+        )
 
 
 def run_forked(

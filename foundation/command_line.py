@@ -12,8 +12,6 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as in shells: 128 plus the signal's number."""
 LONGEST = 2000
 """Characters of a message."""
-MOST_DIGITS = 18
-"""Longer numbers are slips of the keyboard, and too large for some libraries."""
 
 
 class UserError(ValueError):
@@ -44,7 +42,7 @@ def at_least(lowest: int, highest: int | None = None) -> Callable[[str], int]:
     expected = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
 
     def parse(text: str) -> int:
-        if not text.isdecimal() or len(text) > MOST_DIGITS or not lowest <= int(text) <= (highest or int(text)):
+        if not text.isdecimal() or not lowest <= int(text) <= (highest or int(text)):
             raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number {expected}")
         return int(text)
 

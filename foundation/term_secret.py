@@ -1,7 +1,6 @@
 """The secret that a term's inputs come from, hidden from students."""
 
 import contextlib
-import errno
 import os
 import secrets
 import sys
@@ -26,7 +25,6 @@ def term_secret(root: Path) -> bytes:
     nobody can compute it from what students, or readers of a public repository, have.
 
     Raises:
-        OSError: where the disk is full.
         UserError: where it can be neither read nor kept, or could be guessed.
     """
     path = root / SECRET
@@ -37,13 +35,10 @@ def term_secret(root: Path) -> bytes:
             print(f"note: drew the term's secret: {name}; keep it to replay marks", file=sys.stderr)
         content = path.read_bytes()
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise OSError(error.errno, error.strerror, str(path)) from None
         raise UserError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
     if len(content.strip()) < SHORTEST:
-        raise UserError(
-            f"{name}: shorter than {SHORTEST} characters, which could be guessed; remove it, and a secret is drawn"
-        )
+        what = f"shorter than {SHORTEST} characters, which could be guessed"
+        raise UserError(f"{name}: {what}; remove it, and a secret is drawn")
     return content
 
 

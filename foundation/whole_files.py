@@ -3,7 +3,6 @@
 import errno
 import os
 import secrets
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
 
     It is created at once, with its folder: if it cannot be written, that is known before the work inside begins. It is
     on the disk before it counts, so that neither an interrupt nor a power failure leaves half a file. A link stays a
-    link: its target is replaced. Pipes and devices are written to at the end, never replaced.
+    link: its target is replaced. Pipes and devices are written to, never replaced.
 
     Args:
         path: the destination.
@@ -34,11 +33,7 @@ def in_one_piece(path: Path) -> Iterator[Path]:
         OSError: if it cannot be written; its `filename` is set.
     """
     if is_stream(path):
-        with tempfile.TemporaryDirectory() as folder:
-            unfinished = Path(folder) / path.name
-            yield unfinished
-            with unfinished.open("rb") as file, path.open("wb") as opened:
-                shutil.copyfileobj(file, opened)
+        yield path
         return
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -96,14 +91,3 @@ def check_folder(path: Path) -> None:
         path = path.parent
     if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
         raise UserError(f"{printable(str(path))}: is not a folder that can be written to")
-
-
-def opening_flags(*names: str) -> int:
-    """Joins flags of `os.open`, given by name: to read, in bytes, and not handed on to child processes.
-
-    Windows, where students test their code, lacks some of them, and other systems lack `O_BINARY`.
-    """
-    flags = os.O_RDONLY
-    for name in (*names, "O_BINARY", "O_CLOEXEC"):
-        flags |= getattr(os, name, 0)
-    return flags

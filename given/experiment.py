@@ -76,14 +76,15 @@ class Experiment:
         self._losses: list[tuple[int, float]] = []  # step and loss, since the run was last saved
         self._stop = False  # Ctrl-C was pressed
         self._is_between_steps = True
-        self.average = make_average(self.model, config.ema) if config.ema else None
-        if self.average:
-            self.optimizer.register_step_post_hook(lambda *_: self.average.update_parameters(self.model))
+        self.average = average = make_average(self.model, config.ema) if config.ema else None
+        if average:
+            self.optimizer.register_step_post_hook(lambda *_: average.update_parameters(self.model))
 
     @property
     def measured(self) -> package.model.Transformer:
         """What dev is measured with: the average of the weights, if the run keeps it, or the model itself."""
-        return self.average.module if self.average else self.model
+        measured: Any = self.average.module if self.average else self.model
+        return measured
 
     @property
     def steps_per_epoch(self) -> int:

@@ -94,7 +94,7 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
             _reference(["train", *how, "--output", str(folder)])
             translations = folder / "translations.txt"
             _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
-            found = score(read_translations(translations, expected=len(targets)), targets, with_chrf=False)
+            found = score(read_translations(translations, expected=len(targets)), targets)
             write_whole(done, json.dumps(asdict(SeedScore(seed, found.bleu, found.low, found.high))) + "\n")
         scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
     return scores

@@ -18,7 +18,7 @@ from foundation.texts import counted
 from ..grading.grader_version import weighting_of
 from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
-from ..scoring import Measured, explain, judge
+from ..scoring import Score, explain, judge
 from ..testing.results import State, mark_items
 from .decisions import WHOLE, Decision, Decisions
 from .entries import Member, Roll
@@ -148,7 +148,7 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         title=task.title, points=task.points, extension=task.extension, visibility=task.visibility
     ).in_state(part.state)
     if task.threshold and bleu and part.state in (State.PASSED, State.FAILED):
-        measured = Measured(bleu.value, bleu.low, bleu.high, bleu.sentences)
+        measured = Score(bleu.value, bleu.low, bleu.high, bleu.sentences)
         [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
         state = State.PASSED if verdict.is_reached else State.FAILED
         part = part.in_state(state, message=explain(verdict, measured))

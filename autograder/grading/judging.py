@@ -156,7 +156,7 @@ def judge_translations(intake: Intake, assignment: Assignment, references: Path)
     notes: list[str] = []
     try:
         lines = parse_translations(intake.translations, TRANSLATIONS, expected=len(targets), note=notes.append)
-        found = score(lines, targets, with_chrf=False)
+        found = score(lines, targets)
     except ScoringError as error:
         yield from map(Noted, notes)
         yield all_in(State.ERROR, str(error))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from foundation.places import ANSWERS
-from foundation.whole_files import opening_flags
 
 from ..sources import IntakeError, RefusedError
 
@@ -259,7 +258,7 @@ def read_file(path: Path, limit: int) -> bytes:
         IntakeError: where the system does not let us read it.
     """
     try:
-        descriptor = os.open(path, opening_flags("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"))
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise RefusedError(problem_of(stat.S_IFLNK)) from None

@@ -79,7 +79,8 @@ class ArrowPairs(Sequence[package.data.Pair]):
         except (pa.ArrowException, OSError, LookupError, TypeError, ValueError):
             raise package.data.DataError(f"{path}: no file that `data prepare --arrow` wrote") from None
         self._columns = [table.column(side) for side in ("source", "target")]
-        (source, target), longest = map(Counter, described["counts"]), described["longest"]
+        source, target = (Counter[str](counts) for counts in described["counts"])
+        longest: list[int] = described["longest"]
         self.census = package.data.Census((source, target), (longest[0], longest[1]), described["fingerprint"])
         allowed = min(most_tokens or package.data.LONGEST["target"], package.data.LONGEST["target"])
         if max(longest) > allowed:

@@ -21,31 +21,22 @@ def test_the_default_assignment_adds_up():
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ('name = "layer_norm"', "name = [4]", "task 1.4: name = [4]: expected one line of text"),
         ("extension = true", 'extension = "false"', "task E.1: extension = 'false': expected true or false"),
-        ("'MultiheadAttention',", "'(?i)MultiheadAttention',", "not a regular expression that can stand among others"),
+        ("'MultiheadAttention',", "'(?i)MultiheadAttention',", ": expected a list of regular expressions that can"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: output_kb is missing: expected a whole number above 0"),
         ("beginner = 0.30", "beginner = 30", "[thresholds]: beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
-        ("'MultiheadAttention',", "'',", ": expected a list of patterns"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
         ('package = "student"', 'package = "autograder"', "package = 'autograder': expected the name of a Python pack"),
         ('["layers.LayerNorm"]', '["masks.recent"]', "If it is new, add 'recent' to masks in [contract.components]"),
-        ('"layers.LayerNorm"', '"layers.Layernorm"', "unknown component 'layers.Layernorm'; did you mean 'layers.L"),
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
         ('= ["layers.LayerNorm"]', "= []", "expected one of `components`, `threshold` and `by_hand"),
         ("extension = true", "written = true", "task E.1: written: people read it; expected `by_hand"),
         ("questions = 6", "question = 5", "[understanding]: unknown key 'question'; did you mean 'questions'?"),
-        (
-            'understanding = "hunts"',
-            "understanding = 'hunt'",
-            "task E.7: understanding = 'hunt': expected '' or 'own_tests'",
-        ),
         ('understanding = "hunts"', "understanding = 'hunts'\npoints = 1", "they stand in [understanding], as hunts"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
         ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
-        ("advanced = 0.45", "advanced = 0.25", "[thresholds]: advanced = 0.25 is below beginner = 0.3: expected at"),
         ("[release]", "[late]\ndue = 2026-12-18T00:00:00Z\nmost_percent = 200\n[release]", "most_percent = 200: exp"),
         ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
     ],
@@ -56,13 +47,6 @@ def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, 
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(AssignmentError, match=re.escape(message)):
-        read_assignment(path)
-
-
-def test_a_file_without_a_contract_is_told_so(tmp_path):
-    path = tmp_path / "assignment.toml"
-    path.write_text(ASSIGNMENT_FILE.read_text().partition("[contract]")[0])
-    with pytest.raises(AssignmentError, match="expected at least one module"):
         read_assignment(path)
 
 

@@ -1,0 +1,105 @@
+"""Files are written whole, destinations are checked; text from strangers is printable; output may go away."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foundation.command_line import Parser, UserError
+from foundation.texts import clean, printable
+from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
+
+
+def test_a_file_is_whole_and_a_failure_leaves_what_was_there(tmp_path):
+    path = tmp_path / "new" / "file.txt"
+    write_whole(path, "é\r\n")
+    assert path.read_bytes() == "é\r\n".encode()
+    write_whole(path, b"two")
+    with pytest.raises(KeyboardInterrupt), in_one_piece(path) as unfinished:
+        unfinished.write_text("half of")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"two" and list(path.parent.iterdir()) == [path]
+    with pytest.raises(IsADirectoryError):
+        write_whole(path.parent, "text")
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_and_a_pipe_is_written_to(tmp_path):
+    (tmp_path / "store").mkdir()
+    target, link, pipe, read = tmp_path / "store" / "file", tmp_path / "link", tmp_path / "pipe", []
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        check_file(link)
+        write_whole(link, text)
+        assert link.is_symlink() and target.read_text() == text
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    check_file(pipe)
+    write_whole(pipe, "text")
+    reader.join(timeout=10)
+    assert read == ["text"] and pipe.is_fifo()
+    assert {path.name for path in tmp_path.rglob("*")} == {"link", "store", "file", "pipe"}
+
+
+def test_places_are_told_apart(tmp_path):
+    (tmp_path / "file").touch()
+    for good in ("new", "deep/new"):
+        check_file(tmp_path / good)
+        check_folder(tmp_path / good)
+    for check, bad in ((check_file, "."), (check_file, "file/new"), (check_folder, "file")):
+        with pytest.raises(UserError, match="folder"):
+            check(tmp_path / bad)
+
+
+@given(st.text(max_size=300) | st.text(st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Co"]), max_size=50))
+def test_printable_text_is_printable(text):
+    shown = printable(text)
+    assert re.sub("[\u200c\u200d]", "", shown).isprintable() and len(shown) <= 200
+    assert printable(shown) == shown, "what is written is read as it was, so that seals hold"
+    if text.isprintable() and len(text) <= 200:
+        assert shown == text
+
+
+@pytest.mark.parametrize("name", ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937"])
+def test_joiners_in_names_that_need_them_stay(name):
+    """Persian with a zero-width non-joiner, Devanagari with a joiner behind a virama; elsewhere they would disguise."""
+    assert printable(name) == name and clean(name, 100) == name
+    for cut in range(4, len(name)):
+        assert printable(printable(name * 3, cut), cut) == printable(name * 3, cut)
+    for disguise in ("a\u200db", f"{name[0]}\u200c", f"\u200d{name[0]}", f"a\u200c{name[0]}"):
+        assert "\\u200" in printable(disguise) and "\ufffd" in clean(disguise, 100)
+
+
+def run(stdout):
+    """A command that prints."""
+    code = (
+        "from foundation.command_line import run_command; raise SystemExit(run_command('kit', lambda: print(1) or 0))"
+    )
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+
+
+def test_a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one_line():
+    read, write = os.pipe()
+    os.close(read)
+    done = run(write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Path("/dev/full").open("wb") as full:
+        done = run(full)
+    assert done.returncode == 2 and "No space left on device" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_an_example_stays_on_its_line(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    Parser(prog="kit", description="word " * 30, epilog="example: " + "kit --flag value " * 6).print_help()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == "example: " + "kit --flag value " * 6
+    assert max(map(len, printed[:-1])) <= 60, "the rest is wrapped"

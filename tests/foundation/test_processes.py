@@ -1,0 +1,76 @@
+"""Jobs in forked children, and limits on the time of trusted code."""
+
+import os
+import signal
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from foundation.child_processes import FAILED, Ended, ask_forked, run_forked
+from foundation.watchdog import CPU, WALL, time_limit
+
+
+def test_jobs_run_side_by_side_and_are_ended_in_time():
+    def work(job):
+        yield job
+        if job == 2:
+            signal.pause()
+        yield job + 10
+
+    found: dict[int, list] = {job: [] for job in range(4)}
+    for job, message in run_forked(deque(range(4)), work, 0.5, n_children=2):
+        found[job].append(message)
+    assert found.pop(2) == [2, Ended(-signal.SIGKILL, "it took longer than 0.5 s")]
+    assert found == {job: [job, job + 10, Ended(0)] for job in (0, 1, 3)}
+
+
+def test_each_item_has_an_answer_or_an_end(capfd):
+    def answer(item):
+        if item == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif item == "ended":
+            os._exit(3)
+        elif item == "raises":
+            raise KeyError("odd")
+        return (lambda: item) if item == "unsent" else item.upper()
+
+    found = dict(ask_forked(["killed", "ended", "raises", "unsent", "well"], answer, 20, n_children=2))
+    assert found.pop("unsent").status == FAILED
+    assert found == {
+        "killed": Ended(-9, "ended by signal 9"),
+        "ended": Ended(3, "ended with status 3"),
+        "raises": Ended(FAILED, "KeyError: 'odd'"),
+        "well": "WELL",
+    }
+    printed = capfd.readouterr().err
+    assert "Traceback" in printed and "KeyError: 'odd'" in printed
+
+
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+@pytest.mark.parametrize(("clock", "inner"), [(WALL, 0.05), (CPU, 10)])
+def test_what_takes_longer_is_stopped_and_an_outer_limit_outlives_an_inner_one(clock, inner):
+    with pytest.raises(TimeoutError), time_limit(0.2, clock) as struck:
+        with pytest.raises(TimeoutError), time_limit(inner, clock):
+            spin(20)
+        spin(20)
+    assert struck
+    with time_limit(5, clock) as struck:
+        pass
+    spin(0.01)
+    assert not struck
+
+
+def test_a_thread_cannot_have_a_limit():
+    def limited():
+        with time_limit(5):
+            pytest.fail("the block was begun without a limit")
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="main thread"):
+        pool.submit(limited).result()
