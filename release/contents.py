@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tomllib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment
@@ -230,21 +231,22 @@ def needed_modules(files: Mapping[str, bytes], starts: Iterable[str]) -> set[str
     return needed
 
 
-def _imported(path: str, content: bytes) -> Iterator[str]:
+@cache
+def _imported(path: str, content: bytes) -> tuple[str, ...]:
     """Absolute names of the modules that a file may import; `from a import b` gives both `a` and `a.b`."""
-    parts = path.removesuffix(".py").split("/")
+    parts, found = path.removesuffix(".py").split("/"), list[str]()
     waiting: list[ast.AST] = [read_source(path, content).tree]
     while waiting:
         node = waiting.pop()
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):  # nothing runs that block
             waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             origin = ".".join(parts[: len(parts) - node.level]) if node.level else ""
             module = ".".join(filter(None, (origin, node.module)))
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+            found += [module, *(f"{module}.{alias.name}" for alias in node.names)]
+    return tuple(found)
 
 
 def _read_packages(root: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ What they unpack is then what they work with: their package, `given/`, the corpu
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 
 from foundation.places import COMPONENT_TESTS
@@ -62,8 +63,8 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     version = f"1.0+{hashlib.sha256(make_zip(inside)).hexdigest()[:10]}"
     wheel = f"{NAME}-{version}-py3-none-any.whl"
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
-    if f"-p {PLUGIN} " in settings:
-        settings = settings.replace(f"-p {PLUGIN} ", "")
+    if f"-p {PLUGIN}" in settings:
+        settings = re.sub(rf"-p {PLUGIN} ?", "", settings)
         outside["conftest.py"] = _CONFTEST.format(name=NAME, version=version, plugin=PLUGIN).encode()
     outside[SETTINGS] = settings.encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()

@@ -168,8 +168,8 @@ def _changed_lines(old: str, new: str) -> tuple[str, str]:
 
 
 def read_equivalents(path: Path) -> dict[Key, str]:
-    """Why mutants are right, or cannot be told from correct code, by their keys."""
-    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
+    """Why mutants are right, or cannot be told from correct code, by their keys; none without the file."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"] if path.is_file() else []
     return {(one["within"], one["before"], after): one["reason"] for one in entries for after in one["after"]}
 
 

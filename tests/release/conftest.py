@@ -1,9 +1,7 @@
-"""A small project that a release can be made of, without torch and with a stand-in for the autograder."""
+"""A project that a release can be made of: the kit with the example of `tests/example` as its assignment."""
 
-import io
 import shutil
 import textwrap
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,23 +16,37 @@ from release.gates import Workspace, write_all
 from release.packing import make_zip
 from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
+from release.trials import unpack
 
-collect_ignore = ["tiny_project"]
-
-EXAMPLE = Path(__file__).with_name("tiny_project")
+EXAMPLE = ROOT / "tests" / "example"
 TASKS = ("1.1", "1.2", "1.3", "E.1")
-DATA = {
-    "corpus/fren.train.bpe": "le ch@@ at dort ici .|||the cat sleeps here .\n",
-    "corpus/fren.dev.bpe": "un ch@@ ien court l@@ a .|||a dog is running there .\n",
-    "corpus/fren.test.src.bpe": "la v@@ ache mange la .\n",
-    "private/fren.test.bpe": "la v@@ ache mange la .|||the c@@ ow is eating over there .\n",
-    "private/grading_secret.txt": "the secret of the tests' own project\n",
+KEPT_IN_A_FORK = ("autograder", "foundation", "release", "pyproject.toml", "requirements.lock")
+ROOM = "autograder/assignment"
+BLEU = """
+[thresholds]
+beginner = 0.30
+[release]
+instructor_only = ["given/extras/"]
+[[tasks]]
+number = "4.1"
+name = "bleu_beginner"
+title = "BLEU, beginner"
+points = 5
+threshold = "beginner"
+"""
+ADDED = {
+    "data/corpus/fren.train.bpe": "le ch@@ at dort ici .|||the cat sleeps here .\n",
+    "data/corpus/fren.dev.bpe": "un ch@@ ien court l@@ a .|||a dog is running there .\n",
+    "data/corpus/fren.test.src.bpe": "la v@@ ache mange la .\n",
+    "data/private/fren.test.bpe": "la v@@ ache mange la .|||the c@@ ow is eating over there .\n",
+    "given/__init__.py": "SIZE = 3\n",
+    "given/extras/answers.py": '"""Stays with the instructor."""\n',
 }
 
 
 @pytest.fixture(scope="session")
 def assignment() -> Assignment:
-    return read_assignment(EXAMPLE / "autograder" / "assignment" / "assignment.toml")
+    return read_assignment(EXAMPLE / ROOM)
 
 
 @pytest.fixture(scope="session")
@@ -47,28 +59,44 @@ def skeleton(reference_files: dict[str, bytes], assignment: Assignment) -> Skele
     return make_skeleton(reference_files, assignment, "reference")
 
 
-def copy_example(root: Path) -> Project:
-    """The example, with its corpus and what it takes from the kit."""
-    shutil.copytree(EXAMPLE, root, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "foundation").mkdir()
-    for name in ("__init__.py", "texts.py"):
-        shutil.copy(ROOT / "foundation" / name, root / "foundation")
-    shutil.copy(ROOT / "requirements.lock", root)
-    for name, text in DATA.items():
-        (root / "data" / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / "data" / name).write_text(text)
+def copy_kit(root: Path) -> Project:
+    """The kit, with the example in place of its own assignment."""
+    skip = shutil.ignore_patterns("__pycache__", "assignment")
+    for name in KEPT_IN_A_FORK:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=skip)
+        else:
+            shutil.copy(ROOT / name, root / name)
+    shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "data" / "private").mkdir(parents=True)
+    (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
+    for name in ("course.py", "nbgrader_config.py"):
+        shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)
     return Project(root, root / "reference", root)
+
+
+def copy_example(root: Path) -> Project:
+    """The same without notebooks; with BLEU, a corpus, given code, and the last task as an extension."""
+    project = copy_kit(root)
+    shutil.rmtree(root / "notebooks")
+    write_all({path: text.encode() for path, text in ADDED.items()}, root)
+    path = root / ROOM / "assignment.toml"
+    path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
+    with (root / ROOM / "handout.md").open("a") as file:
+        file.write("\n$bleu\n")
+    return project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A copy of the example that a test may change."""
+    (tmp_path / "project").mkdir()
     return copy_example(tmp_path / "project")
 
 
 @pytest.fixture(scope="session")
 def example_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    return make_release(copy_example(tmp_path_factory.mktemp("example") / "project"))
+    return make_release(copy_example(tmp_path_factory.mktemp("example")))
 
 
 @pytest.fixture
@@ -146,9 +174,5 @@ def edit() -> Callable[[Path, str, str], None]:
 
 @pytest.fixture
 def student(example_release: Release, tmp_path: Path) -> Path:
-    """What a student has unpacked from the first release; the archive lies beside it."""
-    packed = example_release.outputs["dist/student.zip"]
-    (tmp_path / "student.zip").write_bytes(packed)
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        archive.extractall(tmp_path)
-    return tmp_path / "assignment"
+    """What a student has unpacked from the first release."""
+    return unpack(example_release.outputs["dist/student.zip"], tmp_path)

@@ -1,9 +1,10 @@
-"""`python -m release build`: the same bytes each time, whole files only, nothing of the user's lost."""
+"""`python -m release build`: the same bytes each time, whole files only, nothing lost; bad input is told."""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from foundation.places import ROOT
 from release import __main__ as cli
 from release.build import Project, make_release, write_release
 from release.packing import checksum
+
+from .conftest import ROOM
 
 
 @pytest.fixture
@@ -30,8 +33,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def change_reference(project: Project) -> None:
-    path = project.reference / "mean.py"
-    path.write_text(path.read_text().replace("A mean with weights", "A weighted mean"))
+    path = project.reference / "affine.py"
+    path.write_text(path.read_text().replace("Affine maps", "Maps"))
 
 
 SECOND_BUILD = """import json, os, sys, time
@@ -68,12 +71,12 @@ def test_work_of_the_user_stops_the_build_before_the_gates(run, project: Project
     assert run("build")[0] == 0
     student = project.root / "student"
     (student / "notes.py").write_text("my notes\n")
-    (student / "mean.py").write_text("my work\n")
+    (student / "affine.py").write_text("my work\n")
     status, out, err = run("build")
-    assert (status, out) == (2, "") and "student/mean.py" in err and "--force" in err
-    assert (student / "mean.py").read_text() == "my work\n"
+    assert (status, out) == (2, "") and "student/affine.py" in err and "--force" in err
+    assert (student / "affine.py").read_text() == "my work\n"
     assert run("build", "--force")[0] == 0
-    assert "weighted_mean" in (student / "mean.py").read_text() and (student / "notes.py").is_file()
+    assert "class Affine" in (student / "affine.py").read_text() and (student / "notes.py").is_file()
 
 
 def test_a_change_of_the_reference_is_mended(built: Project) -> None:
@@ -82,7 +85,68 @@ def test_a_change_of_the_reference_is_mended(built: Project) -> None:
     (built.reference / "more.py").write_text("x = 1\n")
     changed = write_release(make_release(built), built.output)
     archives = {f"dist/{name}.zip" for name in ("student", "gradescope", "instructor")}
-    assert {"student/mean.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
+    assert {"student/affine.py", "student/more.py", *archives, "dist/MANIFEST.json"} == set(changed)
     (built.reference / "more.py").unlink()
     assert "student/more.py" in write_release(make_release(built), built.output)
     assert not (built.output / "student" / "more.py").exists()
+
+
+TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev.bpe", "test.src.bpe"))
+REFERENCES = "data/private/fren.test.bpe"
+LATIN = "é".encode("latin-1")
+
+
+@pytest.fixture
+def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+    """The problems that stop a build, which writes nothing."""
+
+    def build(*arguments: str) -> list[str]:
+        assert cli.main(["build", "--root", str(project.root), *arguments]) == 2
+        out, err = capsys.readouterr()
+        *found, last = err.splitlines()
+        assert not out and last.startswith("release: stopped") and not (project.root / "dist").exists()
+        return found
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "says"),
+    [
+        (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
+        (TRAIN, b"one|||two\n" + LATIN, f"{TRAIN}:2: is not UTF-8"),
+        (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
+        (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md:1: $5 stands for nothing; write $$ for a dollar sign"),
+    ],
+)
+def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:
+    (project.root / path).write_bytes(content)
+    (problem,) = problems()
+    assert problem.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [(REFERENCES, b"the cow is eating .\n"), (TRAIN, "un\u2028chat\x85|||a cat\r\nun|||a\n".encode())],
+)
+def test_references_without_sources_and_odd_white_space_are_fine(path: str, content: bytes, project) -> None:
+    (project.root / path).write_bytes(content)
+    assert "dist/student.zip" in make_release(project).outputs
+
+
+def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> None:
+    (problem,) = problems("--reference", "nowhere")
+    assert problem.endswith("nowhere: no files there; name the folder with --reference")
+    edit(project.root / ROOM / "assignment.toml", 'number = "1.1"', "number = 1")
+    (problem,) = problems()
+    assert "assignment.toml: task 1" in problem
+
+
+def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release, edit) -> None:
+    handout = example_release.folder["README.md"].decode()
+    assert "| 1.1 | Affine map | 4 |  |  | `student/affine.py` |" in handout
+    assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout and "$" not in handout
+    edit(project.root / ROOM / "assignment.toml", "= 0.30", "= 0.255")
+    edit(project.root / ROOM / "assignment.toml", '"Affine map"', '"Affine | map"')
+    handout = make_release(project).folder["README.md"].decode()
+    assert "for at least 0.255 (" in handout and "| 1.1 | Affine \\| map | 4 |" in handout

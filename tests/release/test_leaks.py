@@ -8,16 +8,14 @@ import pytest
 from release.leaks import LeakFinder
 
 SOLUTION = """\
-def f(self, tokens):
-    factor = math.sqrt(self.d_model)
-    assert dot([1.0], [factor]) == factor
-    return [[factor * value for value in self.rows[token]] for token in tokens]
+def f(self, d_in, d_out):
+    self.weight = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)
+    self.bias = nn.Parameter(torch.zeros(d_out))
 """
 RENAMED = """\
-def g(me, ids):
-    scale = math.sqrt(me.width)
-    assert inner([1.0], [scale]) == scale
-    return [[scale * v for v in me.table[i]] for i in ids]
+def g(me, a, b):
+    me.matrix = nn.Parameter(torch.randn(a, b) / a**0.5)
+    me.offset = nn.Parameter(torch.zeros(b))
 """
 
 
@@ -39,7 +37,7 @@ HIDING_PLACES = {
     "notebook cell": notebook,
     "notebook output": lambda code: notebook("", outputs=[{"text": code.splitlines(keepends=True)}]),
     "without newlines": lambda code: "; ".join(line.strip() for line in code.splitlines()),
-    "exploded": lambda code: code.replace("math.sqrt(", "(\n    math . sqrt(\n        ").replace(
+    "exploded": lambda code: code.replace("nn.Parameter(", "(\n    nn . Parameter(\n        ").replace(
         ")\n", ",\n    )\n)\n"
     ),
 }
@@ -49,17 +47,17 @@ HIDING_PLACES = {
 @pytest.mark.parametrize("place", HIDING_PLACES)
 def test_a_solution_is_found_in_every_place_and_layout(finder, place: str, code: str) -> None:
     leaks = finder.leaks_in("a.txt", HIDING_PLACES[place](code).encode())
-    assert any("reference/table.py:" in leak and "(TODO 1.1)" in leak for leak in leaks), leaks
+    assert any("reference/affine.py:" in leak and "(TODO 1.1)" in leak for leak in leaks), leaks
     assert all(leak.startswith("a.txt:") for leak in leaks)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "self.rows = [[0.0] * d_model for _ in range(vocab_size)]",
-        "return dot(values, weights) / total",
-        'if total == 0:\n    raise ValueError("all weights are zero")',
-        "rows = [[factor * value for value in self.rows[token]] for token in tokens]",  # in another statement
+        "return x @ self.weight + self.bias",
+        "self.second = Affine(d_hidden, 1)",
+        "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
+        "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
     ],
 )
 def test_each_statement_alone_is_found(finder, statement: str) -> None:
@@ -69,8 +67,8 @@ def test_each_statement_alone_is_found(finder, statement: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "def dot(a, b):\n    return sum(x * y for x, y in zip(a, b, strict=True))\n",  # given code
-        "The weighted sum, divided by the total of all weights, is the mean of the values.",
+        "class Regressor(nn.Module):\n    def forward(self, x: Tensor) -> Tensor:\n",  # given code
+        "The second of two affine maps, after the tanh of the first one, squeezes x.",
         "le chat ||| the cat\n" * 1000,
         "total = sum(prices)\nif total == 0:\n    return None\n",
     ],

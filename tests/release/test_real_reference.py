@@ -1,7 +1,10 @@
 """The passes and the search for leaks on the kit's own reference."""
 
 import ast
+import os
 import shutil
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -12,11 +15,12 @@ from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import collect_kit, read_given
+from release.gates import write_all
 from release.leaks import LeakFinder
 from release.packing import make_zip, members_of
 from release.regions import Region
 from release.skeleton import Skeleton, make_skeleton, read_folder
-from release.trials import run_python, unpack
+from release.trials import INSTALLED, run_python, unpack
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +103,25 @@ def test_students_need_no_module_that_they_may_lack():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not {name.partition(".")[0] for name in names} & {*STAFF_ONLY, *POSIX_ONLY}, path
+
+
+def run_without_posix(folder: Path, *command: str) -> str:
+    paths = Path(__file__).with_name("without_posix"), folder.parent / INSTALLED
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_students_test_train_and_translate_without_what_windows_lacks(real: Skeleton, tmp_path: Path) -> None:
+    folder = unpack(make_zip(collect_kit(ROOT, read_assignment(), real.files, b"")), tmp_path)
+    solved = read_folder(ROOT / "reference")
+    write_all({path: solved[path] for path in real.files}, folder / "student")
+    assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")
+    short = ("--preset", "fast", "--max-steps", "2", "--samples", "0", "--max-length", "3", "--output", "runs/short")
+    run_without_posix(folder, "-m", "student", "train", *short)
+    translate = ("translate", "--checkpoint", "runs/short/best.pt", "--output", "translations.txt")
+    run_without_posix(folder, "-m", "student", *translate)
+    assert len((folder / "translations.txt").read_text("utf-8").splitlines()) == 971
+    run_without_posix(folder, "grade.py", "--help")

@@ -16,7 +16,7 @@ from release.__main__ import main
 from release.build import Project, make_release, write_release
 from release.update import changes_of, hints_of, merge_texts
 
-ANSWER = "    return sum(values) / len(values)  # my first try\n"
+ANSWER = "        self.weight = self.bias = 1  # my first try\n"
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -37,27 +37,27 @@ def update(project: Project, student: Path, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.fixture
 def at_work(project: Project, student: Path, edit) -> Path:
-    """A student has solved a task, and the release has been corrected in four files since."""
-    edit(student / "student" / "mean.py", '    raise NotImplementedError("TODO 1.2")\n', ANSWER)
+    """A student has begun a task, and the release has been corrected in four files since."""
+    edit(student / "student" / "affine.py", '        raise NotImplementedError("TODO 1.1")\n', ANSWER)
     (student / "student" / "helper.py").write_text("MINE = 1\n")
-    edit(project.reference / "mean.py", "TODO 1.2: divide", "TODO 1.2: carefully divide")
-    edit(project.reference / "mean.py", "The mean of values, weighted;", "The weighted mean;")
-    edit(project.reference / "table.py", "times `sqrt(d_model)`", "times `math.sqrt(d_model)`")
+    edit(project.reference / "affine.py", "TODO 1.1: make", "TODO 1.1: carefully make")
+    edit(project.reference / "affine.py", "x W + b, with", "x @ W + b, with")
+    edit(project.reference / "loss.py", "a scalar.", "as a scalar.")
     (project.reference / "more.py").write_text("x = 1\n")
-    edit(project.root / "autograder" / "assignment" / "tests" / "test_table.py", "Three of them.", "Three.")
+    edit(project.root / "autograder" / "assignment" / "tests" / "test_1_1_affine.py", "x W + b.", "x @ W + b.")
     return student
 
 
 def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
     before = contents(at_work)
-    assert "merged    student/mean.py" in update("--dry-run")[1] and contents(at_work) == before
+    assert "merged    student/affine.py" in update("--dry-run")[1] and contents(at_work) == before
     status, out, err = update()
     assert (status, err) == (0, "")
-    mean = (at_work / "student" / "mean.py").read_text()
-    assert ANSWER in mean and "carefully divide" in mean and "The weighted mean;" in mean
-    assert "math.sqrt(d_model)`" in (at_work / "student" / "table.py").read_text()
+    affine = (at_work / "student" / "affine.py").read_text()
+    assert ANSWER in affine and "carefully make" in affine and "x @ W + b, with" in affine
+    assert "as a scalar." in (at_work / "student" / "loss.py").read_text()
     assert (at_work / "student" / "helper.py").read_text() == "MINE = 1\n"
-    for line in ("merged    student/mean.py", "replaced  student/table.py", "added     student/more.py"):
+    for line in ("merged    student/affine.py", "replaced  student/loss.py", "added     student/more.py"):
         assert line in out
     assert f"backup: {at_work / 'before-update-1.zip'}\n" in out
     with zipfile.ZipFile(at_work / "before-update-1.zip") as archive:
@@ -69,18 +69,18 @@ def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
 
 
 def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project, edit) -> None:
-    edit(at_work / "student" / "mean.py", "The mean of values, weighted;", "My mean;")
-    (at_work / "grade.py").write_text("mine = 1\n")
-    (project.root / "grade.py").write_text("print('new')\n")
-    before = (at_work / "student" / "mean.py").read_text()
+    edit(at_work / "student" / "affine.py", "x W + b, with", "Mine, with")
+    (at_work / "given" / "__init__.py").write_text("mine = 1\n")
+    (project.root / "given" / "__init__.py").write_text("SIZE = 4\n")
+    before = (at_work / "student" / "affine.py").read_text()
     status, out, _ = update()
     assert status == 1
-    for path in ("student/mean.py", "grade.py"):
+    for path in ("student/affine.py", "given/__init__.py"):
         assert f"conflict: yours stays, the release's is {path}.new" in out
-    assert (at_work / "student" / "mean.py").read_text() == before
-    assert "carefully divide" in (at_work / "student" / "mean.py.new").read_text()
-    assert (at_work / "grade.py").read_text() == "mine = 1\n"
-    assert (at_work / "grade.py.new").read_text() == "print('new')\n"
+    assert (at_work / "student" / "affine.py").read_text() == before
+    assert "carefully make" in (at_work / "student" / "affine.py.new").read_text()
+    assert (at_work / "given" / "__init__.py").read_text() == "mine = 1\n"
+    assert (at_work / "given" / "__init__.py.new").read_text() == "SIZE = 4\n"
 
 
 def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Project) -> None:
@@ -113,8 +113,8 @@ def test_an_update_that_failed_on_the_way_is_finished_by_the_next(update, at_wor
         status, _, err = update()
     assert status == 2 and "No space left" in err
     assert update()[0] == 0
-    mean = (at_work / "student" / "mean.py").read_text()
-    assert mean.count(ANSWER) == 1 and "carefully divide" in mean and (at_work / "student" / "more.py").is_file()
+    affine = (at_work / "student" / "affine.py").read_text()
+    assert affine.count(ANSWER) == 1 and "carefully make" in affine and (at_work / "student" / "more.py").is_file()
     assert update()[1] == f"{at_work}: already up to date\n"
 
 
@@ -131,8 +131,8 @@ def test_what_cannot_be_updated_is_said_in_one_line(update, student: Path, spoil
 def test_links_are_not_followed(update, at_work: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside.py"
     outside.write_text("secret = 1\n")
-    (at_work / "student" / "table.py").unlink()
-    (at_work / "student" / "table.py").symlink_to(outside)
+    (at_work / "student" / "loss.py").unlink()
+    (at_work / "student" / "loss.py").symlink_to(outside)
     status, _, err = update()
     assert status == 2 and "leads out of the folder" in err
     assert outside.read_text() == "secret = 1\n" and not (at_work / "before-update-1.zip").exists()

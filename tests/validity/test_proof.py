@@ -1,15 +1,20 @@
-"""The proof itself: it must fail for a survivor, for wrong blame, and for correct code that is rejected."""
+"""The proofs: they fail for a survivor, wrong blame, and rejected code that is correct; mutants; other layouts."""
+
+import ast
 
 import pytest
 
 from autograder.catalogue import Fault, read_catalogue
 from autograder.testing.results import Outcome, State
+from autograder.understanding import operators
+from autograder.understanding.operators import Names
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
+from validity.mutants import make_mutants
 from validity.prove import Proof, choose_faults, verdict_of
-from validity.run_tests import Run, Version, run_versions
-from validity.variants import VariantError, read_variants
+from validity.run_tests import Run, Version, finds_fault, run_versions
+from validity.variants import VariantError, read_cells, read_variants, splice
 
 CATALOGUE = """
 component = "{component}"
@@ -174,3 +179,105 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof
+
+
+NAMES = Names(frozenset({"a", "b"}), frozenset({"p", "q"}))
+
+
+@pytest.mark.parametrize(
+    "operator, code, expected",
+    [
+        (operators.arithmetic, "a / b", {"a * b"}),
+        (operators.arithmetic, "a @ b", {"a * b"}),
+        (operators.operands, "a - b", {"b - a", "a", "b"}),
+        (operators.unary, "~a", {"a"}),
+        (operators.constants, "2", {"3", "1"}),
+        (operators.constants, "0.5", {"2.0", "-0.5"}),
+        (operators.constants, "'text'", set()),
+        (operators.comparisons, "a < b", {"a <= b", "a >= b"}),
+        (operators.conditions, "a if b else 1", {"a if not b else 1", "a if True else 1", "a if False else 1"}),
+        (operators.statements, "a = b", {"pass"}),
+        (operators.arguments, "f(a, b, k=1)", {"f(b, a, k=1)", "f(b, k=1)", "f(a, k=1)", "f(a, b)", "a"}),
+        (operators.arguments, "a.f()", {"a"}),
+        (operators.functions, "a.mean", {"a.sum", "a.median"}),
+        (operators.orders, "(a, b)", {"(b, a)"}),
+        (operators.indices, "a[1]", {"a"}),
+        (operators.wrong_names, "a", {"b"}),
+        (operators.wrong_names, "c", set()),
+        (operators.wrong_names, "self.p", {"self.q"}),
+        (operators.detached, "self.p(a)", {"self.p(a).detach()"}),
+    ],
+)
+def test_operators(operator, code, expected):
+    statement = ast.parse(code).body[0]
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    assert {ast.unparse(ast.fix_missing_locations(other)) for other in operator(node, NAMES)} == expected
+
+
+@pytest.fixture(scope="module")
+def mutants(reference, assignment):
+    return make_mutants(reference, assignment, "1.4")
+
+
+def test_each_mutant_is_one_change_within_a_solution(mutants, reference, assignment):
+    text = reference["layers"][1]
+    assert len(mutants) > 50
+    assert len({mutant.text for mutant in mutants}) == len({mutant.name for mutant in mutants}) == len(mutants)
+    for mutant in mutants:
+        ast.parse(mutant.text)
+        old, new = text.split("\n"), mutant.text.split("\n")
+        assert mutant.function in ("LayerNorm.__init__", "LayerNorm.forward")
+        assert [line for line in old if "TODO" in line] == [line for line in new if "TODO" in line]
+        assert old[: mutant.line - 1] == new[: mutant.line - 1] and old[-100:] == new[-100:]
+
+
+@pytest.mark.slow
+def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
+    path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
+    arguments = ["mutate", "--task", "1.2", "--equivalents", str(path)]
+    assert main([*arguments, "--text", "no such text"]) == 2  # nothing to do
+    assert main([*arguments, "--text", "transpose(-1, -2)", "--output", str(output)]) == 1
+    said = capsys.readouterr().out
+    assert "SURVIVED attention.py" in said and "query @ key.transpose(-1, -2)" in said
+    assert "1 survivors" in (output / "mutation.md").read_text()
+
+
+IN_OTHER_LAYOUTS = {
+    ("all_inline", "2.1"): {
+        "no scale": (" / math.sqrt(q.size(-1))", ""),
+        "no first residual": ("x = x + self.dropout(out)", "x = self.dropout(out) + (x if number else 0)"),
+        "one norm twice": ("else (self.gain2, self.shift2)", "else (self.gain1, self.shift1)"),
+    },
+    ("inline_attention", "2.1"): {
+        "query as key": ("(q, k, v, mask)", "(q, q, v, mask)"),
+        "heads not joined in order": ("context.transpose(1, 2).flatten(2)", "context.reshape(y.shape)"),
+    },
+    ("decoder_all_inline", "2.2"): {
+        "masks swapped": ("(self.own, y, y, tgt_mask)", "(self.own, y, y, None)"),
+        "no question to the source": ("(self.cross, y, memory, src_mask)", "(self.cross, y, y, None)"),
+        "no relu": (".relu()", ""),
+    },
+    ("output_by_head", "1.3"): {"one head for all": ("layer(parts[head])", "layer(parts[0])")},
+    ("innermost", "1.3"): {
+        "joined unlike split": ("context.transpose(1, 2).flatten(2)", "context.reshape(query.shape)")
+    },
+    ("fused_heads", "1.3"): {"key as value": ("[role] for head", "[min(role, 1)] for head")},
+    ("raw_by_head_and_role", "1.3"): {"mean of heads": (".sum(dim=1)", ".mean(dim=1)")},
+}
+
+
+@pytest.mark.slow
+def test_a_fault_costs_points_in_any_layout(reference, assignment):
+    markers = {task.number: task.marker for task in assignment.tasks}
+    cells = {c.name: c for path in (ASSIGNMENT / "proof" / "variants").glob("*.py") for c in read_cells(path)}
+    versions = []
+    for (name, task), faults in IN_OTHER_LAYOUTS.items():
+        for what, (old, new) in faults.items():
+            cell = cells[name]
+            assert old in cell.text, f"{name}: {old}"
+            spliced, _ = splice(reference[cell.module][1], cell.text.replace(old, new), cell.path)
+            sources = {**reference, cell.module: (f"{cell.module}.py", spliced)}
+            versions.append(Version(f"{name}, {what}", sources, [0], (markers[task],), until_failure=True))
+    runs = [*run_versions(versions, reference, assignment)]
+    missed = [run.version for run in runs if not finds_fault(one for some in run.outcomes.values() for one in some)]
+    assert len(runs) == len(versions) and not missed

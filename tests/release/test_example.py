@@ -10,26 +10,14 @@ import pytest
 
 from autograder.__main__ import main as autograder
 from autograder.grading.record import read_record
-from foundation.assignment_file import read_assignment
-from foundation.places import ROOT
-from release.skeleton import make_skeleton, read_folder
+from release.gates import write_all
 from release.trials import run_python, unpack
 from validity.__main__ import main as validity
 
-EXAMPLE = Path(__file__).with_name("example")
+from .conftest import EXAMPLE, copy_kit
+
 REFERENCE = EXAMPLE / "reference"
 CHOSEN = ["--assignment", str(EXAMPLE / "autograder" / "assignment")]
-KEPT_IN_A_FORK = ("autograder", "foundation", "release", "validity", "pyproject.toml", "requirements.lock")
-
-
-@pytest.fixture(scope="module")
-def skeleton(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("release") / "student"
-    made = make_skeleton(read_folder(REFERENCE), read_assignment(CHOSEN[1]), "reference")
-    folder.mkdir()
-    for name, content in made.files.items():
-        (folder / name).write_bytes(content)
-    return folder
 
 
 def hand_in(folder: Path, old: str = "", new: str = "") -> None:
@@ -49,7 +37,7 @@ def test_the_tests_find_every_fault_and_accept_every_variant(capsys):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("fixed_secret")
-def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton, capsys):
+def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skeleton):
     for name, change in {
         "anna": (),
         "bob": ("x @ self.weight + self.bias", "x @ self.weight"),
@@ -57,8 +45,10 @@ def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skele
         "dan": ("x @ self.weight + self.bias", "getattr(torch._C._nn, 'lin' + 'ear')(x, self.weight.T, self.bias)"),
     }.items():
         hand_in(tmp_path / "class" / name, *change)
-    shutil.copytree(skeleton, tmp_path / "class" / "finn")
-    marks = ["--output", str(tmp_path / "marks"), "--release", str(skeleton), "--seed", "1", "--jobs", "1"]
+    release = tmp_path / "student"
+    for folder in (release, tmp_path / "class" / "finn"):
+        write_all(skeleton.files, folder)
+    marks = ["--output", str(tmp_path / "marks"), "--release", str(release), "--seed", "1", "--jobs", "1"]
     assert autograder(["grade-class", str(tmp_path / "class"), *CHOSEN, *marks]) == 0
     records = {path.stem: read_record(path) for path in (tmp_path / "marks" / "records").iterdir()}
     states = {name: [str(part.state) for part in record.judgement.parts] for name, record in records.items()}
@@ -73,27 +63,9 @@ def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skele
     assert found.fault == "affine-no-bias" and "What is the output for x = 0?" in found.text
 
 
-@pytest.fixture(scope="module")
-def fork(tmp_path_factory) -> Path:
-    """The kit with the example in place of its own assignment."""
-    root = tmp_path_factory.mktemp("fork")
-    skip = shutil.ignore_patterns("__pycache__", "assignment")
-    for name in KEPT_IN_A_FORK:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, root / name, ignore=skip)
-        else:
-            shutil.copy(ROOT / name, root / name)
-    (root / "data" / "private").mkdir(parents=True)
-    (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
-    (root / "notebooks").mkdir()
-    for name in ("course.py", "nbgrader_config.py"):
-        shutil.copy(ROOT / "notebooks" / name, root / "notebooks" / name)
-    shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    return root
-
-
 @pytest.mark.slow
-def test_a_fork_releases_the_example(fork, tmp_path):
+def test_a_fork_releases_the_example(tmp_path):
+    fork = copy_kit(tmp_path / "fork").root
     built = run_python(["-m", "release", "build"], fork)
     assert built.returncode == 0, built.stdout + built.stderr
     assert (fork / "notebooks" / "release" / "regression" / "1_regression.ipynb").is_file()

@@ -1,3 +1,0 @@
-"""Shared by tests, so that students get it."""
-
-ZERO = 0.0

@@ -1,3 +1,0 @@
-"""What students are given beside their package."""
-
-SIZE = 3

@@ -1,3 +1,0 @@
-"""Scores a file of translations; in this example it says so and no more."""
-
-print("BLEU = 0.00")
