@@ -1,7 +1,7 @@
 """Corpora from parallel text of other origin: `prepare`.
 
-    reading.py    text: files, columns, datasets       encodings.py   all choices; byte pairs or whole words
-    corpus.py     cleaning, splitting, writing         commands.py    the command line
+    corpus.py      reading, cleaning, splitting, writing      commands.py    the command line
+    encodings.py   all choices; byte pairs or whole words
 
 Nothing here knows the bundled corpus.
 """

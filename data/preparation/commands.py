@@ -14,9 +14,17 @@ from typing import Any
 from foundation.command_line import at_least, positive
 
 from ..files import Commands, CorpusError, output_folder
-from .corpus import prepare, read_summary, replace_corpus, split_name
+from .corpus import (
+    TextPair,
+    prepare,
+    read_columns,
+    read_dataset,
+    read_files,
+    read_summary,
+    replace_corpus,
+    split_name,
+)
 from .encodings import PRE_TOKENIZERS, SPLITS, Choices, Encodings, read_encoding
-from .reading import TextPair, read_columns, read_dataset, read_files
 
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
@@ -61,7 +69,12 @@ def add_prepare_command(commands: Commands) -> None:
     add = parser.add_argument
     add("--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them")
     add("--train", type=Path, nargs=2, metavar=sides, help="translations line by line; plain text or .gz")
-    add("--pairs", type=Path, metavar="FILE", help="a pair per line, in columns; plain text or .gz")
+    add(
+        "--pairs",
+        type=Path,
+        metavar="FILE",
+        help="a pair per line, in columns with tabs between them; plain text or .gz",
+    )
     add("--dataset", metavar="NAME", help="a dataset on the Hugging Face hub, or a folder that `datasets` can read")
     for split in ("dev", "test"):
         more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"
@@ -71,7 +84,6 @@ def add_prepare_command(commands: Commands) -> None:
     add("--languages", type=language, nargs=2, metavar=sides, help=languages_help)
     columns_help = "columns of --pairs, from 1 (default: 1 2)"
     add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help=columns_help)
-    add("--separator", default="\t", metavar="TEXT", help="what separates the columns of --pairs (default: a tab)")
     add("--encoding", choices=("bpe", "words"), help="default: bpe")
     pre_tokenizer_help = (
         "what a word is: signs = letters and digits, or any other sign by itself (default); "
@@ -136,7 +148,7 @@ def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterab
     named = {"train": options.train, "dev": options.dev_files, "test": options.test_files}
     splits: dict[str, Iterable[TextPair]] = {name: read_files(*paths) for name, paths in named.items() if paths}
     if options.pairs:
-        splits["train"] = read_columns(options.pairs, tuple(options.columns), options.separator)
+        splits["train"] = read_columns(options.pairs, tuple(options.columns))
     elif options.dataset:
         if choices.languages == DEFAULTS.languages:
             raise CorpusError("--dataset: name the languages too: --languages de en")

@@ -1,23 +1,27 @@
 """Turns any parallel text into a corpus in the format of the course.
 
-Text is cut into words and punctuation marks; pairs that are empty, too long or duplicates are dropped; the rest is
-split; and an encoding is learnt on the training split alone: byte pairs (one encoding per language, or *joint*, one
-for both, as in Vaswani et al. 2017, section 5.1) or whole words. The encodings are saved as JSON files of the library
-`tokenizers`, so that new text can be prepared for the trained model.
+It is a pair of files, one file with columns, or a dataset of the library `datasets`. Text is cut into words and
+punctuation marks; pairs that are empty, too long or duplicates are dropped; the rest is split; and an encoding is
+learnt on the training split alone: byte pairs (one encoding per language, or *joint*, one for both, as in Vaswani et
+al. 2017, section 5.1) or whole words. The encodings are saved as JSON files of the library `tokenizers`, so that new
+text can be prepared for the trained model.
 
 The text is read once and then only from the disk: memory holds a short hash of each source.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import random
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +31,89 @@ from given.config import LANGUAGES
 
 from ..files import SEPARATOR, CorpusError
 from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
-from .reading import TextPair
 
 SUMMARY = "summary.json"
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
+
+TextPair = tuple[str, str]
+
+
+def read_files(source: Path, target: Path) -> Iterator[TextPair]:
+    """Reads pairs of lines of two files (UTF-8, `.gz` or not).
+
+    Raises:
+        CorpusError: if one is missing, is not text, or has more lines than the other.
+    """
+    for number, (one, other) in enumerate(zip_longest(_read_lines(source), _read_lines(target)), start=1):
+        if one is None or other is None:
+            path = source if one is None else target
+            what = "line n of one must translate line n of the other"
+            raise CorpusError(f"{path} ends after {number - 1:,} lines, before the other file; {what}")
+        yield one, other
+
+
+def read_columns(path: Path, columns: tuple[int, int]) -> Iterator[TextPair]:
+    """Reads pairs of columns of a file with a pair a line (UTF-8, `.gz` or not); empty lines are left out.
+
+    Args:
+        path: such as Tatoeba's `English<tab>French<tab>attribution`.
+        columns: numbers of source and target, from 1.
+
+    Raises:
+        CorpusError: if it is missing, is not text, or a line has too few columns.
+    """
+    for number, line in enumerate(_read_lines(path), start=1):
+        cells = line.split("\t")
+        if line.strip() and len(cells) < max(columns):
+            what = f"{len(cells)} columns, separated by tabs; expected at least {max(columns)}"
+            raise CorpusError(f"{path}:{number}: {what} (--columns names source and target)")
+        if line.strip():
+            yield cells[columns[0] - 1], cells[columns[1] - 1]
+
+
+def _read_lines(path: Path) -> Iterator[str]:
+    r"""Reads line by line; only "\n" ends one, as everywhere in the kit: line n must stay line n."""
+    number = 1
+    try:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n")
+    except (OSError, EOFError, zlib.error) as problem:
+        raise CorpusError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
+    except UnicodeDecodeError:
+        raise CorpusError(f"{path}:{number}: not UTF-8 text") from None
+
+
+def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str, Iterator[TextPair]]:
+    """Returns the splits of a dataset whose rows have a text per language: in a field `translation` or as columns.
+
+    Args:
+        name: on the hub, or a folder of data files.
+        config: such as `de-en`; None if the dataset has only one.
+        languages: of source and target, such as `("de", "en")`.
+
+    Raises:
+        CorpusError: if the dataset cannot be loaded, or has no such languages.
+    """
+    import datasets  # takes seconds to load
+
+    datasets.disable_progress_bars()
+    try:
+        splits = datasets.load_dataset(name, config)
+    except Exception as problem:  # of a dozen libraries: no such name, no such configuration, a damaged file
+        first = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise CorpusError(f"--dataset {name}: it cannot be loaded: {first}") from None
+
+    def rows(split: str) -> Iterator[TextPair]:
+        for row in splits[split]:
+            found = row["translation"] if isinstance(row.get("translation"), dict) else row
+            # An empty cell of a table is None.
+            if not all(side in found and isinstance(found[side] or "", str) for side in languages):
+                known, expected = ", ".join(map(str, found)), " and ".join(languages)
+                raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {expected}")
+            yield found[languages[0]] or "", found[languages[1]] or ""
+
+    return {split: rows(split) for split in splits}
 
 
 @dataclass(frozen=True)
@@ -110,13 +193,7 @@ def clean(
 
     A word has at least one token, so a pair with too many words can be dropped before there is an encoding.
 
-    Args:
-        splits: texts by split, `train` among them. Names that begin with `val` count as `dev`.
-        choices: how text becomes a corpus.
-        folder: for the files.
-
-    Returns:
-        The pairs by split, and how many were dropped by reason.
+    Arguments as for `prepare`; returns the pairs by split, and how many were dropped by reason.
 
     Raises:
         CorpusError: if no pair is left for training.
