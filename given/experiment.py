@@ -298,7 +298,7 @@ class Experiment:
 
     def translate_dev(self, count: int | None = None) -> list[str]:
         """Translates the dev sources, or the first `count` of them, into subwords separated by spaces."""
-        sources, known = [source for source, _ in self.dev_pairs[:count]], (self.src_vocab, self.tgt_vocab)
+        sources, known = [source for source, _ in islice(self.dev_pairs, count)], (self.src_vocab, self.tgt_vocab)
         return translate(self.measured, sources, *known, self.config, diagonal=self.diagonal, subwords=True)
 
     @torch.no_grad()

@@ -69,12 +69,7 @@ def add_prepare_command(commands: Commands) -> None:
     add = parser.add_argument
     add("--preset", choices=PRESETS, help="choices to start from, as `train` has them; further options change them")
     add("--train", type=Path, nargs=2, metavar=sides, help="translations line by line; plain text or .gz")
-    add(
-        "--pairs",
-        type=Path,
-        metavar="FILE",
-        help="a pair per line, in columns with tabs between them; plain text or .gz",
-    )
+    add("--pairs", type=Path, metavar="FILE", help="lines with columns, separated by tabs; plain text or .gz")
     add("--dataset", metavar="NAME", help="a dataset on the Hugging Face hub, or a folder that `datasets` can read")
     for split in ("dev", "test"):
         more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"

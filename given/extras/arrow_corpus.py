@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from .. import package
 
@@ -90,13 +90,7 @@ class ArrowPairs(Sequence[package.data.Pair]):
     def __len__(self) -> int:
         return len(self._columns[0])
 
-    @overload
-    def __getitem__(self, index: int) -> package.data.Pair: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[package.data.Pair]: ...
-    def __getitem__(self, index: int | slice) -> package.data.Pair | list[package.data.Pair]:
-        """Reads a pair, or several."""
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
+    def __getitem__(self, index: int) -> package.data.Pair:  # type: ignore[override]  # nobody slices
+        """Reads a pair."""
         source, target = (column[index].as_py().split(" ") for column in self._columns)
         return source, target

@@ -304,7 +304,7 @@ def train(train_file, dev, output, *more):
 def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
     """Also from the one file to the other."""
     pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
-    assert list(mapped) == pairs and mapped[7:9] == pairs[7:9] and take_census(mapped) == take_census(pairs)
+    assert list(mapped) == pairs and take_census(mapped) == take_census(pairs)
     arrow, flags = lines.with_suffix(".arrow"), ["--preset", "tiny", "--batch-size", 4, "--bucketing"]
     whole = train(lines, lines, tmp_path / "lines", *flags, "--max-steps", 20)
     mapped = train(arrow, lines, tmp_path / "arrow", *flags, "--max-steps", 20)

@@ -1,13 +1,19 @@
-"""The reference against PyTorch's own layers, with shared weights, in float64."""
+"""The reference against PyTorch's own layers with shared weights, and against attention in three other layouts."""
+
+import re
 
 import pytest
 import torch
 from torch import nn
 
+from foundation.assignment_file import read_assignment
+from foundation.places import ASSIGNMENT, REFERENCE, ROOT
+from reference import attention
 from reference.attention import MultiHeadedAttention
 from reference.layers import DecoderLayer, EncoderLayer, FeedForward, LayerNorm
 from reference.masks import causal_mask, padding_mask
 from reference.model import Encoder
+from validity.variants import read_cells, read_variants
 
 
 @pytest.fixture(autouse=True)
@@ -36,20 +42,6 @@ def copy_norm(ours: LayerNorm, theirs: nn.LayerNorm) -> None:
 def copy_feed_forward(ours: FeedForward, theirs: nn.Module) -> None:
     theirs.linear1.load_state_dict(ours.expand.state_dict())
     theirs.linear2.load_state_dict(ours.contract.state_dict())
-
-
-@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 5, 3), (4, 2, 7)])
-def test_multi_headed_attention(shape):
-    batch, queries, keys = shape
-    ours, theirs = MultiHeadedAttention(12, 3), nn.MultiheadAttention(12, 3, batch_first=True)
-    copy_attention(ours, theirs)
-    query, memory = torch.randn(batch, queries, 12), torch.randn(batch, keys, 12)
-    mask = torch.rand(queries, keys) < 0.7
-    mask[:, 0] = True
-    output, weights = ours(query, memory, memory, mask)
-    expected = theirs(query, memory, memory, attn_mask=~mask, average_attn_weights=False)
-    close(output, expected[0])
-    close(weights, expected[1])
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -91,3 +83,88 @@ def test_pre_norm_stack_ends_with_a_norm():
     for layer in encoder.layers:
         state, _ = layer(state, None)
     close(encoder(x, None)[0], other(state))
+
+
+VARIANTS = ASSIGNMENT / "proof" / "variants"
+CELLS = {cell.name: cell for path in VARIANTS.glob("attention_*.py") for cell in read_cells(path)}
+ROLES, PARTS = ("query", "key", "value"), ("weight", "bias")
+
+
+def as_head_modules(state, n_heads):
+    """Each head takes its rows of the matrix of a role: `nn.Linear` has its weight as (outputs, inputs)."""
+    return {
+        f"heads.{head}.project_{role}.{part}": rows
+        for role in ROLES
+        for part in PARTS
+        for head, rows in enumerate(state[f"project_{role}.{part}"].chunk(n_heads))
+    } | {f"project_output.{part}": state[f"project_output.{part}"] for part in PARTS}
+
+
+def as_fused(state, n_heads):
+    """The three matrices, one below the other."""
+    return {
+        f"project_inputs.{part}": torch.cat([state[f"project_{role}.{part}"] for role in ROLES]) for part in PARTS
+    } | {f"project_output.{part}": state[f"project_output.{part}"] for part in PARTS}
+
+
+def as_einsum(state, n_heads):
+    """Inputs before outputs, and an axis for the heads: (h, d, d_head), and (h, d_head, d) for the output."""
+    found = {
+        "output_weight": state["project_output.weight"].T.unflatten(0, (n_heads, -1)),
+        "output_bias": state["project_output.bias"],
+    }
+    for role in ROLES:
+        weight, bias = (state[f"project_{role}.{part}"].unflatten(0, (n_heads, -1)) for part in PARTS)
+        found |= {f"{role}_weight": weight.mT, f"{role}_bias": bias[:, None]}
+    return found
+
+
+WAYS = {"head_modules_with_bias": as_head_modules, "fused": as_fused, "einsum_with_bias": as_einsum}
+"""For each variant, the reference's parameters (or their gradients) in its layout."""
+
+
+def load(name):
+    """The class, among the names of the package's `attention.py`."""
+    names = dict(vars(attention))
+    exec(CELLS[name].text, names)
+    return names["MultiHeadedAttention"]
+
+
+def masks(b, h, q, k):
+    """None, and one mask of each shape that the contract allows; none forbids a whole row."""
+    shapes = [(q, k), (b, 1, 1, k), (b, 1, q, k), (b, h, q, k), (h, q, k)]
+    return [None, *((torch.rand(shape) < 0.6) | (torch.arange(k) == 0) for shape in shapes)]
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("d, h, kind", [(12, 1, "self"), (12, 3, "cross"), (8, 8, "all different")])
+def test_equal_output_weights_and_gradients(name, d, h, kind):
+    reference, way = MultiHeadedAttention(d, h), load(name)(d, h)
+    way.load_state_dict(WAYS[name](reference.state_dict(), h))
+    b, q, k = 3, 5, 5 if kind == "self" else 7
+    query = torch.randn(b, q, d)
+    key = query if kind == "self" else torch.randn(b, k, d)
+    value = torch.randn(b, k, d) if kind == "all different" else key
+    for mask in masks(b, h, q, k):
+        results = []
+        for module in (reference, way):
+            module.zero_grad()
+            output, weights = module(query, key, value, mask)
+            output.square().sum().backward()
+            results.append((output, weights, {name: one.grad for name, one in module.named_parameters()}))
+        (output, weights, gradients), (other_output, other_weights, other_gradients) = results
+        torch.testing.assert_close(other_output, output, rtol=0, atol=1e-12)
+        torch.testing.assert_close(other_weights, weights, rtol=0, atol=1e-12)
+        mapped = WAYS[name](gradients, h)  # the layouts only move numbers, so gradients move alike
+        torch.testing.assert_close(other_gradients, mapped, rtol=1e-9, atol=1e-10)
+
+
+def test_each_way_is_judged_in_the_proof_and_shown_on_the_page(reference):
+    variants = {variant.name for variant in read_variants(VARIANTS, reference, read_assignment().contract)}
+    page = (ROOT / "docs/explanation/four-attentions.md").read_text(encoding="utf-8")
+    for name in WAYS:
+        path = CELLS[name].path.relative_to(ROOT).as_posix()
+        assert f'\n--8<-- "{path}:{name}"\n' in page and name in variants
+    shown = int(re.search(r'^--8<-- "reference/attention.py:(\d+)"$', page, re.MULTILINE)[1])  # to the end of the file
+    text = (REFERENCE / "attention.py").read_text(encoding="utf-8")
+    assert text.splitlines()[shown - 1].startswith("class MultiHeadedAttention")

@@ -10,7 +10,7 @@ from torch import nn
 from given.decoding import choose_search
 from given.extras.cached_model import CachedModel, fits
 from reference.attention import MultiHeadedAttention
-from reference.decode import beam_decode, cut_sentence, greedy_decode
+from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
 
@@ -163,11 +163,3 @@ def test_generate_does_what_the_searches_do():
     expected = beam_decode(model, src, mask, **IDS, max_length=7, beam_size=3)
     assert model.generate(src, **IDS, max_length=7, beam_size=3) == expected
     assert model.generate(src, **IDS, max_length=7, search=choose_search(model, 3)) == expected
-
-
-@pytest.mark.parametrize(
-    "ids, expected",
-    [([5, 2, 7], [5]), ([2], []), ([5, 6], [5, 6]), ([5, 0, 0], [5]), ([0, 5, 2, 0], [0, 5]), ([], [])],
-)
-def test_sentences_are_cut(ids, expected):
-    assert cut_sentence(ids, 2, 0) == expected
