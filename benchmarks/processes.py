@@ -40,7 +40,7 @@ def run(*words: object, cwd: Path = ROOT) -> tuple[str, float]:
         raise KeyboardInterrupt
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
-        raise CommandError(f"{shlex.join(map(str, words))} ended with status {done.returncode}: {said}")
+        raise CommandError(f"python {shlex.join(map(str, words[:3]))} ended with status {done.returncode}: {said}")
     return done.stdout.strip(), waited_for() - before
 
 

@@ -10,22 +10,18 @@ see the same batches, so the effect of the diagonal mask is the mean of the diff
 """
 
 import json
-import random
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
 
-import torch
 from tqdm import tqdm
 
 from foundation.whole_files import make_folder, write_whole
-from given.building import build_model
 from given.config import ConfigError
-from given.decoding import bleu, translate
-from given.run_folder import Checkpoint
-from reference.data import read_pairs, take_census
+from given.decoding import bleu
+from reference.data import read_pairs
 from reference.vocab import join_subwords
 from validity.report import table
 
@@ -100,39 +96,14 @@ TITLES = {
     3: "Table 3: three sizes, without and with the diagonal mask",
 }
 
-TRAIN_SAMPLE = 1_000
-"""So many training pairs, always the same, stand for all of them in the training BLEU."""
-SPLITS = ("train", "dev", "test")
-
-
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """What is known of one model: its size, the minutes of training, and BLEU after the last epoch, by split."""
-
-    n_parameters: int
-    minutes: float
-    bleu: dict[str, float]
-
-
-class Corpus:
-    """Files of pairs by split, `source|||target` lines: to train on, and to measure on.
-
-    Attributes:
-        files: by split.
-        pairs: to measure on, by split; of those to train on, a sample.
-        marks: a fingerprint of each split.
-    """
-
-    def __init__(self, files: dict[str, Path]) -> None:
-        """Raises: DataError where a file cannot be used."""
-        self.files, self.pairs = files, {split: read_pairs(path) for split, path in files.items()}
-        self.marks = {split: take_census(pairs).fingerprint for split, pairs in self.pairs.items()}
-        generator = random.Random(0)  # noqa: S311  # draws a sample
-        self.pairs["train"] = generator.sample(self.pairs["train"], min(TRAIN_SAMPLE, len(self.pairs["train"])))
+Files = tuple[Path, Path, Path | None]
+"""Pairs to train on, of dev, and of test, `source|||target` lines."""
+Result = dict[str, float]
+"""Of one model: dev BLEU after the last epoch, test BLEU of the best model where test pairs are given, and minutes."""
 
 
 def place(column: Column, seed: int, output: Path) -> Path:
@@ -141,36 +112,30 @@ def place(column: Column, seed: int, output: Path) -> Path:
     return output / "runs" / (changes or "defaults") / f"seed-{seed}"
 
 
-def find_result(folder: Path, corpus: Corpus) -> Result | None:
-    """Returns the result of a run if it is there and has BLEU of all splits of this corpus."""
+def find_result(folder: Path, files: Files) -> Result | None:
+    """Returns the result of a run with these files of pairs if it is there."""
     path = folder / "result.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"bleu": {}}
-    if not known["bleu"].keys() >= {*corpus.marks.values()}:
-        return None
-    bleu_of = {split: known["bleu"][mark] for split, mark in corpus.marks.items()}
-    return Result(known["n_parameters"], known["minutes"], bleu_of)
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return dict(known["result"]) if known.get("files") == [*map(str, files)] else None
 
 
-def make_result(column: Column, seed: int, folder: Path, corpus: Corpus) -> None:
+def make_result(column: Column, seed: int, folder: Path, files: Files) -> None:
     """Trains a model, or goes on where an earlier run was interrupted, and measures it.
 
     Raises:
         CommandError: if the run fails, such as for one that began with other data.
     """
-    last = folder / "last.pt"
-    run_reference(folder, corpus.files["train"], corpus.files["dev"], *flags_of(column, seed, last.is_file()))
-    saved = Checkpoint.load(last)
-    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).eval()
-    saved.load_weights(model, last, last=True)
-    scores = {}
-    for split, pairs in corpus.pairs.items():
-        sources, references = [src for src, _ in pairs], [join_subwords(tgt) for _, tgt in pairs]
-        with torch.no_grad():
-            lines = translate(model, sources, saved.src_vocab, saved.tgt_vocab, saved.config, diagonal=saved.diagonal)
-        scores[corpus.marks[split]] = round(bleu(lines, references), 4)
-    size = sum(parameter.numel() for parameter in model.parameters())
-    minutes = round(sum(line["seconds"] for line in saved.history) / 60, 2)
-    write_whole(folder / "result.json", json.dumps({"n_parameters": size, "minutes": minutes, "bleu": scores}) + "\n")
+    train, dev, test = files
+    lines = folder / "translations.txt"
+    tested = ["--test-file", test.resolve(), "--out-file", lines.resolve()] if test else []
+    run_reference(folder, train, dev, *flags_of(column, seed, (folder / "last.pt").is_file()), *tested)
+    history = [json.loads(line) for line in (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()]
+    result = {"dev": history[-1]["dev_bleu"], "minutes": round(sum(line["seconds"] for line in history) / 60, 2)}
+    if test:
+        references = [join_subwords(tgt) for _, tgt in read_pairs(test)]
+        result["test"] = round(bleu(lines.read_text(encoding="utf-8").split("\n")[:-1], references), 4)
+    content = {"files": [*map(str, files)], "result": result}
+    write_whole(folder / "result.json", json.dumps(content) + "\n")
 
 
 def flags_of(column: Column, seed: int, is_resumed: bool) -> Sequence[object]:
@@ -213,14 +178,15 @@ def measure(
     }
     if not any(columns.values()):
         raise ConfigError(f"--only {' '.join(only or ())}: no column of these tables is named like that")
-    corpus = Corpus({"train": train, "dev": dev} | ({"test": test} if test else {}))
+    files = train, dev, test
     make_folder(output)
-    chosen = [] if show else [column for several in columns.values() for column in several]
-    failures = train_missing(chosen, seeds, corpus, output)
+    failures = (
+        [] if show else train_missing([one for several in columns.values() for one in several], seeds, files, output)
+    )
     parts = []
     for number, several in columns.items():
-        rows = {one: [find_result(place(one, seed, output), corpus) for seed in range(seeds)] for one in several}
-        parts += [f"### {TITLES[number]}", models(rows), masks(rows)] if rows else []
+        rows = {one: [find_result(place(one, seed, output), files) for seed in range(seeds)] for one in several}
+        parts += [f"### {TITLES[number]}", models(rows, test is not None), masks(rows)] if rows else []
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)
@@ -229,51 +195,47 @@ def measure(
     return 1 if failures else 0
 
 
-def train_missing(columns: Sequence[Column], seeds: int, corpus: Corpus, output: Path) -> list[str]:
+def train_missing(columns: Sequence[Column], seeds: int, files: Files, output: Path) -> list[str]:
     """Trains all columns with the first seed, then with the next, so that whoever stops early has a row of each.
 
     Returns:
         A line for each run that failed.
     """
     places = {place(column, seed, output): (column, seed) for seed in range(seeds) for column in columns}
-    missing = [folder for folder in places if find_result(folder, corpus) is None]
+    missing = [folder for folder in places if find_result(folder, files) is None]
     failures = []
     for folder in tqdm(missing, unit="run", disable=None):
         try:
-            make_result(*places[folder], folder, corpus)
+            make_result(*places[folder], folder, files)
         except CommandError as error:
             failures.append(f"{folder.relative_to(output)}: {error}")
     return failures
 
 
-def models(rows: Rows) -> str:
+def models(rows: Rows, has_test: bool) -> str:
     """A table of all models of one of the report's tables."""
-    every = [result for results in rows.values() for result in results if result]
-    splits = [split for split in SPLITS if any(split in result.bleu for result in every)] or ["dev"]
-    bleu_heads = [f"{split} BLEU" for split in splits]
+    figures = ["dev", *["test"] * has_test, "minutes"]
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
-        size = f"{done[0].n_parameters:,}" if done else "–"
-        scores = [mean_and_spread([result.bleu[split] for result in done]) for split in splits]
-        minutes = mean_and_spread([result.minutes for result in done])
+        measured = [mean_and_spread([result[name] for result in done]) for name in figures]
         reported = ", ".join(f"{value:.2f}" for value in column.reported)
-        cells.append([column.name, size, len(done) or "not run", *scores, minutes, reported])
-    return table(["model", "parameters", "seeds", *bleu_heads, "minutes of CPU a run", "the report"], cells)
+        cells.append([column.name, len(done) or "not run", *measured, reported])
+    heads = ["dev BLEU", *["test BLEU"] * has_test, "minutes of CPU a run"]
+    return table(["model", "seeds", *heads, "the report"], cells)
 
 
 def masks(rows: Rows) -> str:
-    """A table of the diagonal mask's effect; "" where there are no runs with it and without."""
+    """A table of the diagonal mask's effect on dev BLEU; "" where there are no runs with it and without."""
     by_name = {column.name: results for column, results in rows.items()}
     cells = []
     for name, masked in by_name.items():
         without = by_name.get(name.replace(MASK, NO_MASK), []) if MASK in name else []
-        pairs = [(a.bleu, b.bleu) for a, b in zip(without, masked, strict=False) if a and b]
-        for split in pairs[0][0] if pairs else ():
-            differences = [b[split] - a[split] for a, b in pairs]
-            cells.append([name.split(",")[0], split, len(pairs), f"{mean(differences):+.3f}", *verdict(differences)])
-    head = ["size", "split", "seeds", "with the mask minus without", "95% over seeds", ""]
-    return table(head, cells) if cells else ""
+        differences = [b["dev"] - a["dev"] for a, b in zip(without, masked, strict=False) if a and b]
+        if differences:
+            row = [name.split(",")[0], len(differences), f"{mean(differences):+.3f}", *verdict(differences)]
+            cells.append(row)
+    return table(["size", "seeds", "with the mask minus without", "95% over seeds", ""], cells) if cells else ""
 
 
 def verdict(differences: Sequence[float]) -> tuple[str, str]:
