@@ -11,7 +11,7 @@ from foundation.command_line import Parser, at_least, print_anywhere, run_comman
 from given.config import PRESETS
 from reference.data import DataError
 
-from . import faulty_models, grading, similarity, speed, tables, training
+from . import grading, speed, symptoms, tables, training
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -41,13 +41,8 @@ def make_parser() -> Parser:
     add_number(sub, "--batches", 40, "batches of each round")
     add_corpus(sub, "train")
 
-    text = "what faults of the catalogue do to a trained model, into docs/proof/seriousness.jsonl; resumes"
-    sub = add("seriousness", faulty_models.measure_seriousness, text, "--count 120")
-    add_number(sub, "--count", 120, "faults, spread evenly over the catalogue")
-    add_corpus(sub, "train", "dev")
-
     text = "what the faults of bug hunts do to a trained model, into symptoms.jsonl beside hunts.toml; resumes"
-    add_corpus(add("symptoms", faulty_models.measure_symptoms, text), "train", "dev")
+    add_corpus(add("symptoms", symptoms.measure, text), "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
     sub = add("ablations", training.measure_ablations, text, "--seeds 5")
@@ -69,8 +64,6 @@ def make_parser() -> Parser:
     sub = add("grading", grading.measure, text, "--count 30")
     add_number(sub, "--count", 30, "submissions of each kind in the class")
 
-    text = "planted copies that are found, false alarms among independent solutions, and the CPU time of a class"
-    add("similarity", similarity.measure, text)
     return parser
 
 

@@ -40,8 +40,8 @@ from ..sources import Sources, parse
 from .entries import Entry
 
 ALIKE = 0.8
-"""Pairs that share at least so much are listed: by `python -m benchmarks similarity` copies in disguise share 0.87 and
-more, independent solutions up to 0.79."""
+"""Pairs that share at least so much are listed: in made-up classes, copies in disguise share 0.87 and more, independent
+solutions up to 0.79."""
 SAME_MISTAKES = 0.5
 """Likewise of the mistakes in translations, of which models with different seeds share a fifth."""
 COMMON, FEW = 0.5, 4

@@ -1,7 +1,9 @@
 """Which pairs of a class have much in common: statements without their author's names, translations, the command."""
 
+import ast
 import json
 import random
+import re
 import shutil
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.similarity import Found, Written, find_matches, mistakes_in, written_in
 from autograder.intake import Intake
-from benchmarks.similarity import write_class
 from foundation.assignment_file import read_assignment
+from foundation.places import ASSIGNMENT
+from validity.variants import read_cells, splice
 
 CONTRACT = read_assignment().contract
 
@@ -103,16 +106,54 @@ def test_files_with_the_same_mistakes_are_one_group():
     assert mistakes_in(None, ["a"]) == mistakes_in(b"a\nb\n", ["a"]) == mistakes_in(b"b\n", []) == frozenset()
 
 
+def write_class(folder, reference, count, copies):
+    """Folders of students, with components in some of the correct ways; the last copy the first in disguise."""
+    draw, cells = random.Random(0), {}
+    for path in sorted((ASSIGNMENT / "proof" / "variants").glob("*.py")):
+        for cell in read_cells(path):
+            cells.setdefault(cell.module, []).append(cell)
+
+    def student():
+        files = {name: reference[name][1] for name in ("embedding", "attention", "layers", "model")}
+        for name in files:
+            for cell in draw.sample(cells[name], 4):
+                files[name], _ = splice(files[name], cell.text, cell.path)
+        return files
+
+    class_ = [student() for _ in range(count - copies)]
+    class_ += [{name: disguised(text) for name, text in original.items()} for original in class_[:copies]]
+    for number, files in enumerate(class_):
+        (folder / f"student{number:02}").mkdir(parents=True)
+        for name, text in files.items():
+            (folder / f"student{number:02}" / f"{name}.py").write_text(text)
+    return {frozenset((f"student{one:02}", f"student{count - copies + one:02}")) for one in range(copies)}
+
+
+def disguised(text):
+    """The same code without comments, with other names of variables, and the methods in another order."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+            own = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+            for one in names:
+                one.id = f"my_{one.id}" if one.id in own else one.id
+        elif isinstance(node, ast.ClassDef):
+            node.body.sort(key=lambda part: getattr(part, "name", ""), reverse=True)
+    return ast.unparse(tree)
+
+
 @pytest.mark.slow
-def test_the_command_and_its_page(tmp_path):
+def test_the_command_and_its_page(tmp_path, reference):
     """Copies in disguise and nobody else; what cannot be read, with the reason; nothing runs, nor in a browser."""
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
     class_, output, markup = tmp_path / "class", tmp_path / "marks", "<script>alert(1)</script><img src=x>"
-    planted = write_class(class_, count=24, copies=2, seed=11)
+    planted = write_class(class_, reference, count=24, copies=2)
     copied = class_ / min(frozenset().union(*planted)) / "attention.py"
-    copied.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n# {markup}\n{copied.read_text()}  # {markup}\n")
+    marked = re.sub("( return .*)", rf"\1  # {markup}", copied.read_text())
+    copied.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n{marked}")
     (class_ / "long").mkdir()
     (class_ / "long" / "layers.py").write_text("x = 1" + "+1" * 1500)
     (class_ / "archive.zip").write_bytes(b"PK\x03\x04 nothing")
