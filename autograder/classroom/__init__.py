@@ -1,7 +1,8 @@
 """Grades a class, from a platform's download to a record for each submission; one process stores the results.
 
-downloads/   what learning platforms hand out  entries.py    what is graded, whose it is, the roll
-grading.py   what runs, and what counts then   records.py    the results of a class, as files
-marks.py     what each student has earned      decisions.py  what people decide by hand
+platforms.py   what platforms hand out, read as     handed_in.py  submissions, people, strays, times
+roster.py      students, from a platform's CSV      matching.py   who handed in what; who is missing
+entries.py     what is graded, whose it is, roll    grading.py    what runs, and what counts then
+records.py     results, and decisions by hand       marks.py      what each student has earned
 similarity.py  who has much in common
 """

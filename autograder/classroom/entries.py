@@ -18,10 +18,11 @@ from foundation.texts import first_of, printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
-from .downloads import Download, HandedIn, Matched, Student, match, read_download, read_roster
-from .downloads.matching import plain
-from .downloads.platforms import CANVAS_FILE
+from .handed_in import Download, HandedIn
+from .matching import Matched, match, plain
+from .platforms import CANVAS_FILE, read_download
 from .records import RECORDS, record_names
+from .roster import Student, read_roster
 
 MOST_NAMES = 8
 ROLL = "class.json"
@@ -78,7 +79,7 @@ def list_class(
         folder: the unpacked download.
         assignment: by whose files submissions are recognised.
         roster: the platform's list of students; None = they are the people whom the download names.
-        layout: one of `downloads.LAYOUTS`; None = recognised.
+        layout: one of `platforms.LAYOUTS`; None = recognised.
 
     Raises:
         UserError: where there is no submission, or the roster cannot be read.
@@ -113,20 +114,26 @@ def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
 
 def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> Member:
     """A student's line of the roll."""
-    one = matched.counting.get(student)
-    when = one.dated_by(student) if one else None
-    return Member(
+    member = Member(
         id=student.id,
         name=student.name,
-        ids={**(ids_in(one, student) if one and matched.students[one] == (student,) else {}), **student.ids},
+        ids=student.ids,
         group=student.group,
-        key=keys[one] if one else "",
-        entry=one.entry if one else "",
-        file=file_of(one.source) if one else "",
-        is_late=when.is_late if when else None,
-        submitted=when.submitted if when else None,
-        unread_time=when.unread_time if when else "",
         undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
+    )
+    one = matched.counting.get(student)
+    if one is None:
+        return member
+    is_dated = one.submitted or one.unread_time or one.is_late is not None
+    dated = one if is_dated else student  # what the roster says where the download says nothing of the time
+    return member.changed(
+        ids={**(ids_in(one, student) if matched.students[one] == (student,) else {}), **student.ids},
+        key=keys[one],
+        entry=one.entry,
+        file=file_of(one.source),
+        is_late=dated.is_late,
+        submitted=dated.submitted,
+        unread_time=dated.unread_time,
     )
 
 
@@ -182,7 +189,7 @@ class Member(Model):
 
     id: Line  # by which the course knows the student; unique
     name: Line  # for people
-    ids: Mapping[str, Line] = {}  # by kind, as in `downloads.Person`, for the marks' way back
+    ids: Mapping[str, Line] = {}  # by kind, as in `handed_in.Person`, for the marks' way back
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
@@ -215,7 +222,7 @@ class Roll(Model):
     """A class."""
 
     assignment: str  # the name of whose marks these are
-    layout: str  # of the download, one of `downloads.LAYOUTS`
+    layout: str  # of the download, one of `platforms.LAYOUTS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
     members: tuple[Member, ...]  # all students
@@ -270,3 +277,28 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
         what = f"has the marks of {roll.assignment!r}, not of {assignment.name!r}"
         raise UserError(f"{printable(str(output))}: {what}; name its --assignment, or another folder")
     return roll
+
+
+def find_student(roll: Roll, text: str) -> Member:
+    """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
+
+    Raises:
+        UserError: where nobody is called so, or more than one.
+    """
+    members = [member for member in roll.members if member.key]
+    found = [member for member in members if member.id == text]
+    if not found and (said := plain(text)):  # accents and the order of code points do not count
+        found = [member for member in members if said in map(plain, names_of(member))]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(member.id for member in found[:5])
+        raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
+    near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
+    hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
+    raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+
+
+def names_of(member: Member) -> list[str]:
+    """All that a student is called by."""
+    return [member.id, member.ids.get("email", ""), member.name, member.entry, name_of(Path(member.entry)), member.key]

@@ -20,8 +20,8 @@ from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..grading.recording import items_of, with_parts
 from ..scoring import Score, explain, judge
 from ..testing.results import State, mark_items
-from .decisions import WHOLE, Decision, Decisions
 from .entries import Member, Roll
+from .records import WHOLE, Decision, Decisions
 
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`"

@@ -1,10 +1,12 @@
-"""The results of a class: a folder with a sealed record for each submission, of which nobody else can make one.
+"""What lies in a class's folder of marks: a sealed record for each submission, and what people have decided.
 
     records/KEY.json    what counts for a submission
     waiting/KEY.json    another result of the same files, which would change its mark; see `grading.settle`
+    decisions.jsonl     points, comments and late days by hand, a line each; the last one counts, earlier ones stay
 
-Each is written in one piece or not at all, so that a process that is killed loses nothing that was finished. What the
-term's secret has not sealed is not read.
+Each record is written in one piece or not at all, so that a process that is killed loses nothing that was finished.
+What the term's secret has not sealed is not read. Decisions belong to a student and a task, not to a result, so they
+outlive every regrade.
 """
 
 from __future__ import annotations
@@ -16,17 +18,24 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
 
 from foundation.command_line import UserError
 from foundation.whole_files import make_folder
 
-from ..grading.record import NotWrittenError, Record, read_record, write_record
+from ..grading.record import Model, NotWrittenError, Record, now, read_record, write_record
 from ..grading.seeds import Seeds
 
 DIGITS = 24
 """Of a name's hash; no two names share so many, not even by craft."""
-RECORDS, WAITING = "records", "waiting"
+RECORDS, WAITING, DECISIONS = "records", "waiting", "decisions.jsonl"
+WHOLE = ""
+"""In the place of a task's number: the whole submission."""
 UNFINISHED = ".unfinished-*"
 """What a process leaves behind that is killed while it writes; see `in_one_piece`."""
 
@@ -125,3 +134,75 @@ def derived_name(name: str) -> str:
     """A file name derived from any name."""
     digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:DIGITS]
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
+
+
+class Decision(Model):
+    """One decision by hand."""
+
+    student: str  # the id by which the course knows the student
+    kind: Literal["points", "comment", "late"]
+    task: str = WHOLE  # its number, of points and comments
+    value: float | None = None  # points or days; None: the grader's points, the platform's days
+    text: str  # why, or the comment; an empty one takes an earlier comment back
+    by: str  # who decided
+    at: datetime
+
+
+@dataclass
+class Decisions:
+    """All that counts for one student."""
+
+    points: dict[str, Decision] = field(default_factory=dict)  # by the task's number
+    comments: dict[str, Decision] = field(default_factory=dict)  # likewise; `WHOLE` for the whole submission
+    late_days: Decision | None = None  # by which the student was late; None = as the platform says
+
+
+def decide(
+    output: Path,
+    student: str,
+    kind: Literal["points", "comment", "late"],
+    value: float | None,
+    text: str,
+    by: str,
+    task: str = WHOLE,
+) -> None:
+    """Enters a decision about a student of the class in a folder; see `Decision`.
+
+    Raises:
+        NotWrittenError: where that fails.
+    """
+    text, by = (typed.encode("utf-8", "backslashreplace").decode() for typed in (text, by))  # as a terminal sends it
+    decision = Decision(student=student, kind=kind, task=task, value=value, text=text, by=by, at=now())
+    try:
+        with (output / DECISIONS).open("a", encoding="utf-8") as file:
+            file.write(f"{decision.model_dump_json()}\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotWrittenError(output / DECISIONS, error) from None
+
+
+def decisions_in(output: Path) -> dict[str, Decisions]:
+    """All that counts of a class, by the student's id.
+
+    Raises:
+        UserError: where a line is none of ours.
+    """
+    path = output / DECISIONS
+    last: dict[tuple[str, str, str], Decision] = {}
+    for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
+        try:
+            one = Decision.model_validate_json(line)
+        except ValidationError:
+            raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
+        last[one.student, one.kind, one.task] = one
+    found: dict[str, Decisions] = {}
+    for one in last.values():
+        of_student = found.setdefault(one.student, Decisions())
+        if one.kind == "points" and one.value is not None:
+            of_student.points[one.task] = one
+        elif one.kind == "comment" and one.text:
+            of_student.comments[one.task] = one
+        elif one.kind == "late" and one.value is not None:
+            of_student.late_days = one
+    return found

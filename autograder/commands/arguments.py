@@ -11,7 +11,7 @@ from foundation.assignment_file import Assignment, AssignmentError, released_fol
 from foundation.command_line import positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 
-from ..classroom.downloads import LAYOUTS
+from ..classroom.platforms import LAYOUTS
 from ..grading.grader_version import grader_version
 from ..sandbox.layers import LEVELS
 from ..scoring import read_references
@@ -22,7 +22,7 @@ RUNNING = ("seed", "assignment", "release", "level")
 """What every command takes that runs submissions."""
 GRADING = (*RUNNING, "references")
 CLASS = ("roster", "layout")
-"""How a class is read; see `classroom.downloads`."""
+"""How a class is read; see `classroom.platforms`."""
 FOLDER = "a platform's download, unpacked, or one entry per submission"
 MOST_NAMES = 8
 """Students named in a note."""

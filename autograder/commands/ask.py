@@ -19,9 +19,8 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.decisions import decide, find_student
-from ..classroom.entries import Entry, read_roll, take_class
-from ..classroom.records import hold
+from ..classroom.entries import Entry, find_student, read_roll, take_class
+from ..classroom.records import decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, take_in

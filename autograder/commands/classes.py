@@ -16,12 +16,11 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
-from ..classroom.decisions import Decisions, decisions_in
-from ..classroom.downloads import LAYOUTS
 from ..classroom.entries import Entry, Roll, list_class, take_class, write_roll
 from ..classroom.grading import Conditions, grade_class
 from ..classroom.marks import Result, results_of
-from ..classroom.records import RECORDS, WAITING, Results, hold
+from ..classroom.platforms import LAYOUTS
+from ..classroom.records import RECORDS, WAITING, Decisions, Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..grading.seeds import seeds_of_term

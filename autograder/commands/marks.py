@@ -16,11 +16,10 @@ from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.decisions import WHOLE, decide, decisions_in, find_student
-from ..classroom.downloads import read_points, read_roster
-from ..classroom.entries import Member, read_roll
+from ..classroom.entries import Member, find_student, read_roll
 from ..classroom.marks import results_of
-from ..classroom.records import Results
+from ..classroom.records import WHOLE, Results, decide, decisions_in
+from ..classroom.roster import read_points, read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
 from .arguments import MOST_NAMES, Commands, add_parser

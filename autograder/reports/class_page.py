@@ -11,9 +11,9 @@ from foundation.assignment_file import Assignment
 from foundation.texts import as_threshold
 
 from ..catalogue import Fault
-from ..classroom.downloads import LAYOUTS
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..classroom.platforms import LAYOUTS
 from ..grading.record import Record
 from ..testing.results import State
 from .class_summary import scores_of, tasks_of

@@ -16,10 +16,10 @@ from statistics import mean, median
 
 from foundation.texts import counted, first_of, printable
 
-from ..classroom.decisions import Decision
 from ..classroom.entries import Roll
 from ..classroom.grading import Held
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..classroom.records import Decision
 from ..grading.record import Record, write_json, write_result
 from ..testing.results import State
 from .terminal import containment_of

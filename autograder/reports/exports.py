@@ -15,10 +15,11 @@ from pathlib import Path
 
 from foundation.texts import counted, first_of, printable
 
-from ..classroom.downloads import Person, Student
-from ..classroom.downloads.matching import Index
-from ..classroom.downloads.platforms import CANVAS_FILE
+from ..classroom.handed_in import Person
 from ..classroom.marks import PartMark, Result
+from ..classroom.matching import Index
+from ..classroom.platforms import CANVAS_FILE
+from ..classroom.roster import Student
 from ..grading.record import write_result
 from .class_summary import as_csv, as_score
 from .pages import STUDENTS

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from autograder.classroom.decisions import WHOLE, Decision, Decisions
 from autograder.classroom.marks import mark_of, weighed
+from autograder.classroom.records import WHOLE, Decision, Decisions
 from autograder.grading.judging import bleu_of
 from autograder.grading.record import Judgement
 from autograder.grading.recording import Event, Finished, Found, GivenUp, Recorder, TakenIn, TasksJudged

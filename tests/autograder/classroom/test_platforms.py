@@ -169,17 +169,6 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade
     assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
 
 
-def test_ids_that_a_spreadsheet_has_rounded_come_from_the_download(walk):
-    lines = '"Smith, Anna",1.3146E+17,,as,\n"Ray, Ben",1.3146E+17,,br,\n'
-    status, rows = walk(
-        {"smithanna_131460000000012345_70_layers.py": "# Anna", "rayben_131460000000067890_71_layers.py": "# Ben"},
-        "canvas",
-        roster=f"Student,ID,SIS User ID,SIS Login ID,Section\n{lines}",
-    )
-    found = [(row["ID"], row["SIS Login ID"]) for row in rows[1:]]
-    assert status == 0 and found == [("131460000000012345", "as"), ("131460000000067890", "br")]
-
-
 def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(grade, tmp_path, output, capsys):
     times = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
     times |= {"dora": "yesterday", "eve": ""}

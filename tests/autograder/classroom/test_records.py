@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.decisions import WHOLE, decide, decisions_in, find_student
-from autograder.classroom.entries import ROLL, Member, Roll
-from autograder.classroom.records import Results, hold
+from autograder.classroom.entries import ROLL, Member, Roll, find_student
+from autograder.classroom.records import WHOLE, Results, decide, decisions_in, hold
 from autograder.grading.record import now
 from autograder.grading.seeds import Seeds
 from foundation.command_line import UserError

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.decisions import decide
-from autograder.classroom.downloads import read_roster
 from autograder.classroom.entries import Member, Roll, write_roll
-from autograder.classroom.records import Results
+from autograder.classroom.records import Results, decide
+from autograder.classroom.roster import read_roster
 from autograder.commands import marks as command
 from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged

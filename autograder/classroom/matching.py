@@ -1,13 +1,12 @@
 """Which student handed in what. An id decides; without one, a name or a group that only one fits.
 
-Platforms and people write names in several ways, so they are compared as they are spelled first, then without case,
-then as letters and digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says
-otherwise, a person has to decide.
+Platforms and people write names in several ways, so they are compared as they are spelled first, then as letters and
+digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says otherwise, a person
+has to decide.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -85,22 +84,13 @@ def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
     """The only submission, or the last one; None where that cannot be told."""
     if len(submissions) == 1:
         return submissions[0]
-    times = {one: one.submitted for one in submissions}
-    known = [time for time in times.values() if time is not None]
-    if not known or len(set(known)) != len(submissions):
-        return None
-    return next(one for one, time in times.items() if time == max(known))
+    times = {one.submitted: one for one in submissions if one.submitted is not None}
+    return times[max(times)] if times and len(times) == len(submissions) else None
 
 
 def spelled(name: str) -> str:
-    """A name as it can be in the name of a file, in its own capitals."""
-    kept = re.sub(r"""[\x00-\x1f\x7f&<>"`|':\\/*?]""", "", unicodedata.normalize("NFC", name).replace("_", " "))
-    return " ".join(kept.split())
-
-
-def without_case(name: str) -> str:
-    """A name as it can be in the name of a file, in any capitals."""
-    return spelled(name).casefold()
+    """A name in any capitals, with one space between words."""
+    return " ".join(unicodedata.normalize("NFC", name.replace("_", " ")).casefold().split())
 
 
 def plain(name: str) -> str:
@@ -109,7 +99,7 @@ def plain(name: str) -> str:
     return "".join(letter for letter in decomposed if letter.isalnum())
 
 
-FORMS = (spelled, without_case, plain)
+FORMS = (spelled, plain)
 """In which names are compared, the surest first."""
 
 
@@ -121,12 +111,9 @@ class Fit:
     is_group: bool = False
 
     def contradicts(self, person: Person) -> bool:
-        """Whether a platform's number says that it is somebody else; Moodle's of a group is not a participant's."""
-        return any(
-            all(student.ids.get(kind, person.ids[kind]) != person.ids[kind] for student in self.students)
-            for kind in PLATFORM_NUMBERS
-            if kind in person.ids and not (self.is_group and kind == "moodle")
-        )
+        """Whether a platform's number says that it is somebody else."""
+        numbers = {kind: number for kind, number in person.ids.items() if kind in PLATFORM_NUMBERS}
+        return any(all(s.ids.get(kind, number) != number for s in self.students) for kind, number in numbers.items())
 
 
 @dataclass(frozen=True)
@@ -143,13 +130,13 @@ class Index:
     def __init__(self, roster: Iterable[Student]) -> None:
         """Reads the roster once."""
         self._by_id: dict[tuple[str, int, str], list[Student]] = defaultdict(list)
-        self._groups: dict[str, Fit] = {}
         self._by_name: dict[tuple[int, str], dict[Fit, None]] = defaultdict(dict)
+        self._groups: dict[str, Fit] = {}
         groups: dict[str, list[Student]] = defaultdict(list)
         for student in roster:
             for kind, value in student.ids.items():
                 self._by_id[kind, 0, value].append(student)
-                self._by_id[kind, 2, value.casefold()].append(student)
+                self._by_id[kind, 1, value.casefold()].append(student)
             for name in orders(student.name):
                 self._enter(name, Fit((student,)))
             if student.group:
@@ -196,25 +183,22 @@ class Index:
         """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
         owner, rank_of_id = self._with_id(person)
         named, rank = self._named(person)
-        fits = [fit for fit in named if not fit.contradicts(person)]
-        groups = [fit for fit in fits if fit.is_group]
-        if len(groups) == 1 and rank == 1 and not person.is_plain and "moodle" in person.ids:
-            return Claim(groups[0], rank)  # a group there has a number of its own, which may be another participant's
+        groups = [fit for fit in named if fit.is_group]
+        if "moodle" in person.ids and len(groups) == 1:
+            return Claim(groups[0], rank)  # a group there has a number of its own, which may be a participant's, too
         if owner:
             group = self._groups.get(owner.group)
-            name = plain(person.name)
-            if group and name and name == plain(owner.group) and (group in fits or not groups):
+            if group and plain(person.name) == plain(owner.group):
                 return Claim(group, rank_of_id)  # Canvas gives the id of one partner
             is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
             return Claim(Fit((owner,)), rank_of_id) if is_own else None
-        if len(groups) == 1 and all({*fit.students} <= {*groups[0].students} for fit in fits):
-            return Claim(groups[0], rank)
+        fits = [fit for fit in named if not fit.contradicts(person)]
         return Claim(fits[0], rank) if len(fits) == 1 else None
 
     def _with_id(self, person: Person) -> tuple[Student | None, int]:
         """The only student with one of the person's ids, if there is one, and how sure that is."""
         for kind, value in person.ids.items():
-            for rank, form in ((0, value), (2, value.casefold())):
+            for rank, form in enumerate((value, value.casefold())):
                 if len(found := self._by_id.get((kind, rank, form), [])) == 1:
                     return found[0], rank
         return None, 0
@@ -222,12 +206,10 @@ class Index:
     def _named(self, person: Person) -> tuple[list[Fit], int]:
         """Who has the person's name, in the surest form in which anybody has it."""
         for rank, form in enumerate(FORMS, 1):
-            if person.is_plain and form is not plain:
-                continue
             fits = list(self._by_name.get((rank, form(person.name)), ())) if form(person.name) else []
             if form is plain and not person.is_plain:  # a group that is spelled otherwise is another group
                 fits = [fit for fit in fits if not fit.is_group]
-            if fits:
+            if fits and (form is plain or not person.is_plain):
                 return fits, rank
         return [], len(FORMS)
 

@@ -1,25 +1,31 @@
-"""How each platform lays out a class's submissions: when a folder looks like its download, and what is in it."""
+"""Finds the submissions of a class in a folder, as each platform lays them out: who handed in what, and what is none.
+
+    download = read_download(Path("submissions"), assignment)
+
+Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 
+from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ...intake import LooseFiles, name_of
-from ...intake.tree import read_file
-from ...sources import IntakeError, RefusedError
-from .handed_in import HandedIn, Listing, Person, Stray, holds_a_submission, peek, read_time
+from ..intake import LooseFiles, name_of
+from ..intake.tree import read_file
+from ..sources import IntakeError, RefusedError
+from .handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek, read_time
 
 Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
 """The submissions of a download, and the strays."""
@@ -54,11 +60,6 @@ def recognises_canvas(listing: Listing) -> bool:
 
 def read_canvas(listing: Listing) -> Read:
     """Loose files, gathered by user."""
-
-    def person_of(found: re.Match[str]) -> Person:
-        ids = {} if found["user"].startswith("anon_") else {"canvas": found["user"]}
-        return Person(found["name"] or "", ids, is_plain=True)
-
     files: dict[str, list[re.Match[str]]] = defaultdict(list)
     strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
     for name in listing.files:
@@ -71,7 +72,8 @@ def read_canvas(listing: Listing) -> Read:
             strays.append(Stray(name, "not named as Canvas names submissions"))
     submissions = []
     for user, uploads in files.items():
-        person = person_of(uploads[0])
+        ids = {} if user.startswith("anon_") else {"canvas": user}
+        person = Person(uploads[0]["name"] or "", ids, is_plain=True)
         entry = f"{person.name}_{user}".lstrip("_")
         loose = [(found["file"], int(found["upload"]), found[0]) for found in uploads]
         is_late = any(found["late"] for found in uploads)
@@ -85,10 +87,8 @@ def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> Pa
     Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
     Intake gives their names back to numbered ones.
     """
-    chosen: dict[str, tuple[int, str]] = {}
-    for member, order, entry in files:
-        chosen[member] = max((order, entry), chosen.get(member, (order, entry)))
-    members = tuple((member, entry) for member, (_, entry) in sorted(chosen.items()))
+    chosen = {member: entry for member, _, entry in sorted(files, key=lambda file: file[1])}
+    members = tuple(sorted(chosen.items()))
     is_one = len(members) == 1 and holds_a_submission(members[0][0])
     return folder / members[0][1] if is_one else LooseFiles(name, folder, members)
 
@@ -142,7 +142,6 @@ def read_moodle(listing: Listing) -> Read:
 
 METADATA = "submission_metadata.yml"
 GRADESCOPE_FOLDER = re.compile(r"submission_\d+")
-MOST_METADATA = 500_000_000  # it holds all results, some hundred kilobytes a submission at most
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -179,15 +178,11 @@ def submitter_of(entry: Mapping[str, Any]) -> Person:
 def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
     """The metadata of each submission, by the name of its folder."""
     try:
-        content = yaml.load(read_file(path, MOST_METADATA), Loader=LOADER)  # noqa: S506  a safe loader
-    except (IntakeError, RefusedError) as error:
-        raise UserError(f"{path}: {error}") from None
-    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:  # `!!int ""`, for one
+        content = yaml.load(path.read_bytes(), Loader=LOADER)  # noqa: S506  a safe loader
+    except (OSError, yaml.YAMLError, ValueError) as error:
         raise UserError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    entries = content.values() if isinstance(content, dict) else [content]
-    submitters = [entry.get(":submitters") or [] if isinstance(entry, dict) else entry for entry in entries]
-    if not all(isinstance(several, list) and all(isinstance(one, dict) for one in several) for several in submitters):
-        raise UserError(f"{path}: not of Gradescope's shape: expected a table of submissions, with lists of submitters")
+    if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
+        raise UserError(f"{path}: not of Gradescope's shape: expected a table of submissions")
     return {str(name): entry for name, entry in content.items()}
 
 
@@ -268,8 +263,8 @@ def read_nbgrader(listing: Listing) -> Read:
 
 def time_noted_in(folder: Path) -> tuple[datetime | None, str]:
     """The time that nbgrader has noted, as in "2026-11-02 15:58:23.948203 UTC", and why it cannot be read."""
-    if TIMESTAMP not in peek(folder).files:
-        return None, f"a {TIMESTAMP} that is no file" if os.path.lexists(folder / TIMESTAMP) else ""
+    if not os.path.lexists(folder / TIMESTAMP):
+        return None, ""
     try:
         text = read_file(folder / TIMESTAMP, MOST_TIMESTAMP).decode("utf-8").strip()
     except (IntakeError, RefusedError, ValueError):
@@ -304,3 +299,50 @@ LAYOUTS = {
 Students choose parts of names, and one of them must not decide for the class: each platform's layout is that of most
 entries. Numbers that Canvas puts before a student's file name are surer than what Moodle does.
 """
+NO_TIME = "none, although others have one"
+
+
+def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
+    """Finds the submissions in an unpacked download; one more folder may lie around them.
+
+    The layout is one of LAYOUTS; None = the first that recognises the folder.
+
+    Raises:
+        UserError: where there is no submission in it, or it is a submission itself.
+    """
+    files, listing = assignment.contract.files, list_folder(folder)
+    modules = [name for name in listing.files if name in files]
+    others = [*listing.folders, *filter(holds_a_submission, listing.files)]
+    if len(modules) > len(others) or (modules and others == [assignment.package]):
+        what = f"contains {modules[0]}, so it is a submission itself"
+        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
+    if inner := extra_folder(listing, files, layout):
+        listing = list_folder(folder / inner)
+    name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing))
+    submissions, strays = LAYOUTS[name].read(listing)
+    if not submissions:
+        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+    if any(one.submitted for one in submissions):
+        undated = [one for one in submissions if not one.submitted and not one.unread_time]
+        submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]
+    return Download(
+        name,
+        listing.path,
+        tuple(sorted(submissions, key=lambda one: one.entry)),
+        tuple(sorted((*strays, *listing.others), key=lambda stray: stray.entry)),
+    )
+
+
+def extra_folder(listing: Listing, files: Collection[str], layout: str | None) -> str | None:
+    """The only folder in a download, if it is not a submission but holds them."""
+    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)):
+        return None
+    inner = peek(listing.path / listing.folders[0])
+    platforms = [kind for name, kind in LAYOUTS.items() if name != "plain" and layout in (None, name)]
+    if any(kind.recognises(listing) for kind in platforms):
+        return None
+    if any(kind.recognises(inner) for kind in platforms):
+        return listing.folders[0]
+    is_submission = any(name in files or name.endswith(".ipynb") for name in inner.files)
+    n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
+    return listing.folders[0] if layout in (None, "plain") and n_inside > 1 and not is_submission else None

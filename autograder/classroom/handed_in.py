@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from dateutil import parser
 
 from foundation.command_line import UserError
 
-from ...intake import ARCHIVES, LooseFiles
-
-if TYPE_CHECKING:
-    from .roster import Student
+from ..intake import ARCHIVES, LooseFiles
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
@@ -48,13 +44,6 @@ class HandedIn:
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
-
-    def dated_by(self, student: Student) -> HandedIn:
-        """The same, with the time that the student's line of the roster says where the download says nothing of it."""
-        if self.submitted or self.unread_time or self.is_late is not None:
-            return self
-        said: dict[str, Any] = {name: getattr(student, name) for name in ("is_late", "submitted", "unread_time")}
-        return replace(self, **said)
 
 
 @dataclass(frozen=True)
@@ -100,9 +89,9 @@ def list_folder(path: Path) -> Listing:
                 elif entry.name.startswith((".", "__")):
                     if entry.name not in CLUTTER and not entry.name.startswith("._"):
                         others.append(Stray(entry.name, "hidden: its name begins with . or __"))
-                elif entry.is_dir(follow_symlinks=False):
+                elif entry.is_dir():
                     folders.append(entry.name)
-                elif entry.is_file(follow_symlinks=False):
+                elif entry.is_file():
                     files.append(entry.name)
                 else:
                     others.append(Stray(entry.name, "neither a file nor a folder"))
@@ -137,6 +126,10 @@ def read_time(text: str) -> datetime | None:
     """A time, in UTC; without a zone it is UTC, as in nbgrader. None where no date, or a zone that nobody knows."""
     if len(text) > LONGEST_TIME or AMBIGUOUS.search(text):
         return None
+
+    def offset_of(zone: str | None, seconds: int | None) -> int | None:
+        return 3600 * HOURS[zone] if zone else seconds
+
     defaults = datetime(2001, 1, 1), datetime(2002, 2, 2)  # noqa: DTZ001  the zone comes below
     try:
         first, second = (parser.parse(text.strip(), default=default, tzinfos=offset_of) for default in defaults)
@@ -146,8 +139,3 @@ def read_time(text: str) -> datetime | None:
         return time.astimezone(UTC)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # it is a stranger's text
         return None
-
-
-def offset_of(zone: str | None, seconds: int | None) -> int | None:
-    """Seconds east of UTC of a zone such as `CET`, or of an offset such as `+0100`; None where there is none."""
-    return 3600 * HOURS[zone] if zone else seconds

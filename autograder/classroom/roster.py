@@ -31,11 +31,11 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "status": ("status",),
     "id": ("id",),
 }
-"""What a column means, by its heading in lower case."""
+"""What a column means, by its heading in lower case; of several, the first that is there counts."""
 POINTS = "Points Possible"
 """In the place of a name: what Canvas's assignments are worth."""
-SEPARATOR = re.compile(r'"?sep=(?P<delimiter>[^"\r\n])"?[,;\t ]*\r?\n', re.IGNORECASE)
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
+"""What a spreadsheet makes of a number of many digits."""
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
 
 
@@ -56,27 +56,24 @@ class Student:
 def read_roster(path: Path) -> tuple[Student, ...]:
     """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
 
-    An id that a spreadsheet has rounded is left out: the download may have the true one.
-
     Raises:
         UserError: naming the line, and what would be right.
     """
-    (first, heading), *rows = rows_of(path) or [(1, [])]
+    (_, heading), *rows = rows_of(path) or [(1, [])]
     columns = columns_of(heading)
-    if not {"name", "first", "last"} & columns.keys() and not {*IDS, "id"} & columns.keys():
-        shown = ", ".join(printable(name, 30) for name in heading[:6])
-        instead = f"not {shown}" if shown else "but there is no heading"
-        raise UserError(f"{path}:{first}: no column with names or ids; expected id, name, email, …, {instead}")
+    if not {"name", "first", "last", *IDS, "id"} & columns.keys():
+        shown = ", ".join(printable(name, 30) for name in heading[:6]) or "an empty line"
+        raise UserError(f"{path}:1: no column with names or ids; expected id, name, email, …, not {shown}")
     students: dict[str, Student] = {}
     for number, row in rows:
         if any(cell.strip() for cell in row[len(heading) :]):
             what = f"{len(row)} cells where the heading has {len(heading)}; put cells with a comma in quotes"
             raise UserError(f"{path}:{number}: {what}")
-        kept = ("" if is_rounded(cell) else cell for cell in row)
-        try:
-            student = student_of(cells_of(row, heading, columns), dict(zip(heading, kept, strict=False)))
-        except ValueError as error:
-            raise UserError(f"{path}:{number}: {error}") from None
+        cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}
+        if rounded := next((cells[kind] for kind in ("id", *IDS) if ROUNDED.fullmatch(cells.get(kind, ""))), ""):
+            what = "is rounded by a spreadsheet; export the roster again, and open it in an editor only"
+            raise UserError(f"{path}:{number}: {rounded} {what}")
+        student = student_of(cells, dict(zip(heading, row, strict=False)))
         if student is None:
             continue
         if student.id in students:
@@ -95,9 +92,9 @@ def read_points(path: Path) -> dict[str, str]:
 
 
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a table in UTF-8 with the lines that they begin in; a first line such as `sep=;` is none of them.
+    """The rows of a table in UTF-8 with the lines that they begin in.
 
-    Without such a line, the separator is the one of comma, semicolon and tab with which most columns are known.
+    The separator is the one of comma, semicolon and tab with which most columns are known.
 
     Raises:
         UserError: where it cannot be read as one.
@@ -108,65 +105,39 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
         raise UserError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: not UTF-8; export it again as CSV in UTF-8") from None
-    said = SEPARATOR.match(text)
-    table = text[said.end() :] if said else text
 
     def known(delimiter: str) -> tuple[int, int]:
-        heading: list[str] = next(csv.reader(io.StringIO(table, newline=""), delimiter=delimiter), [])
+        heading: list[str] = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
         return len(columns_of(heading)), len(heading)
 
     try:
-        delimiter = said["delimiter"] if said else max(",;\t", key=known)
-        reader = csv.reader(io.StringIO(table, newline=""), delimiter=delimiter, strict=True)
-        rows, line = [], 2 if said else 1
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=known), strict=True)
+        rows, line = [], 1
         for row in reader:
             rows.append((line, row))
-            line = reader.line_num + (2 if said else 1)
+            line = reader.line_num + 1
         return rows
     except csv.Error as error:
         raise UserError(f"{path}: not valid CSV: {error}") from None
 
 
-def columns_of(heading: list[str]) -> dict[str, list[int]]:
-    """Which columns hold what: of several headings that mean it, all that are written like the first."""
+def columns_of(heading: list[str]) -> dict[str, int]:
+    """Which column holds what."""
     plain = [" ".join(name.lower().split()) for name in heading]
-    found = {}
-    for kind, names in COLUMNS.items():
-        if wanted := next((name for name in names if name in plain), None):
-            found[kind] = [at for at, name in enumerate(plain) if name == wanted]
+    found = {kind: next((plain.index(name) for name in names if name in plain), -1) for kind, names in COLUMNS.items()}
+    found = {kind: at for kind, at in found.items() if at >= 0}
     if "id" in found and {"sis user id", "sis login id"} & {*plain}:
         found["canvas"] = found.pop("id")  # the gradebook of Canvas has its own number there
     return found
 
 
-def cells_of(row: list[str], heading: list[str], columns: Mapping[str, list[int]]) -> dict[str, str]:
-    """What a line holds, by kind. Raises: ValueError where two columns mean the same, and hold different things."""
-    cells = {}
-    for kind, places in columns.items():
-        values = {row[at].strip() for at in places if at < len(row)} - {""}
-        if len(values) > 1:
-            names = " and ".join(repr(printable(heading[at], 40)) for at in places[:2])
-            raise ValueError(f"the columns {names} hold different things; remove one of them")
-        cells[kind] = values.pop() if values else ""
-    return cells
-
-
-def is_rounded(cell: str) -> bool:
-    """Whether a spreadsheet has made a number of many digits into a short one, as in 1.3146E+17."""
-    return ROUNDED.fullmatch(cell.strip()) is not None
-
-
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
-    """The student of a line, from its cells by kind; None for an empty line, and for staff or points.
-
-    Raises:
-        ValueError: where the id is rounded by which the course knows the student.
-    """
+    """The student of a line, from its cells by kind; None for an empty line, and for staff or points."""
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
     if name in (POINTS, "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
         return None
-    written = {kind: cells[kind] for kind in IDS if cells.get(kind)}
-    ids = {kind: value for kind, value in written.items() if not is_rounded(value)}
+    ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
+    first_id = next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), "")
     if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
         ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
     if "@" in ids.get("login", ""):  # GitHub Classroom's identifier may be an e-mail address
@@ -176,18 +147,19 @@ def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | No
     elif "," in name:
         last, _, first = (part.strip() for part in name.rpartition(","))
         name = f"{first} {last}"
-    written |= ids
-    own = cells.get("id") or next(
-        (written[kind] for kind in ("number", "login", "email", *IDS) if kind in written), name
-    )
+    own = cells.get("id") or first_id or name
     if not own:
         return None
-    if is_rounded(own):
-        raise ValueError(f"{own} is rounded by a spreadsheet; export the roster again, and open it in an editor only")
     ids.setdefault("login", own)
-    written_time = cells.get("submitted", "").strip("-")
-    time = read_time(written_time)
-    unread = f"{printable(written_time, 40)!r} in the worksheet" if written_time and time is None else ""
-    is_late = (cells.get("status", "").endswith(" late") or None) if written_time else None
-    submitted = time.replace(tzinfo=None) if time else None
-    return Student(own, name or own, ids, cells.get("group", ""), row, submitted, is_late, unread)
+    written = cells.get("submitted", "").strip("-")
+    time = read_time(written)
+    return Student(
+        own,
+        name or own,
+        ids,
+        cells.get("group", ""),
+        row,
+        submitted=time.replace(tzinfo=None) if time else None,
+        is_late=(cells.get("status", "").endswith(" late") or None) if written else None,
+        unread_time=f"{printable(written, 40)!r} in the worksheet" if written and time is None else "",
+    )

@@ -1,11 +1,13 @@
-"""Downloads of each platform, laid out as its own source code or documentation has it."""
+"""Downloads of each platform, laid out as its own source code or documentation has it; `list-class`."""
 
 import zipfile
 from datetime import UTC
 
 import pytest
 
-from autograder.classroom.downloads import LAYOUTS, read_download
+from autograder.__main__ import main
+from autograder.classroom.handed_in import read_time
+from autograder.classroom.platforms import read_download
 from autograder.intake import LooseFiles, take_in
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
@@ -84,6 +86,11 @@ DOWNLOADS = {
         {"anon_AbC12": [""], "anon_XyZ34": [" late"]},
         {},
     ),
+    "canvas, with letters of any script": (
+        ["nun\u0303ezjose\u0301_LATE_1_678_layers.py", "शर्माप्रिया_2_679_layers.py", "o_brien_3_text.html"],
+        {"nun\u0303ezjose\u0301_1": ["nun\u0303ezjose\u0301 1 late"], "शर्माप्रिया_2": ["शर्माप्रिया 2"]},
+        {"o_brien_3_text.html": "a text entry"},
+    ),
     "moodle": (
         ["Anna Smith_101_assignsubmission_file/layers.py", "Bob von Berg_102_assignsubmission_file_/work.zip"]
         + ["Bob von Berg_102_assignsubmission_onlinetext/onlinetext.html", "README.txt"]
@@ -161,13 +168,6 @@ def test_of_files_that_canvas_has_numbered_the_last_counts(lay):
     assert graded(one)["layers"] == "# anna_1_30_layers-2.py\n" and isinstance(one.source, LooseFiles)
 
 
-@pytest.mark.parametrize("name", ["nun\u0303ezjose\u0301", "शर्माप्रिया", "王伟", "o_brien"])
-def test_canvas_keeps_letters_of_any_script(lay, name):
-    download = read(lay(f"{name}_LATE_12350_678919_layers.py", f"{name}_12351_text.html"))
-    assert [(one.people[0].name, one.is_late) for one in download.submissions] == [(name, True)]
-    assert len(download.strays) == 1
-
-
 CLASSES = {
     "canvas": [f"{name}_10{number}_200{number}_layers.py" for number, name in enumerate(("anna", "ben", "carl"))],
     "moodle": [f"{name}_10{number}_assignsubmission_file_layers.py" for number, name in enumerate(("Anna B", "Carl"))],
@@ -180,13 +180,9 @@ CLASSES = {
     ("layout", "intruder"),
     [
         ("canvas", "eve_104_2004_x_assignsubmission_file_a.zip"),
-        ("canvas", "eve_assignsubmission_file_/layers.py"),
         ("canvas", "submission_metadata.yml"),
         ("moodle", "Eve_104_assignsubmission_file_1_2_layers.py"),
-        ("github", "eve_assignsubmission_file_a.zip"),
-        ("plain", "eve_assignsubmission_file_/layers.py"),
         ("plain", "eve_1_2_layers.zip"),
-        ("plain", "submission_metadata.yml"),
         ("plain", "carl/student/timestamp.txt"),
         ("plain", "hw-eve/.git/HEAD"),
     ],
@@ -197,16 +193,6 @@ def test_no_student_decides_on_the_layout(lay, layout, intruder):
     after = read(lay(intruder, **{"carl/student/timestamp.txt": STAMP}))
     assert (before.layout, after.layout) == (layout, layout)
     assert {*entries(before)} <= {*entries(after)}
-
-
-ODD = ("- a\n", "a: [", "!!python/object/apply:os.getpid []\n", "submission_11:\n  :submitters: [anna]\n")
-
-
-@pytest.mark.parametrize("text", ODD)
-def test_odd_gradescope_metadata_are_one_line(lay, text):
-    with pytest.raises(UserError, match=r"submission_metadata\.yml: not .+") as caught:
-        read(lay("submission_11/layers.py", "submission_metadata.yml", **{"submission_metadata.yml": text}))
-    assert "\n" not in str(caught.value)
 
 
 TIMES = {
@@ -226,17 +212,9 @@ TIMES = {
 
 
 @pytest.mark.parametrize("text", TIMES)
-@pytest.mark.parametrize("platform", ["nbgrader", "gradescope"])
-def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(lay, platform, text):
-    if platform == "nbgrader":
-        download = read(lay("anna/hw/1.ipynb", "anna/hw/timestamp.txt", **{"anna/hw/timestamp.txt": text}), platform)
-    else:
-        folder = lay("submission_11/layers.py")
-        (folder / "submission_metadata.yml").write_text(f"submission_11:\n  :created_at: {text!r}\n")
-        download = read(folder)
-    [one] = download.submissions
-    shown = one.submitted and one.submitted.astimezone(UTC).time().isoformat()
-    assert shown == TIMES[text] and bool(one.unread_time) == (shown is None)
+def test_a_time_is_read_as_nbgrader_reads_it_or_for_a_person_to_decide(text):
+    time = read_time(text)
+    assert (time and time.time().isoformat()) == TIMES[text] and (time is None or time.tzinfo == UTC)
 
 
 @pytest.mark.parametrize("names", [("hw1-ann-lee", "hw1-ann-kim"), ("hw1-ann-lee",)])
@@ -264,10 +242,10 @@ def test_one_extra_folder_is_passed(lay, names, layout):
     ("names", "layout", "words"),
     [
         (["anna_1_2_layers.py", "bob_2_3_layers.py"], "plain", "no submission in it"),
-        (["anna_1_2_layers.py"], "blackboard", f"layout 'blackboard': expected one of {', '.join(LAYOUTS)}"),
         (["anna/hw1/1.ipynb", "anna/hw2/1.ipynb"], "nbgrader", "anna: several assignments, hw1 and hw2"),
         (["layers.py"], None, "contains layers.py, so it is a submission itself"),
         (["notes.txt"], None, "no submission in it"),
+        (["submission_11/layers.py", "submission_metadata.yml"], None, "submission_metadata.yml: not of Gradescope's"),
         ([], None, "No such file"),
     ],
 )
@@ -275,3 +253,44 @@ def test_what_is_no_class_is_refused_in_one_line(lay, names, layout, words):
     with pytest.raises(UserError, match=words) as caught:
         read(lay(*names) if names else lay("x").with_name("nowhere"), layout)
     assert "\n" not in str(caught.value)
+
+
+ROSTER = 'Student,ID,SIS User ID,SIS Login ID\n"Smith, Anna",1,u1,as\n"Berg, Bob",2,u2,bb\n"Clark, Carl",3,u3,cc\n'
+
+
+@pytest.fixture
+def class_(tmp_path):
+    """Canvas's download of two students, one of them unknown, and a roster of three."""
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name in ("smithanna_1_11_layers.py", "smithanna_1_12_model.py", "dora_LATE_9_13_layers.py", "grades.csv"):
+        (folder / name).write_text("# text\n")
+    (folder / "clarkcarl_3_text.html").write_text("<p>see my e-mail</p>")
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return folder, tmp_path / "roster.csv"
+
+
+def test_a_class_as_text(class_, capsys):
+    folder, roster = class_
+    assert main(["list-class", str(folder), "--roster", str(roster)]) == 1
+    assert capsys.readouterr().out.split("\n\n") == [
+        f"{folder}: Canvas\n1 submission, from 1 of 3 students",
+        "  smithanna_1  Anna Smith",
+        "for you to decide:\n  dora_9: fits no student in the roster",
+        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3)",
+        "left out:\n  clarkcarl_3_text.html: a text entry, which only a person can read\n"
+        "  grades.csv: not named as Canvas names submissions\n",
+    ]
+    assert main(["list-class", str(folder)]) == 0, "without a roster nobody is missing"
+    printed = capsys.readouterr().out
+    assert "2 submissions\n" in printed and "  dora_9       dora; late\n" in printed
+
+
+def test_two_students_of_one_name_are_named(tmp_path, capsys):
+    (tmp_path / "class" / "Anna Smith").mkdir(parents=True)
+    (tmp_path / "class" / "Anna Smith" / "layers.py").write_text("# text\n")
+    (tmp_path / "class" / "bob").mkdir()
+    (tmp_path / "roster.csv").write_text("id,name\n1,Anna Smith\n2,Anna Smith\n3,Bob\n")
+    assert main(["list-class", str(tmp_path / "class"), "--roster", str(tmp_path / "roster.csv")]) == 1
+    printed = capsys.readouterr().out
+    assert "  Anna Smith: fits more than one student: 1, 2\n" in printed
