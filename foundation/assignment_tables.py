@@ -147,14 +147,12 @@ class Contract:
 
     Attributes:
         modules: name of each module -> names of its components, which may be none.
-        nn_modules: the names among them of classes derived from `nn.Module`.
         methods: what tests may call on an `nn.Module` besides `forward`.
         initialised: the names of components whose first parameter values the contract fixes.
         forbidden: what submissions must not use.
     """
 
     modules: Mapping[str, tuple[str, ...]]
-    nn_modules: tuple[str, ...] = setting(TEXTS, ())
     methods: tuple[str, ...] = setting(TEXTS, ())
     initialised: tuple[str, ...] = setting(TEXTS, ())
     forbidden: Forbidden = Forbidden()
@@ -178,10 +176,9 @@ def read_contract(content: Any) -> Contract:
         raise UserError('[contract.components]: expected at least one module, such as layers = ["LayerNorm"]')
     modules = {module: TEXTS.read(names, f"[contract.components]: {module}") for module, names in tables.items()}
     known = [name for names in modules.values() for name in names]
-    for key in ("nn_modules", "initialised"):
-        for name in values.get(key, ()):
-            if name not in known:
-                raise UserError(f"[contract]: {key}: unknown component {name!r}{suggest(name, known)}")
+    for name in values.get("initialised", ()):
+        if name not in known:
+            raise UserError(f"[contract]: initialised: unknown component {name!r}{suggest(name, known)}")
     forbidden = read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: ")
     values["forbidden"] = Forbidden(**forbidden)
     return Contract(modules, **values)

@@ -22,8 +22,6 @@ _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysco
 _LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
 OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
 """The folders of the grader, of Python and of the packages, as they begin a path."""
-NUMBER = re.compile(r"\d{6,}")
-"""A number that may be a seed, which has 48 bits; of shorter ones there is not one in a million."""
 
 
 class DeadlineError(Exception):
@@ -41,16 +39,6 @@ class Output:
         self.limit = limit
         self.seen = 0
         self._kept = bytearray()
-        self._seeds: set[str] = set()
-
-    def hide(self, seed: int) -> None:
-        """From now on, `scrub` takes away this number."""
-        self._seeds.add(str(seed))
-
-    def scrub(self, text: str) -> str:
-        """Text of the submission without what is the grader's own: where its files are, and its seeds."""
-        text = OUR_FOLDERS.sub("…", text)
-        return NUMBER.sub(lambda match: "…" if match[0] in self._seeds else match[0], text)
 
     def add(self, data: bytes) -> None:
         """Adds printed bytes."""
@@ -59,9 +47,14 @@ class Output:
 
     def text(self) -> str:
         """The kept output, cleaned, with a note where some was cut."""
-        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
+        text = clean(scrub(self._kept.decode("utf-8", "replace")), self.limit)
         over = self.seen - self.limit
         return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
+
+
+def scrub(text: str) -> str:
+    """Text of the submission without the places of the grader's files."""
+    return OUR_FOLDERS.sub("…", text)
 
 
 class Connection:

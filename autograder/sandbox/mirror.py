@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,44 +12,12 @@ from torch.autograd.function import once_differentiable
 
 from foundation.texts import clean
 
-from .errors import SubmissionDiedError
 from .replies import ObjectReply
 from .session import Session
 from .worker.messages import Decoder, Encoder
 
 Call = Callable[..., object]
 """`Sandbox._call`."""
-
-
-class Handle:
-    """Names an object of a worker, the component it counts for, and the objects that it was made from."""
-
-    def __init__(self, call: Call, session: Session, number: int, component: str, parts: list[Handle]) -> None:
-        self._call = call
-        self.session, self.number, self.component, self.parts = session, number, component, parts
-        self.mirror: weakref.ref[RemoteModule] | None = None
-        weakref.finalize(self, session.release, number).atexit = False
-
-    def call(self, method: str, *args: object, **kwargs: object) -> object:
-        """Calls a method of the object."""
-        target = {"object": self.number, "method": method}
-        return self._call(self.session, self.component, target, [self], args, kwargs)
-
-
-class RemoteObject:
-    """An object in the worker that is not a module; any public name is taken for a method."""
-
-    def __init__(self, handle: Handle) -> None:
-        self._handle = handle
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        """Calls the object itself, in the worker."""
-        return self._handle.call("forward", *args, **kwargs)
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return partial(self._handle.call, name)
 
 
 class RemoteModule(nn.Module):
@@ -60,73 +27,64 @@ class RemoteModule(nn.Module):
     the submission gave them, as data.
 
     Args:
-        handle: names the object.
+        call: makes a call of one of its methods.
+        session: the worker that has it.
+        number: the worker's number for it.
+        component: that answers for what happens in a call.
         reply: the worker's description of it.
         decoder: holds its parameters.
         methods: what may be called on it besides `forward`.
     """
 
-    def __init__(self, handle: Handle, reply: ObjectReply, decoder: Decoder, methods: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        call: Call,
+        session: Session,
+        number: int,
+        component: str,
+        reply: ObjectReply,
+        decoder: Decoder,
+        methods: Sequence[str] = (),
+    ) -> None:
         super().__init__()
-        self._handle, self._methods = handle, frozenset(methods)
-        handle.mirror = weakref.ref(self)
-        self.adopt(reply, decoder)
-
-    def adopt(self, reply: ObjectReply, decoder: Decoder) -> None:
-        """Takes over the worker's values; parameters that exist already stay the same objects."""
-        values = decoder.tensors
-        mine = self._mirrored()
-        if [p.shape for p in mine] != [v.shape for v in values] or [p.dtype for p in mine] != [v.dtype for v in values]:
-            self._parameters.clear()
-            for index, (value, record) in enumerate(zip(values, decoder.records, strict=True)):
-                needs = record.get("grad") is True
-                self.register_parameter(f"p{index}", nn.Parameter(value.contiguous(), requires_grad=needs))
-        else:
-            with torch.no_grad():
-                for parameter, value in zip(mine, values, strict=True):
-                    parameter.copy_(value)
-        self.training = reply.training
+        self._call, self._methods = call, frozenset(methods)
+        self.session, self.number, self.component = session, number, component
+        for index, (value, record) in enumerate(zip(decoder.tensors, decoder.records, strict=True)):
+            needs = record.get("grad") is True
+            self.register_parameter(f"p{index}", nn.Parameter(value.contiguous(), requires_grad=needs))
         self.parameter_names = [clean(name, 200) for name in reply.names]
-        self._sent = [_state(parameter) for parameter in self._mirrored()]
-
-    @property
-    def number(self) -> int:
-        """The worker's number for this module."""
-        return self._handle.number
+        self.training = self._sent_mode = reply.training
+        self._sent = [_state(parameter) for parameter in self.parameters()]
+        weakref.finalize(self, session.release, number).atexit = False
 
     def trainable_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters that need a gradient, by number."""
-        return [(i, p) for i, p in enumerate(self._mirrored()) if p.requires_grad]
+        return [(i, p) for i, p in enumerate(self.parameters()) if p.requires_grad]
 
     def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
-        """The parameters whose values here are not those last sent or received, by number."""
+        """The parameters whose values here are not those last sent or received, by number; they are to be sent."""
         changed = []
-        for index, parameter in enumerate(self._mirrored()):
+        for index, parameter in enumerate(self.parameters()):
             version, copy = self._sent[index]
             if parameter._version != version or not torch.equal(parameter, copy):
                 changed.append((index, parameter))
+                self._sent[index] = _state(parameter)
         return changed
 
-    def note_sent(self, index: int) -> None:
-        """Notes that the worker has this parameter's present value."""
-        self._sent[index] = _state(self._mirrored()[index])
-
-    def train(self, mode: bool = True) -> RemoteModule:
-        """Switches to training or evaluation, on both sides."""
-        self._handle.session.set_mode(self.number, bool(mode))
-        self.training = bool(mode)
-        return self
+    def changed_mode(self) -> bool | None:
+        """The mode, where it was switched since it was last sent; it is to be sent."""
+        if self.training == self._sent_mode:
+            return None
+        self._sent_mode = self.training
+        return self.training
 
     def forward(self, *args: object, **kwargs: object) -> object:
         """The forward pass, in the worker."""
-        return self._handle.call("forward", *args, **kwargs)
-
-    def _mirrored(self) -> list[nn.Parameter]:
-        return [parameter for parameter in self._parameters.values() if parameter is not None]
+        return self._call(self, "forward", args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name in vars(self).get("_methods", ()):
-            return partial(self._handle.call, name)
+            return lambda *args, **kwargs: self._call(self, name, args, kwargs)
         return super().__getattr__(name)
 
     def _apply(self, *args: object, **kwargs: object) -> RemoteModule:
@@ -138,30 +96,6 @@ class RemoteModule(nn.Module):
 
 def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:
     return parameter._version, parameter.detach().clone()
-
-
-def number_of(value: object, session: Session, parts: list[Handle]) -> int | None:
-    """The worker's number for a mirror, whose handle is added to `parts`; None for other values."""
-    if not isinstance(value, (RemoteModule, RemoteObject)):
-        return None
-    handle = value._handle
-    if handle.session is not session:
-        raise SubmissionDiedError(f"the process of this object has ended: {handle.session.ended_because}")
-    parts.append(handle)
-    return handle.number
-
-
-def modules_of(handles: list[Handle]) -> list[RemoteModule]:
-    """The mirrored modules among the handles and among all that these were made from, each once."""
-    found: dict[int, RemoteModule] = {}
-    waiting = list(handles)
-    while waiting:
-        handle = waiting.pop(0)
-        waiting += handle.parts
-        mirror = handle.mirror() if handle.mirror is not None else None
-        if mirror is not None:
-            found[handle.number] = mirror
-    return list(found.values())
 
 
 def mark_gradients(encoder: Encoder) -> list[Tensor]:

@@ -80,7 +80,7 @@ def read_reply(header: dict[str, Any], body: bytes, number: int) -> tuple[object
 
 
 def read_object(result: object, decoder: Decoder) -> ObjectReply:
-    """Checks the reply to build, stand_in and get_parameters."""
+    """Checks the reply to build."""
     reply = shaped(ObjectReply.model_validate, result)
     if len(reply.names) != len(decoder.tensors):
         raise BreachError("parameters without names")

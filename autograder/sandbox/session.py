@@ -12,7 +12,7 @@ from foundation.assignment_tables import Limits
 from foundation.texts import with_comment
 
 from ..sources import Locate, Sources, file_of
-from .connection import Connection, DeadlineError, Output, WorkerGoneError
+from .connection import Connection, DeadlineError, Output, WorkerGoneError, scrub
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -58,7 +58,6 @@ class Session:
         self._cpu_left = cpu_left
         self._last = HELLO
         self._released: list[int] = []
-        self._modes: dict[int, bool] = {}
         self.is_alive = True
         self.has_timed_out = False
         self.cpu = 0.0
@@ -105,12 +104,6 @@ class Session:
         """Lets the worker forget an object or a graph, with the next request."""
         self._released.append(number)
 
-    def set_mode(self, number: int, is_training: bool) -> None:
-        """Switches a module between training and evaluation, with the next request."""
-        if not self.is_alive:
-            raise self._ended()
-        self._modes[number] = is_training
-
     def request(
         self, verb: str, content: dict[str, Any], encoder: Encoder, seconds: float
     ) -> tuple[int, object, Decoder]:
@@ -123,11 +116,10 @@ class Session:
             SandboxUnavailableError: where the zygote has ended, or something outside has killed the worker.
         """
         if not self.is_alive:
-            raise self._ended()
+            raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         self._last += 1
-        if "seed" in content:
-            self._output.hide(content["seed"])
-        header = {"id": self._last, "verb": verb, "tensors": encoder.records, "changed": [], **self._news(), **content}
+        released, self._released = self._released, []
+        header = {"id": self._last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
         try:
             body = encoder.body()
             reply = self._connection.exchange(pack(header, body), seconds)
@@ -140,17 +132,8 @@ class Session:
             raise self.breach(str(error)) from None
         if isinstance(answer, Failure):
             message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-            raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
+            raise submission_error(answer.kind, scrub(message), self._quote(answer.frames))
         return self._last, *answer
-
-    def _news(self) -> dict[str, Any]:
-        """The objects that were released and the modes that were switched since the last request."""
-        released, self._released = self._released, []
-        modes, self._modes = self._modes, {}
-        return {"drop": released, "modes": [[number, mode] for number, mode in modes.items() if number not in released]}
-
-    def _ended(self) -> SubmissionDiedError:
-        return SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
 
     def time_out(self, reason: str) -> SubmissionTimeoutError:
         """Ends the worker; returns the exception to raise."""

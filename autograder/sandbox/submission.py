@@ -9,21 +9,10 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .errors import SubmissionError
-from .mirror import (
-    Handle,
-    RemoteCall,
-    RemoteGraph,
-    RemoteModule,
-    RemoteObject,
-    can_be_changed,
-    mark_gradients,
-    modules_of,
-    number_of,
-    spoil,
-)
+from .mirror import RemoteCall, RemoteGraph, RemoteModule, can_be_changed, mark_gradients, spoil
 from .replies import BreachError, read_call, read_gradients, read_object, shaped
 from .session import Session
 from .supervisor import Supervisor
@@ -47,11 +36,11 @@ class Sandbox(Supervisor):
         dtype: torch.dtype | None = None,
         isolated: bool = True,
         **kwargs: object,
-    ) -> RemoteModule | RemoteObject:
+    ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name".
 
         Args:
-            component: a class of the contract.
+            component: a class of the contract, derived from `nn.Module`.
             *args: for its constructor.
             dtype: of its parameters and buffers; None = as made.
             isolated: every other component is replaced by its stand-in, now and in later calls.
@@ -60,92 +49,79 @@ class Sandbox(Supervisor):
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.
         """
+        session, encoder = self.session(component), Encoder()
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
-        made = self._make("build", component, content, args, kwargs)
-        if isinstance(made, RemoteObject) and component.partition(".")[2] in self.contract.nn_modules:
+        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
+        number, result, decoder = self.request(session, component, "build", content, encoder)
+        with self._ended_by_breaches(session, component):
+            reply = read_object(result, decoder)
+        if not reply.module:
             raise SubmissionError(f"{component} is not an nn.Module: its class must derive from it")
-        if dtype and isinstance(made, RemoteModule) and any(p.dtype != dtype for p in made.parameters()):
+        made = RemoteModule(self._call_method, session, number, component, reply, decoder, self.contract.methods)
+        if dtype and any(parameter.dtype != dtype for parameter in made.parameters()):
             raise SubmissionError(f"{component}: not all of its parameters follow .to({dtype})")
         return made
 
-    def stand_in(self, name: str, *args: object, **kwargs: object) -> RemoteModule | RemoteObject:
-        """Makes a stand-in in the worker, to be passed as an argument."""
-        return self._make("stand_in", f"stand_ins.{name}", {"name": name}, args, kwargs)
-
     def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
         """Calls the submission's function "module.name"."""
-        target = {"function": component, "isolated": isolated}
-        return self._call(self.session(component), component, target, [], args, kwargs)
+        target = {"function": component, "isolated": isolated, "stand_in": None}
+        return self._call(self.session(component), component, target, args, kwargs)
 
-    def apply(
-        self, name: str, subject: RemoteModule | RemoteObject | str, *args: object, isolated: bool = True
-    ) -> object:
+    def apply(self, name: str, subject: RemoteModule | str, *args: object, isolated: bool = True) -> object:
         """Calls a stand-in that is a function, with an object or a component "module.name" of the submission.
 
         The component of `subject` is blamed if the worker dies.
         """
         if isinstance(subject, str):
-            named = {"stand_in": name, "function": subject, "isolated": isolated}
-            return self._call(self.session(subject), subject, named, [], args, {})
-        handle = subject._handle
-        target = {"stand_in": name, "subject": handle.number}
-        return self._call(handle.session, handle.component, target, [], (subject, *args), {})
+            target = {"function": subject, "isolated": isolated, "stand_in": name}
+            return self._call(self.session(subject), subject, target, args, {})
+        return self._call_method(subject, "forward", args, {}, name)
 
-    def parameters(self, module: RemoteModule) -> list[nn.Parameter]:
-        """The parameters with their current values in the worker, which training there may have changed."""
-        handle = module._handle
-        content = {"object": handle.number}
-        _, result, decoder = self._ask(handle.session, handle.component, "get_parameters", content, Encoder(), [module])
-        with self._ended_by_breaches(handle.session, handle.component):
-            module.adopt(read_object(result, decoder), decoder)
-        return list(module.parameters())
-
-    def _make(
-        self, verb: str, component: str, content: Content, args: tuple[object, ...], kwargs: dict[str, object]
-    ) -> RemoteModule | RemoteObject:
-        """Makes an object, as `verb` and `content` say; `component` is blamed if the worker dies."""
-        session = self.session(component)
-        parts: list[Handle] = []
-        encoder = Encoder(lambda value: number_of(value, session, parts))
-        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
-        number, result, decoder = self._ask(session, component, verb, content, encoder, modules_of(parts))
-        with self._ended_by_breaches(session, component):
-            reply = read_object(result, decoder)
-        handle = Handle(self._call, session, number, component, parts)
-        return RemoteModule(handle, reply, decoder, self.contract.methods) if reply.module else RemoteObject(handle)
+    def _call_method(
+        self,
+        module: RemoteModule,
+        method: str,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+        stand_in: str | None = None,
+    ) -> object:
+        target = {"object": module.number, "method": method, "stand_in": stand_in}
+        return self._call(module.session, module.component, target, args, kwargs, module)
 
     def _call(
         self,
         session: Session,
         component: str,
         target: Content,
-        parts: list[Handle],
         args: tuple[object, ...],
         kwargs: dict[str, object],
+        module: RemoteModule | None = None,
     ) -> object:
         """Sends what has changed, calls, and connects the result with what it was computed from."""
-        encoder = Encoder(lambda value: number_of(value, session, parts))
+        encoder = Encoder()
         content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs)}
-        modules, arguments = modules_of(parts), [*encoder.tensors]
+        arguments = [*encoder.tensors]
         inputs: list[Tensor] = []
-        parameters: list[tuple[int, int]] = []
+        numbers: list[int] = []
         if torch.is_grad_enabled():
             inputs = mark_gradients(encoder)
-            for module in modules:
-                for index, parameter in module.trainable_parameters():
-                    inputs.append(parameter)
-                    parameters.append((module.number, index))
+            for index, parameter in module.trainable_parameters() if module else ():
+                inputs.append(parameter)
+                numbers.append(index)
         content |= {"grad": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
-        content |= {"parameters": parameters, "seed": draw_seed()}
-        number, result, decoder = self._ask(session, component, "call", content, encoder, modules)
+        content |= {"parameters": numbers, "seed": draw_seed()}
+        if module is not None:
+            changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
+            content |= {"changed": changed, "training": module.changed_mode()}
+        number, result, decoder = self.request(session, component, "call", content, encoder)
         with self._ended_by_breaches(session, component):
             reply = read_call(result, len(arguments))
             if reply.graph:
                 self._connect(session, component, number, decoder, inputs)
-            changed = [arguments[index] for index in {*reply.changed}]
-            if not all(map(can_be_changed, changed)):
+            written = [arguments[index] for index in {*reply.changed}]
+            if not all(map(can_be_changed, written)):
                 raise BreachError("a change to a tensor that cannot be changed")
-            for tensor in changed:
+            for tensor in written:
                 spoil(tensor, session.quote(*reply.place) if reply.place else "")
             return shaped(decoder.decode, reply.value)
 
@@ -176,24 +152,6 @@ class Sandbox(Supervisor):
         _, result, gradients = self.request(session, component, "backward", content, encoder)
         with self._ended_by_breaches(session, component):
             return read_gradients(result, gradients, kinds)
-
-    def _ask(
-        self,
-        session: Session,
-        component: str,
-        verb: str,
-        content: Content,
-        encoder: Encoder,
-        modules: list[RemoteModule],
-    ) -> tuple[int, object, Decoder]:
-        """Asks, and sends along the parameters that were changed on this side."""
-        changed = [(module, index, p) for module in modules for index, p in module.changed_parameters()]
-        places = [[module.number, index, encoder.add(parameter)] for module, index, parameter in changed]
-        try:
-            return self.request(session, component, verb, {**content, "changed": places}, encoder)
-        finally:  # the worker has them even if the submission raised an exception
-            for module, index, _ in changed:
-                module.note_sent(index)
 
     @contextmanager
     def _ended_by_breaches(self, session: Session, component: str) -> Iterator[None]:

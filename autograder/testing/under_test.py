@@ -50,19 +50,11 @@ class SubmissionUnderTest(Protocol):
         """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
         ...
 
-    def stand_in(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Makes one of the stand-ins, to be passed as an argument."""
-        ...
-
     def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
         """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
 
         The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
         """
-        ...
-
-    def parameters(self, module: nn.Module) -> list[nn.Parameter]:
-        """The parameters of a module with their present values."""
         ...
 
 
@@ -120,10 +112,6 @@ class InProcessSubmission:
         function = cast("Callable[..., object]", self.package.get(component))
         return function(*args, **kwargs)
 
-    def stand_in(self, name: str, *args: object, **kwargs: object) -> object:
-        """Makes a stand-in."""
-        return getattr(self._stand_ins, name)(*args, **kwargs)
-
     def apply(self, name: str, subject: object, *args: object, isolated: bool = True) -> object:
         """Calls a stand-in that is a function."""
         if isinstance(subject, str):
@@ -135,10 +123,6 @@ class InProcessSubmission:
     def sources(self) -> Sources:
         """The submission's modules."""
         return self.package.sources
-
-    def parameters(self, module: nn.Module) -> list[nn.Parameter]:
-        """The parameters."""
-        return list(module.parameters())
 
     def close(self) -> None:
         """Forgets the submission's modules."""

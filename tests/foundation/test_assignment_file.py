@@ -38,7 +38,7 @@ def test_the_default_assignment_adds_up():
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),
         ('credit = "items"', 'credit = "half"', "credit = 'half': expected 'items' or 'all'"),
         ("[release]", "[late]\ndue = 2026-12-18T00:00:00Z\nmost_percent = 200\n[release]", "most_percent = 200: exp"),
-        ('"FeedForward", "EncoderLayer",\n', '"FeedForwrd",', "unknown component 'FeedForwrd'; did you mean"),
+        ('initialised = ["LayerNorm"]', 'initialised = ["LayrNorm"]', "unknown component 'LayrNorm'; did you mean"),
     ],
 )
 def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, message):

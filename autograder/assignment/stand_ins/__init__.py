@@ -2,8 +2,8 @@
 
 So each component can be judged on its own. Nothing here gives an answer away, and a mistake in what a component passes
 to a stand-in shows in the result. The worker loads this package by itself: it imports torch and nothing else of the
-kit. Any class that it exports can be a test's `submission.stand_in(name)`, any function a `submission.apply(name, …)`;
-those of the contract replace components.
+kit. Any function that it exports can be a test's `submission.apply(name, …)`; what has the name of a component of the
+contract replaces it.
 
     components.py  in place of the components of the contract
     formulas.py    what those compute
@@ -29,7 +29,6 @@ from .components import (
 )
 from .models import (
     Batch,
-    Oracle,
     call_each,
     search,
     train,
@@ -47,7 +46,6 @@ __all__ = [
     "InputEmbedding",
     "LayerNorm",
     "MultiHeadedAttention",
-    "Oracle",
     "PositionalEncoding",
     "attention_inputs",
     "call_each",

@@ -5,7 +5,7 @@ compared with limits before a single byte of the content is kept, so that a host
 what it likes nor make us guess where a frame ends.
 
 A header holds values as trees. Scalars stand for themselves; everything else is an object with one key that names
-its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, `{"handle": 7}`,
+its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`,
 `{"dtype": "float64"}`, `{"generator": seed}`. Anything else cannot be sent, in either direction.
 
 Arguments keep the pattern of their strides (transposed, expanded, with gaps): the worker rebuilds it from `order`,
@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,18 +159,15 @@ class Encoder:
     """Collects the tensors of one message; the same tensor object is sent once and stays one object.
 
     Args:
-        handle_of: returns the number under which the other side knows an object, or None.
         keeps_layout: of tensors; False = they are sent dense, as a worker must.
     """
 
-    def __init__(
-        self, handle_of: Callable[[object], int | None] = lambda value: None, keeps_layout: bool = True
-    ) -> None:
+    def __init__(self, keeps_layout: bool = True) -> None:
         self.tensors: list[torch.Tensor] = []
         self.records: list[Record] = []
         self._dense: dict[str, torch.Tensor] = {}
         self._index: dict[int, int] = {}
-        self._handle_of, self._keeps_layout = handle_of, keeps_layout
+        self._keeps_layout = keeps_layout
         self._items = 0
 
     def encode(self, value: object, depth: int = 0) -> object:
@@ -206,9 +202,6 @@ class Encoder:
             if type(seed) is not int or not 0 <= seed < 2**64:
                 raise UnsendableValueError("a generator whose seed has more than 64 bits")
             return {"generator": seed}
-        handle = self._handle_of(value)
-        if handle is not None:
-            return {"handle": handle}
         raise UnsendableValueError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
 
     def _key(self, key: object) -> object:
@@ -255,11 +248,10 @@ class Decoder:
     Args:
         records: of the tensors.
         body: that holds them.
-        object_of: in the worker, finds an object by its number. The records are trusted then, too, and tensors are
-            laid out as they say.
+        is_trusted: in the worker: tensors are laid out as the records say.
     """
 
-    def __init__(self, records: object, body: bytes, object_of: Callable[[int], object] | None = None) -> None:
+    def __init__(self, records: object, body: bytes, is_trusted: bool = False) -> None:
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
             raise MalformedValueError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))
@@ -267,9 +259,8 @@ class Decoder:
             raise MalformedValueError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [usable(dense[str(index)]) for index in range(len(records))]
-        if object_of is not None:
+        if is_trusted:
             self.tensors = [rebuild(*pair) for pair in zip(self.tensors, self.records, strict=True)]
-        self._object_of = object_of
         self._items = 0
 
     def decode(self, tree: object, depth: int = 0) -> Any:
@@ -297,8 +288,6 @@ class Decoder:
             return DTYPES[content]
         if kind == "generator" and type(content) is int and 0 <= content < 2**64:
             return torch.Generator().manual_seed(content)
-        if kind == "handle" and type(content) is int and self._object_of is not None:
-            return self._object_of(content)
         raise MalformedValueError("not a value of a known kind")
 
     def _pair(self, pair: object, depth: int) -> tuple[Any, Any]:

@@ -1,9 +1,9 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, stand_in, call, backward, get_parameters. Every request carries an id, which the reply
-repeats; the object or the graph that it makes has the same number. `drop` has the numbers of those that the trusted
-side no longer holds. To be done first are `changed`, the parameters that were written there, and `modes`, the modules
-that were set to training or evaluation. Everything a submission raises becomes an error reply; what it does to this
+Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
+graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
+object that a call is about, `changed` has the parameters that were written there, and `training` the mode if it was
+switched. Everything a submission raises becomes an error reply; what it does to this
 process beyond that costs the process.
 """
 
@@ -36,22 +36,12 @@ MAX_NAME = 200
 class Held:
     """An object that the trusted side knows by its number.
 
-    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others;
-    it says nothing where the object is a stand-in.
+    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others.
     """
 
     value: Any
-    is_submitted: bool = False
-    isolated: str | None = None
-
-    def __post_init__(self) -> None:
-        """Lists the parameters."""
-        self.list_parameters()
-
-    def list_parameters(self) -> None:
-        """Reads the module's parameters (again). Raises: ValueError where they cannot be judged."""
-        named = parameters_of(self.value)
-        self.names, self.parameters = [*named], [*named.values()]
+    isolated: str | None
+    parameters: list[nn.Parameter]
 
 
 @dataclass
@@ -105,13 +95,6 @@ class Executor:
         """The result of one request; its tensors go into the encoder."""
         return getattr(self, "do_" + request["verb"])(request, decoder, encoder)
 
-    def catch_up(self, request: Content, decoder: Decoder) -> None:
-        """Brings parameters and modes up to what they are on the other side."""
-        for number, index, place in request["changed"]:
-            self.objects[number].parameters[index].data.copy_(decoder.tensors[place])
-        for number, is_training in request["modes"]:
-            self.objects[number].value.train(is_training)
-
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object of a submitted class."""
         component = request["component"]
@@ -122,33 +105,31 @@ class Executor:
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
-        self.objects[request["id"]] = Held(value, is_submitted=True, isolated=isolated)
-        return self._describe(request["id"], encoder)
-
-    def do_stand_in(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Makes a stand-in."""
-        self._seed(request)
-        factory = getattr(self._stand_ins, request["name"])
-        value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
-        self.objects[request["id"]] = Held(value)
-        return self._describe(request["id"], encoder)
+        named = parameters_of(value)
+        self.objects[request["id"]] = Held(value, isolated, [*named.values()])
+        for parameter in named.values():
+            encoder.add(parameter, grad=parameter.requires_grad)
+        is_module = isinstance(value, nn.Module)
+        is_training = is_module and bool(value.training)
+        return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Calls a function, a method of an object, or a stand-in that is a function of one of these.
 
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
+        held = self._catch_up(request, decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
         value = self._call(request, decoder)
         changed = [index for index, one in enumerate(before) if has_changed(*one)]
         place = None
-        if changed and "stand_in" not in request["target"]:
+        if changed and not request["target"]["stand_in"]:
             decoder.tensors[:] = [copy for _, _, copy in before]
             inputs = self._connect(decoder)
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
         result = {"value": encoder.encode(value), "changed": changed, "place": place}
-        inputs += [self.objects[number].parameters[index] for number, index in request["parameters"]]
+        inputs += [held.parameters[index] for index in request["parameters"]] if held else []
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
@@ -163,19 +144,15 @@ class Executor:
         gradients = graph.gradients({index: decoder.tensors[place] for index, place in request["seeds"]})
         return [None if gradient is None else encoder.add(gradient) for gradient in gradients]
 
-    def do_get_parameters(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Reads an object's parameters once more."""
-        held = self.objects[request["object"]]
-        held.list_parameters()
-        return self._describe(request["object"], encoder)
-
-    def _describe(self, number: int, encoder: Encoder) -> Content:
-        held = self.objects[number]
-        is_module = isinstance(held.value, nn.Module)
-        for parameter in held.parameters:
-            encoder.add(parameter, grad=parameter.requires_grad)
-        training = is_module and bool(held.value.training)
-        return {"module": is_module, "training": training, "names": [name[:MAX_NAME] for name in held.names]}
+    def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:
+        """The object that a call is about, with parameters and mode as they are on the other side."""
+        held = self.objects.get(request["target"].get("object"))
+        if held is not None:
+            for index, place in request["changed"]:
+                held.parameters[index].data.copy_(decoder.tensors[place])
+            if request["training"] is not None:
+                held.value.train(request["training"])
+        return held
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
         """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""
@@ -204,14 +181,12 @@ class Executor:
         """The function or method that is meant, with stand-ins in the place of the other components."""
         if "function" in target:
             self._components.isolate(target["function"] if target["isolated"] else None)
-            function = self._components.get(target["function"])
-            return partial(getattr(self._stand_ins, target["stand_in"]), function) if "stand_in" in target else function
-        held = self.objects[target["subject" if "stand_in" in target else "object"]]
-        if held.is_submitted:
+            found = self._components.get(target["function"])
+        else:
+            held = self.objects[target["object"]]
             self._components.isolate(held.isolated)
-        if "stand_in" in target:
-            return getattr(self._stand_ins, target["stand_in"])
-        return held.value if target["method"] == "forward" else getattr(held.value, target["method"])
+            found = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
+        return partial(getattr(self._stand_ins, target["stand_in"]), found) if target["stand_in"] else found
 
 
 class Service:
@@ -255,12 +230,10 @@ class Service:
             return self._load(request)
         if self._package is None or self._executor is None:
             raise RuntimeError("no submission is loaded")
-        objects = self._executor.objects
         for number in request["drop"]:
-            objects.pop(number, None)
+            self._executor.objects.pop(number, None)
             self._executor.graphs.pop(number, None)
-        decoder = Decoder(request["tensors"], body, lambda number: objects[number].value)
-        self._executor.catch_up(request, decoder)
+        decoder = Decoder(request["tensors"], body, is_trusted=True)
         if request["verb"] == "import":
             importlib.import_module(f"{self._package.name}.{request['module']}")
             return None
