@@ -13,30 +13,6 @@ from typing import Any
 
 import torch
 
-AUTOCAST = ("cpu", "cuda")
-
-
-def autocast() -> tuple[Any, ...]:
-    """What `torch.autocast` switches: on or off and type for each kind of device, cache, number of blocks."""
-    depth = torch.autocast_increment_nesting() - 1
-    torch.autocast_decrement_nesting()
-    kinds = [(kind, torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)) for kind in AUTOCAST]
-    return kinds, torch.is_autocast_cache_enabled(), depth
-
-
-def set_autocast(state: tuple[Any, ...]) -> None:
-    """Sets what `autocast` reads, and forgets the weights that were cast."""
-    kinds, is_cached, depth = state
-    for kind, is_enabled, dtype in kinds:
-        torch.set_autocast_enabled(kind, is_enabled)
-        torch.set_autocast_dtype(kind, dtype)
-    torch.set_autocast_cache_enabled(is_cached)
-    while torch.autocast_increment_nesting() <= depth:
-        pass
-    while torch.autocast_decrement_nesting() > depth:
-        pass
-    torch.clear_autocast_cache()
-
 
 def default_device() -> torch.device:
     """Where tensors are made."""
@@ -46,38 +22,12 @@ def default_device() -> torch.device:
         return torch.device("cpu")
 
 
-def set_inference_mode(is_on: bool) -> None:
-    """Goes back to a mode that some block which never ends has left."""
-    if torch.is_inference_mode_enabled() != is_on:
-        guard = torch._C._InferenceMode(is_on)
-        guard.__enter__()
-        _ENTERED.append(guard)  # it would end its block when it goes
-
-
-_ENTERED: list[object] = []
-
-
-def cut_to(size: Callable[[], int], pop: Callable[[], object]) -> Callable[[int], None]:
-    """A function that takes the newest modes from a stack until it has the given size."""
-
-    def cut(wanted: int) -> None:
-        while size() > wanted:
-            pop()
-
-    return cut
-
-
-_FUNCTION_MODES, _DISPATCH_MODES = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
 SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
-    (autocast, set_autocast),
-    (torch.is_inference_mode_enabled, set_inference_mode),
     (torch.is_grad_enabled, torch._C._set_grad_enabled),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
     (default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
-    (_FUNCTION_MODES, cut_to(_FUNCTION_MODES, torch._C._pop_torch_function_stack)),
-    (_DISPATCH_MODES, cut_to(_DISPATCH_MODES, torch._C._pop_torch_dispatch_stack)),
     (torch.get_num_threads, torch.set_num_threads),
     (lambda: sys.stdout, lambda stream: setattr(sys, "stdout", stream)),
     (lambda: sys.stderr, lambda stream: setattr(sys, "stderr", stream)),
