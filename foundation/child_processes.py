@@ -45,36 +45,24 @@ class Ended:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class _Raised:
-    """Sent by a child before it ends: the exception that its work raised."""
-
-    text: str
-
-
 @dataclass
 class _Child(Generic[Job]):
     job: Job
     process: ForkProcess
     seconds: float
     deadline: float
-    raised: str = ""
-    is_late: bool = False
+    reason: str = ""
 
     def kill(self) -> None:
         self.process.kill()
-        self.is_late, self.deadline = True, math.inf
+        self.reason, self.deadline = f"it took longer than {self.seconds:g} s", math.inf
 
     def end(self) -> Ended:
         self.process.join()
         status = self.process.exitcode or 0
         self.process.close()
-        if status == 0:
-            return Ended(0)
-        late = f"it took longer than {self.seconds:g} s" if self.is_late else ""
-        return Ended(
-            status, late or self.raised or f"ended {'with status' if status > 0 else 'by signal'} {abs(status)}"
-        )
+        ended = f"ended {'with status' if status > 0 else 'by signal'} {abs(status)}"
+        return Ended(status, (self.reason or ended) if status else "")
 
 
 def run_forked(
@@ -148,8 +136,8 @@ def _messages(
             receiver.close()
             yield child.job, child.end()
             continue
-        if isinstance(message, _Raised):
-            child.raised = message.text
+        if isinstance(message, Ended):  # the exception that its work raised
+            child.reason = message.reason
         else:
             yield child.job, message
     for child in running.values():
@@ -181,7 +169,7 @@ def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connectio
         status = 0
     except BaseException as error:
         traceback.print_exc()
-        sender.send(_Raised(f"{type(error).__name__}: {error}"))
+        sender.send(Ended(FAILED, f"{type(error).__name__}: {error}"))
     finally:
         sys.stderr.flush()
         os._exit(status)  # nothing that the parent has registered for its own exit may run here

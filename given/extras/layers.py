@@ -63,18 +63,6 @@ class DroppingAttention(nn.Module):
         return self.project_output(context.transpose(1, 2).flatten(2)), weights
 
 
-class DroppingFeedForward(nn.Module):
-    """`FeedForward` that drops inner features, after the nonlinearity."""
-
-    expand: nn.Linear
-    contract: nn.Linear
-    share: float
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Applies the network: (b, s, d) -> (b, s, d)."""
-        return self.contract(functional.dropout(torch.relu(self.expand(x)), self.share, self.training))
-
-
 def fuse_layers(model: nn.Module) -> None:
     """Lets a model compute faster: LayerNorm, dropout, and in training scores that only the criterion normalises.
 
@@ -104,8 +92,8 @@ def add_inner_dropout(model: nn.Module, share: float) -> None:
         part: Any = module
         if isinstance(module, package.attention.MultiHeadedAttention):
             part.__class__, part.share = DroppingAttention, share
-        elif isinstance(module, package.layers.FeedForward):
-            part.__class__, part.share = DroppingFeedForward, share
+        elif isinstance(module, package.layers.FeedForward):  # before the nonlinearity, which is the same as after it
+            part.expand.register_forward_hook(lambda linear, _, x: functional.dropout(x, share, linear.training))
 
 
 @contextmanager
