@@ -15,7 +15,7 @@ from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.extras.cached_model import CachedModel
 from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
-from reference.data import BatchLoader, read_pairs, take_census
+from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
 
 from .conftest import DEV, PAIRS, SMALL
@@ -76,17 +76,6 @@ def at_batch(monkeypatch):
 
 def press_ctrl_c():
     signal.raise_signal(signal.SIGINT)
-
-
-@pytest.fixture
-def scores(monkeypatch):
-    """Sets dev BLEU of each report, from the first; before the training it is measured once."""
-
-    def give(*values):
-        left = [0.0, *values]
-        monkeypatch.setattr("given.experiment.bleu", lambda *texts: left.pop(0))
-
-    return give
 
 
 def test_a_run_learns_and_writes_its_folder(undisturbed):
@@ -150,19 +139,17 @@ def test_a_new_run_takes_the_place_of_an_older_one_when_it_saves(tmp_path, monke
 
 
 @pytest.mark.parametrize(
-    "settings, batch, epoch",
+    "settings, batch",
     [
-        ({"accumulate": 3, "schedule": "cosine", "warmup_steps": 4, "max_grad_norm": 0.5, "bucketing": True}, 7, 0),
-        ({"report_every": 3, "diagonal_width": 1, "diagonal_random": 0.3}, 3, 0),
+        ({"accumulate": 3, "schedule": "cosine", "warmup_steps": 4, "max_grad_norm": 0.5, "bucketing": True}, 7),
+        ({"report_every": 3, "diagonal_width": 1, "diagonal_random": 0.3}, 3),
     ],
 )
-def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(
-    tmp_path, undisturbed, at_batch, settings, batch, epoch
-):
+def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, undisturbed, at_batch, settings, batch):
     config = replace(SMALL, **settings)
     whole, folder = undisturbed(config)
     before = signal.getsignal(signal.SIGINT)
-    at_batch(press_ctrl_c, batch, epoch)
+    at_batch(press_ctrl_c, batch)
     with pytest.raises(KeyboardInterrupt):
         start(tmp_path, config)
     assert signal.getsignal(signal.SIGINT) == before
@@ -195,12 +182,12 @@ def test_a_finished_run_is_prolonged(tmp_path, undisturbed):
         resume(tmp_path, longer={"epochs": 2})
 
 
-def test_early_stopping_by_dev_bleu(tmp_path, scores):
-    scores(0.1, 0.3, 0.2, 0.3, 0.25)
+def test_early_stopping_by_dev_bleu(tmp_path, monkeypatch):
+    scores = iter([0.0, 0.1, 0.3, 0.2, 0.3, 0.25, 0.0, 0.4, 0.1, 0.1])  # before each training it is measured once
+    monkeypatch.setattr("given.experiment.bleu", lambda *texts: next(scores))
     run = start(tmp_path, replace(SMALL, epochs=8, patience=3))
     assert len(run.history) == 5 and run.is_finished and run.is_stalled and run.step == 40
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 2
-    scores(0.4, 0.1, 0.1)
     assert len(resume(tmp_path, longer={"patience": 0}).history) == 8
     assert Checkpoint.load(tmp_path / "best.pt").epoch == 6
 
@@ -280,49 +267,28 @@ def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content)
     assert "ran code" not in capsys.readouterr().out
 
 
-LINES = [f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)]
-
-
-@pytest.fixture
-def lines(tmp_path, monkeypatch):
-    """A corpus in several chunks."""
-    monkeypatch.setattr(arrow_corpus, "ROWS", 8)
-    path = tmp_path / "train.bpe"
-    path.write_text("".join(LINES), encoding="utf-8")
-    write_arrow(path, path.with_suffix(".arrow"))
-    return path
-
-
-def train(train_file, dev, output, *more):
-    """The weights at the end."""
-    where = ["--train", train_file, "--dev", dev, "--output", output]
-    assert main(["train", *map(str, [*where, *more])]) == 0
-    return Checkpoint.load(output / "last.pt").weights
-
-
 @pytest.mark.slow
-def test_a_run_is_the_same_and_resumes_within_an_epoch(lines, tmp_path, capsys):
-    """Also from the one file to the other."""
-    pairs, mapped = read_pairs(lines), ArrowPairs(lines.with_suffix(".arrow"))
+def test_a_run_is_the_same_and_resumes_within_an_epoch(tmp_path, monkeypatch, capsys):
+    """From an Arrow file, of several chunks, as from lines, to the last bit; also from the one to the other."""
+    monkeypatch.setattr(arrow_corpus, "ROWS", 8)
+    lines, arrow = tmp_path / "train.bpe", tmp_path / "train.arrow"
+    lines.write_text("".join(f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)))
+    write_arrow(lines, arrow)
+    pairs, mapped = read_pairs(lines), ArrowPairs(arrow)
     assert list(mapped) == pairs and take_census(mapped) == take_census(pairs)
-    arrow, flags = lines.with_suffix(".arrow"), ["--preset", "tiny", "--batch-size", 4, "--bucketing"]
-    whole = train(lines, lines, tmp_path / "lines", *flags, "--max-steps", 20)
-    mapped = train(arrow, lines, tmp_path / "arrow", *flags, "--max-steps", 20)
-    assert all(torch.equal(whole[name], mapped[name]) for name in whole)
+
+    def train(file, output, *more):
+        where = ["--train", str(file), "--dev", str(lines), "--output", str(tmp_path / output)]
+        assert main(["train", *where, *more]) == 0
+        return Checkpoint.load(tmp_path / output / "last.pt").weights
+
+    flags = ["--preset", "tiny", "--batch-size", "4", "--bucketing", "--max-steps"]
+    whole, from_arrow = train(lines, "lines", *flags, "20"), train(arrow, "arrow", *flags, "20")
     assert "up to 8 and 6 tokens" in capsys.readouterr().out
-    train(arrow, lines, tmp_path / "short", *flags, "--max-steps", 7)
-    resumed = train(lines, arrow, tmp_path / "short", "--resume", "--max-steps", 20)
-    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
-
-
-def test_wrong_arrow_files(lines, tmp_path, capsys):
-    """One line, status 2, no run folder."""
-    (tmp_path / "text.arrow").write_text("a|||b\n")
-    for name, more, message in (
-        ("text.arrow", [], "text.arrow: no file that `data prepare --arrow` wrote"),
-        ("train.arrow", ["--most-tokens", 7], "train.arrow: a side of 8 tokens, expected at most 7; prepare it again"),
-    ):
-        where = ["--train", tmp_path / name, "--dev", lines, "--output", tmp_path / "run", *more]
-        assert main(["train", *map(str, where)]) == 2
-        said = capsys.readouterr().err
-        assert message in said and said.count("\n") == 1
+    train(arrow, "short", *flags, "7")
+    resumed = train(lines, "short", "--resume", "--max-steps", "20")
+    assert all(torch.equal(whole[name], other[name]) for other in (from_arrow, resumed) for name in whole)
+    with pytest.raises(DataError, match="train.arrow: a side of 8 tokens, expected at most 7; prepare it again with"):
+        ArrowPairs(arrow, 7)
+    with pytest.raises(DataError, match="train.bpe: no file that `data prepare --arrow` wrote"):
+        ArrowPairs(lines)

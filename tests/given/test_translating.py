@@ -2,49 +2,45 @@
 
 import io
 import sys
-from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from data.__main__ import main as data
-from given.config import LANGUAGES, PRESETS
-from given.experiment import Experiment
 from given.extras.raw_text import TextTokenizer
 from reference.__main__ import main
 from reference.data import read_pairs
 
-PAIRS = [
-    (f"{subject} {verb} .".split(), f"{other} {action} .".split())
-    for subject, other in (("ich", "i"), ("du", "you"), ("wir", "we"))
-    for verb, action in (("ess@@ e", "eat"), ("schlafe", "sl@@ eep"), ("lese", "read"))
+SENTENCES = [
+    (f"{subject} {verb}.", f"{other} {action}.")
+    for subject, other in (("Ich", "I"), ("Du", "You"), ("Wir", "We"))
+    for verb, action in (("esse", "eat"), ("schlafe", "sleep"), ("lese", "read"))
 ]
 RAW = [(f"Ein Haus, {n} Katzen.", f"It's a house, {n} cats.") for n in range(40)]
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory):
-    """A trained model, small but good at its nine sentences."""
-    folder = tmp_path_factory.mktemp("run")
-    length = {"epochs": 1, "max_steps": 150, "report_every": 150}
-    config = replace(PRESETS["tiny"], batch_size=18, learning_rate=5e-3, dropout=0.0, **length)
-    Experiment(config, PAIRS * 2, PAIRS[:3]).run(folder, progress=False)
-    return folder
+def prepare(tmp_path_factory):
+    """Prepares a corpus of pairs, with these options more."""
+
+    def run(pairs, *more):
+        folder = tmp_path_factory.mktemp("corpus")
+        for side, name in enumerate(("de", "en")):
+            (folder / name).write_text("".join(f"{pair[side]}\n" for pair in pairs))
+        where = ["--train", folder / "de", folder / "en", "--languages", "de", "en", "--test", 0, "--vocabulary", 60]
+        assert data(["prepare", *map(str, [*where, "--output", folder / "corpus", *more])]) == 0
+        return folder / "corpus"
+
+    return run
 
 
-@pytest.fixture
-def raw_folder(run_folder, tmp_path, monkeypatch):
-    """The same with tokenizers: they split at spaces, in lower case, and join words to sentences."""
-    folder = tmp_path / "raw"
-    folder.mkdir()
-    (folder / "best.pt").write_bytes((run_folder / "best.pt").read_bytes())
-    (folder / LANGUAGES).write_text("{}")
-    pieces = {"esse": ["ess@@", "e"]}
-    tokenizer = SimpleNamespace(
-        split=lambda text: [p for word in text.lower().replace(".", " .").split() for p in pieces.get(word, [word])],
-        join=lambda tokens: " ".join(tokens).replace("@@ ", "").replace(" .", ".").capitalize(),
-    )
-    monkeypatch.setattr("given.extras.raw_text.TextTokenizer.load", lambda path: tokenizer)
+@pytest.fixture(scope="module")
+def run_folder(prepare, tmp_path_factory):
+    """A trained model, small but good at its nine sentences, with its tokenizers."""
+    corpus = prepare(SENTENCES, "--dev", 0)
+    (corpus / "dev.bpe").write_bytes((corpus / "train.bpe").read_bytes())
+    folder, length = tmp_path_factory.mktemp("run"), ["--max-steps", "150", "--report-every", "150"]
+    flags = ["--corpus", str(corpus), "--output", str(folder), "--preset", "tiny", "--batch-size", "9", *length]
+    assert main(["train", *flags, "--learning-rate", "5e-3", "--dropout", "0"]) == 0
     return folder
 
 
@@ -56,57 +52,43 @@ def translate(folder, lines, *flags, name="text.txt"):
     return (folder / "out").read_text().splitlines()
 
 
-def test_raw_text_becomes_text_and_tokens_stay_tokens(raw_folder, run_folder):
-    assert translate(raw_folder, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
-    lines = ["ich ess@@ e .", "du schlafe .|||you sl@@ eep ."]
-    expected = ["i eat .", "you sleep ."]
-    assert translate(raw_folder, lines, name="test.bpe") == expected, "a corpus' file has tokens"
-    assert translate(run_folder, lines) == expected, "without tokenizers there is nothing else"
+def test_raw_text_becomes_text_and_tokens_stay_tokens(run_folder, tmp_path):
+    assert translate(run_folder, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
+    tokens = TextTokenizer.load(run_folder).split
+    lines = [" ".join(tokens("Ich esse.")), " ".join(tokens("Du schlafe.")) + "|||You sleep ."]
+    assert translate(run_folder, lines, name="test.bpe") == ["I eat .", "You sleep ."], "a corpus' file has tokens"
+    (tmp_path / "best.pt").write_bytes((run_folder / "best.pt").read_bytes())
+    assert translate(tmp_path, lines) == ["I eat .", "You sleep ."], "without tokenizers there is nothing else"
 
 
 def test_every_search_translates_the_same(run_folder):
-    lines = ["ich lese .", "", "wir ess@@ e ."]
+    lines = ["Ich lese.", "", "Wir esse."]
     flags = [[], ["--cached"], ["--no-cached"], ["--beam-size", "3"], ["--beam-size", "3", "--no-cached"]]
-    assert {tuple(translate(run_folder, lines, *more)) for more in flags} == {("i read .", "", "we eat .")}
+    assert {tuple(translate(run_folder, lines, *more)) for more in flags} == {("I read.", "", "We eat.")}
 
 
-def test_standard_streams(raw_folder, monkeypatch, capsys):
+def test_standard_streams(run_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Ich esse.\n\nDu lese."))
-    command = ["translate", "--checkpoint", str(raw_folder / "best.pt"), "--input"]
+    command = ["translate", "--checkpoint", str(run_folder / "best.pt"), "--input"]
     assert main([*command, "-"]) == 0
     assert capsys.readouterr() == ("I eat.\n\nYou read.\n", "")
-    (raw_folder / "text.txt").write_text("Ich esse.\n")
-    assert main([*command, str(raw_folder / "text.txt"), "--output", "-"]) == 0
+    (tmp_path / "text.txt").write_text("Ich esse.\n")
+    assert main([*command, str(tmp_path / "text.txt"), "--output", "-"]) == 0
     assert capsys.readouterr() == ("I eat.\n", "")
 
 
 def test_a_note_on_unknown_words_and_the_most_tokens(run_folder, capsys):
-    assert translate(run_folder, ["ich lese .", *["du lese ."] * 5], "--max-length", "2")[0] == "i read"
+    assert translate(run_folder, ["Ich lese.", *["Du lese."] * 5], "--max-length", "2")[0] == "I read"
     assert capsys.readouterr().err == ""
-    translate(run_folder, ["elle dort ."])
+    translate(run_folder, ["elle dort ."], name="other.bpe")
     assert "note: 67% of the tokens are not in the checkpoint's vocabulary" in capsys.readouterr().err
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    """Prepares a corpus with these options more."""
-
-    def prepare(*more):
-        for side, name in enumerate(("de", "en")):
-            (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in RAW))
-        where = ["--train", tmp_path / "de", tmp_path / "en", "--languages", "de", "en", "--dev", 4, "--test", 0]
-        where += ["--vocabulary", 60, "--output", tmp_path / "corpus", *more]
-        assert data(["prepare", *map(str, where)]) == 0
-        return tmp_path / "corpus"
-
-    return prepare
 
 
 @pytest.mark.parametrize(
     "encoding, pre_tokenizer, joint", [("bpe", "signs", True), ("bpe", "whitespace", False), ("words", "signs", False)]
 )
-def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokenizer, joint):
-    folder = corpus("--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
+def test_raw_text_becomes_the_tokens_of_the_corpus(prepare, encoding, pre_tokenizer, joint):
+    folder = prepare(RAW, "--dev", 4, "--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
     text = TextTokenizer.load(folder)
     train = read_pairs(folder / f"train.{encoding}")
     assert {tuple(text.split(source)) for source, _ in RAW} >= {tuple(source) for source, _ in train}
@@ -122,5 +104,5 @@ def test_raw_text_becomes_the_tokens_of_the_corpus(corpus, encoding, pre_tokeniz
         ("it", "dell ' acqua c ' è .", "dell'acqua c'è."),
     ],
 )  # fmt: skip
-def test_tokens_become_text_that_people_read(corpus, language, tokens, text):
-    assert TextTokenizer(TextTokenizer.load(corpus()).source, language).join(tokens.split()) == text
+def test_tokens_become_text_that_people_read(run_folder, language, tokens, text):
+    assert TextTokenizer(TextTokenizer.load(run_folder).source, language).join(tokens.split()) == text

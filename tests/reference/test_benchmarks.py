@@ -1,20 +1,13 @@
-"""The measurements take their options, a user's error is one line, and the report's tables are what they say."""
+"""The measurements take their options, and the report's tables are what they say."""
 
 import inspect
 
 import pytest
 
-from benchmarks.__main__ import main, make_parser
+from benchmarks.__main__ import make_parser
 from benchmarks.tables import TABLES, verdict
 from given.config import COURSE, Config
 from validity import __main__ as validity
-
-
-def test_what_cannot_be_measured_is_told_in_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "latin").write_bytes("é".encode("latin-1"))
-    assert main(["speed", "--train", "latin"]) == 2
-    assert capsys.readouterr().err == "benchmarks: latin: not UTF-8 text (byte 0)\n"
 
 
 @pytest.mark.parametrize("make, does", [(make_parser, "measure"), (validity.make_parser, "proof")])
