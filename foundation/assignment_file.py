@@ -1,6 +1,5 @@
 """Reads `assignment.toml`: tasks, points, thresholds, limits, and the contract that submissions keep."""
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +20,7 @@ from .assignment_tables import (
     Rule,
     between,
     choice,
+    matching,
     read_contract,
     read_table,
     read_values,
@@ -39,22 +39,16 @@ TAKEN: tuple[str, ...] = ("autograder", "benchmarks", "data", "foundation", "giv
 TAKEN += ("notebooks", "reference", "release", "validity")
 """Names of the kit's own packages."""
 
-NAME = Rule(
-    "letters, digits, - and _ only, such as 'transformer'",
-    lambda value: isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", value) is not None,
-)
+NAME = matching(r"[A-Za-z0-9][A-Za-z0-9_-]*", "letters, digits, - and _ only, such as 'transformer'")
+NUMBER = matching(r"(\d+|E)\.\d+", "a string like '1.3' or 'E.1'")
 PACKAGE = Rule(
     "the name of a Python package that nothing else has",
     lambda value: isinstance(value, str) and value.isidentifier() and value not in TAKEN,
 )
-VERSION = Rule(
+VERSION = matching(
+    r"3\.(1[1-9]|[2-9]\d)",
     "the version that grades, 3.11 or later, such as '3.12'",
-    lambda value: isinstance(value, str) and re.fullmatch(r"3\.\d\d", value) is not None and value >= "3.11",
     lambda value: (3, int(value[2:])),
-)
-NUMBER = Rule(
-    "a string like '1.3' or 'E.1'",
-    lambda value: isinstance(value, str) and re.fullmatch(r"(\d+|E)\.\d+", value) is not None,
 )
 WEIGHT = Rule(ABOVE_0.expected, ABOVE_0.accepts, float)
 RELEASE = {"instructor_only": TEXTS, "phase": choice(1, 2)}

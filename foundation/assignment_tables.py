@@ -64,6 +64,11 @@ def choice(*values: object) -> Rule:
     return Rule(" or ".join(map(repr, values)), lambda value: value in values)
 
 
+def matching(pattern: str, expected: str, convert: Callable[[str], Any] = str) -> Rule:
+    """A text of which a regular expression matches all."""
+    return Rule(expected, lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None, convert)
+
+
 TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
 LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
 TEXTS = Rule("a list of strings", is_list, tuple)

@@ -63,7 +63,7 @@ def make_parser() -> Parser:
         name: str, run: Callable[[argparse.Namespace], int], text: str, example: str, computes: bool = True
     ) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text, epilog=f"example: {program} {name} {example}")
-        sub.set_defaults(run=run, parser=sub, threads=1, device="cpu")
+        sub.set_defaults(run=run, threads=1, device="cpu")
         if computes:
             sub.add_argument("--device", help="cpu, cuda, mps, … or auto = the fastest there is (default: cpu)")
             text = "threads for PyTorch (default: 1); several are slower for small models on a busy machine"

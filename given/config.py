@@ -13,7 +13,6 @@ from typing import Any
 
 from foundation.command_line import UserError
 
-INITIALISATIONS = ("xavier", "kaiming")
 SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
 PRECISIONS = ("float32", "fast-float32", "bf16")
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
@@ -43,7 +42,7 @@ class Config:
     tie_output: bool = setting(False, "share the target embedding with the output projection")
     share_embeddings: bool = setting(False, "one vocabulary and one embedding table for both languages")
     initialisation: str = setting(
-        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=INITIALISATIONS
+        "xavier", "xavier: Glorot and Bengio 2010; kaiming: He et al. 2015", choices=("xavier", "kaiming")
     )
     diagonal_width: int = setting(0, "band of the encoder's diagonal mask (task E.1); 0 = no such mask")
     diagonal_random: float = setting(0.0, "share of cells allowed outside the band", high=1)

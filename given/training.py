@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         experiment.run(options.output, samples=options.samples, marks=options.sample_marks, **kept)
     except KeyboardInterrupt:
         is_saved = experiment.step and (options.output / "last.pt").is_file()
-        raise KeyboardInterrupt(how_to_resume(options) if is_saved else "") from None
+        raise KeyboardInterrupt("; --resume, with the same files and --output, goes on" if is_saved else "") from None
     print(f"best dev BLEU {max(line['dev_bleu'] for line in experiment.history):.3f}; saved in {options.output}")
     best = ["--checkpoint", str(options.output / "best.pt")]
     if options.test_file:
@@ -127,12 +127,3 @@ def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
         pairs: Sequence[package.data.Pair] = extra("arrow_corpus", str(path)).ArrowPairs(path, config.most_tokens)
         return pairs
     return package.data.read_pairs(path, config.most_tokens or None)
-
-
-def how_to_resume(options: argparse.Namespace) -> str:
-    """Returns the command; the checkpoint has the settings."""
-    words = ["python", "-m", package.name(), "train", "--resume", "--output", options.output]
-    for name in ("corpus", "train", "dev", "keep_epochs", "tensorboard", "device"):
-        if (value := getattr(options, name)) != options.parser.get_default(name):
-            words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
-    return f"; resume with: {shlex.join(map(str, words))}"

@@ -148,7 +148,7 @@ def test_auto_says_which_device_it_chose(trained, capsys):
     assert printed.err.startswith("device: ") and "device: " not in printed.out
 
 
-def test_who_stops_training_is_told_how_to_resume(tmp_path, monkeypatch, capsys):
+def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
     run_epoch, stops = Experiment.run_epoch, [1, 0]
 
     def stop(run, *arguments):
@@ -158,16 +158,11 @@ def test_who_stops_training_is_told_how_to_resume(tmp_path, monkeypatch, capsys)
         return run_epoch(run, *arguments)
 
     monkeypatch.setattr(Experiment, "run_epoch", stop)
-    *corpus, _, _ = corpus_flags(tmp_path)
-    output, keep = ["--output", str(tmp_path / "my run")], ["--keep-epochs", "--device", "cpu:0"]
-    train = ["train", *corpus, *output, *keep, *SIZES, "--epochs", "3"]
-    assert main(train) == 130
-    assert capsys.readouterr().err == "\nreference: stopped\n", "nothing is saved yet"
-    assert main(train) == 130
-    words = shlex.split(capsys.readouterr().err.partition("stopped; resume with: ")[2])
-    assert words == ["python", "-m", "reference", "train", "--resume", *output, *corpus, *keep]
-    assert main(words[3:]) == 0
-    assert Checkpoint.load(tmp_path / "my run" / "last.pt").epoch == 3
+    assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
+    said = train("--epochs", "3", status=130).err
+    assert said.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
+    train("--resume", sizes=[])
+    assert Checkpoint.load(tmp_path / "run" / "last.pt").epoch == 3
 
 
 @pytest.mark.slow
