@@ -62,39 +62,25 @@ def translate(
     *,
     diagonal: Tensor | None = None,
     search: Search | None = None,
-    subwords: bool = False,
-) -> list[str]:
-    """Translates tokenized sentences (subwords) into text without byte-pair marks.
+    progress: bool = False,
+) -> list[list[str]]:
+    """Translates tokenized sentences in batches; returns the tokens of each, none for an empty sentence.
 
     Args:
         model: offers `encode`, `decode` and `get_predictions`.
-        sentences: lists of subwords; the translation of an empty one is an empty line.
+        sentences: lists of tokens.
         src_vocab: the source vocabulary that the model was trained with.
         tgt_vocab: the target vocabulary that the model was trained with.
         config: its `max_length`, `beam_size`, `length_penalty` and `cached` are used.
         diagonal: the mask that the model was trained with, or None.
         search: None = what the settings say.
-        subwords: keep the byte-pair marks.
+        progress: show a bar.
     """
-    all_tokens = map(tgt_vocab.decode, decode_all(model, sentences, src_vocab, config, diagonal, search))
-    return [" ".join(tokens) if subwords else package.vocab.join_subwords(tokens) for tokens in all_tokens]
-
-
-def decode_all(
-    model: package.model.Transformer,
-    sentences: list[list[str]],
-    src_vocab: package.vocab.Vocabulary,
-    config: Config,
-    diagonal: Tensor | None = None,
-    search: Search | None = None,
-    progress: bool = False,
-) -> list[list[int]]:
-    """Decodes sentences in batches; returns the ids of each, none for an empty one. For arguments see `translate`."""
     if search is None:
         search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
     device, vocab = next(model.parameters()).device, package.vocab
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
-    found: list[list[int]] = [[] for _ in sentences]
+    found: list[list[str]] = [[] for _ in sentences]
     with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
         for indices in batches_by_length(sentences, config.beam_size):
             src = package.data.pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
@@ -102,7 +88,7 @@ def decode_all(
             encoder_mask = package.data.restrict_to_diagonal(src_mask, diagonal)
             results = search(model, src, src_mask, encoder_mask=encoder_mask, **special, max_length=config.max_length)
             for index, result in zip(indices, results, strict=True):
-                found[index] = result
+                found[index] = tgt_vocab.decode(result)
             bar.update(len(indices))
     return found
 
@@ -208,8 +194,9 @@ def run(options: argparse.Namespace) -> int:
         for number, source in enumerate(sources, start=first):
             package.data.check_length(f"{options.input}:{number}", "source", source)
         note_unknown(sources, saved.src_vocab)
-        found = decode_all(model, sources, saved.src_vocab, config, saved.diagonal, search, progress=True)
-        return "".join(join(saved.tgt_vocab.decode(ids)) + "\n" for ids in found)
+        known = saved.src_vocab, saved.tgt_vocab, config
+        found = translate(model, sources, *known, diagonal=saved.diagonal, search=search, progress=True)
+        return "".join(join(tokens) + "\n" for tokens in found)
 
     if options.input == STANDARD:
         for number, line in enumerate(sys.stdin, start=1):

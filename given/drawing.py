@@ -129,7 +129,7 @@ def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], L
     note_unknown([source], saved.src_vocab)
     if options.target is None:
         known = saved.src_vocab, saved.tgt_vocab, saved.config
-        target = translate(model, [source], *known, diagonal=saved.diagonal, subwords=True)[0].split()
+        target = translate(model, [source], *known, diagonal=saved.diagonal)[0]
     else:
         target = options.target.split()
         package.data.check_length("--target", "target", target)

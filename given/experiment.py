@@ -177,7 +177,7 @@ class Experiment:
         folder = RunFolder(path, self.checkpoint(), **kept)
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
-            bleu(self.translate_dev(1), [""])
+            bleu([" ".join(*self.translate_dev(1))], [""])
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
         self._saved_step = self.step
@@ -196,7 +196,7 @@ class Experiment:
         folder.save(self.checkpoint(), self._losses, is_report)
         self._saved_step, self._losses = self.step, []
 
-    def run_epoch(self, progress: bool = True, folder: RunFolder | None = None) -> list[str]:
+    def run_epoch(self, progress: bool = True, folder: RunFolder | None = None) -> list[list[str]]:
         """Trains to the end of the epoch (or to the next report within it), and measures the model on dev.
 
         Returns the translations of the dev sources, in subwords. `folder` takes the run after every `save_every` steps.
@@ -277,7 +277,7 @@ class Experiment:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _measure(self) -> list[str]:
+    def _measure(self) -> list[list[str]]:
         """Measures the model on dev, adds a line to the history, and returns the translations."""
         start, since = time.perf_counter(), self._since_report
         epoch, is_within = divmod(self.step, self.steps_per_epoch)
@@ -288,7 +288,7 @@ class Experiment:
         translations = self.translate_dev()
         line["dev_loss"] = round(self._dev_loss(), 4)
         references = [package.vocab.join_subwords(target) for _, target in self.dev_pairs]
-        texts = [package.vocab.join_subwords(line.split()) for line in translations]
+        texts = [package.vocab.join_subwords(tokens) for tokens in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)
         line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
         self.history.append(line)
@@ -296,10 +296,10 @@ class Experiment:
         self._look(line["epoch"])
         return translations
 
-    def translate_dev(self, count: int | None = None) -> list[str]:
-        """Translates the dev sources, or the first `count` of them, into subwords separated by spaces."""
+    def translate_dev(self, count: int | None = None) -> list[list[str]]:
+        """Translates the dev sources, or the first `count` of them, into subwords."""
         sources, known = [source for source, _ in islice(self.dev_pairs, count)], (self.src_vocab, self.tgt_vocab)
-        return translate(self.measured, sources, *known, self.config, diagonal=self.diagonal, subwords=True)
+        return translate(self.measured, sources, *known, self.config, diagonal=self.diagonal)
 
     @torch.no_grad()
     def _dev_loss(self) -> float:
@@ -311,13 +311,13 @@ class Experiment:
             losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
         return torch.stack(losses).mean().item()
 
-    def _draw_samples(self, translations: list[str], count: int, marks: bool) -> list[str]:
+    def _draw_samples(self, translations: list[list[str]], count: int, marks: bool) -> list[str]:
         """Picks dev sentences at random and shows what became of them: source, translation, reference."""
         generator = random.Random(f"{self.config.seed}/{self.step}")  # noqa: S311  # draws samples
         lines = []
         for index in sorted(generator.sample(range(len(self.dev_pairs)), min(count, len(self.dev_pairs)))):
             source, reference = self.dev_pairs[index]
-            shown = (source, translations[index].split(), reference)
+            shown = (source, translations[index], reference)
             texts = (" ".join(tokens) if marks else package.vocab.join_subwords(tokens) for tokens in shown)
             lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
         return lines

@@ -131,7 +131,7 @@ def test_mistakes_get_one_line_and_status_2(arguments, message, capsys, trained,
     for flag in files[arguments[0]]:
         if f"--{flag}" not in given:
             given += [f"--{flag}", str(trained / ours.get(flag, flag))]
-    work = {"train": "reference.train.train_epoch", "translate": "given.decoding.decode_all"}
+    work = {"train": "reference.train.train_epoch", "translate": "given.decoding.translate"}
     if arguments[0] in work:
         monkeypatch.setattr(work[arguments[0]], lambda *inputs, **options: pytest.fail("the work was begun"))
     before = {path: path.read_bytes() for path in (trained / "run").iterdir()}
