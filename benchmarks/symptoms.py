@@ -111,13 +111,15 @@ def train_one(name: str, settings: Row, train: Path, dev: Path) -> Row:
 
 def translations(run: Experiment) -> tuple[list[str], list[str]]:
     """Of some sentences of dev, each alone and in a batch."""
+    from given import package
     from given.decoding import translate
 
     model, sources = run.model.eval(), [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
 
     def in_batches(size: int) -> list[str]:
         several = [sources[first : first + size] for first in range(0, len(sources), size)]
-        return [line for some in several for line in translate(model, some, run.src_vocab, run.tgt_vocab, run.config)]
+        found = [translate(model, some, run.src_vocab, run.tgt_vocab, run.config) for some in several]
+        return [package.vocab.join_subwords(tokens) for some in found for tokens in some]
 
     return in_batches(1), in_batches(TOGETHER)
 
