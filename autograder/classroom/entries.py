@@ -14,17 +14,16 @@ from pydantic import BeforeValidator, ValidationError
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
-from foundation.texts import first_of, printable
+from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
 from .handed_in import Download, HandedIn
 from .matching import Matched, match, plain
 from .platforms import CANVAS_FILE, read_download
-from .records import RECORDS, record_names
+from .records import record_names
 from .roster import Student, read_roster
 
-MOST_NAMES = 8
 ROLL = "class.json"
 MOST_CHARACTERS = 200
 Line: TypeAlias = Annotated[
@@ -55,8 +54,7 @@ def take_class(
 
     Raises:
         UserError: where no submission is anybody's, or there is none; where the roster cannot be read; where the
-            records would lie among the submissions, or the submissions among the records, or beside those of
-            another assignment.
+            records would lie among the submissions, or beside those of another assignment.
     """
     keep_apart(folder, output)
     if (output / ROLL).exists():
@@ -157,10 +155,7 @@ def left_out(download: Download, matched: Matched) -> list[LeftOut]:
     found = []
     for one in download.submissions:
         if one in matched.unmatched:
-            ids = [student.id for student in matched.namesakes.get(one, ())]
-            shown = first_of(ids, MOST_NAMES)
-            what = f"fits more than one student: {shown}" if len(ids) > 1 else "fits no student in the roster"
-            what += f" for sure, but perhaps {shown}" if len(ids) == 1 else ""
+            what = "fits no student in the roster, or not for sure, or more than one"
             found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
         elif one in undecided - counting:
             what = "one of several submissions, and nothing tells which one counts"
@@ -180,8 +175,6 @@ def keep_apart(folder: Path, output: Path) -> None:
     if below.is_relative_to(above):
         what = "lies in the folder of submissions, where one of them could bring forged records"
         raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
-    if above.is_relative_to(below / RECORDS):
-        raise UserError(f"{printable(str(folder))}: holds the records of --output {printable(str(output))}")
 
 
 class Member(Model):

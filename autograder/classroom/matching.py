@@ -28,18 +28,14 @@ class Matched:
     counting: Mapping[Student, HandedIn]  # the submission whose marks count, the last where times are known
     missing: tuple[Student, ...]  # without any submission
     unmatched: tuple[HandedIn, ...]  # that fit nobody for sure
-    namesakes: Mapping[HandedIn, tuple[Student, ...]]  # of these: the students whom the name or the id could mean
     undecided: Mapping[Student, tuple[HandedIn, ...]]  # several, of which nothing tells which one counts
 
 
 def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
     """Matches submissions with students; without a roster, these are the people whom the download names."""
-    namesakes: dict[HandedIn, tuple[Student, ...]] = {}
     if roster:
-        index = Index(roster)
-        owners_of_all = index.students_of([one.people for one in download.submissions])
+        owners_of_all = Index(roster).students_of([one.people for one in download.submissions])
         students = dict(zip(download.submissions, owners_of_all, strict=True))
-        namesakes = {one: found for one, owners in students.items() if not owners and (found := index.namesakes(one))}
     else:
         students = people_in(download.submissions)
         roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
@@ -61,7 +57,6 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
         counting,
         missing=tuple(student for student in roster if not having[student]),
         unmatched=tuple(one for one, owners in students.items() if not owners),
-        namesakes=namesakes,
         undecided=undecided,
     )
 
@@ -169,15 +164,6 @@ class Index:
             return tuple(found)
 
         return [told(people) for people in everyone]
-
-    def namesakes(self, one: HandedIn) -> tuple[Student, ...]:
-        """The students whom the only person behind a submission could be."""
-        if len(one.people) != 1:
-            return ()
-        owner, _ = self._with_id(one.people[0])
-        fits, _ = self._named(one.people[0])
-        named = [student for fit in fits for student in fit.students]
-        return tuple(dict.fromkeys([owner, *named] if owner else named))
 
     def _claim(self, person: Person) -> Claim | None:
         """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
@@ -51,7 +50,6 @@ def add_commands(commands: Commands) -> None:
         (*RUNNING, *CLASS, "jobs"),
     )
     parser.add_argument("submissions", type=Path, nargs="?", help=FOLDER)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.add_argument("--output", type=Path, default=Path("oral"), help="folder for the pages; default: oral")
     name = "name of a sitting, such as its date; the pages go into sitting-NAME in the output folder"
     parser.add_argument("--sitting", metavar="NAME", help=name)
@@ -91,10 +89,7 @@ def run(options: argparse.Namespace) -> int:
         asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
     pages = write_sheets(asked, assignment.title, options.output, is_class=options.sitting is None)
-    if options.json:
-        print(json.dumps([asdict(sheet) for sheet in sheets], indent=2, ensure_ascii=False))
-    else:
-        print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
+    print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
     for line in failed.values():
         print(f"autograder: {line}", file=sys.stderr)
     return int(bool(failed))

@@ -9,14 +9,15 @@ from pathlib import Path
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
-from foundation.texts import first_of, printable
 from foundation.whole_files import check_file
 
+from ..classroom.grading import change_of
 from ..grading.record import Record, read_record, write_json, write_record
 from ..grading.recording import Recorder
 from ..grading.seeds import content_hash, seeds_of_term
 from ..grading.submission import events_of, open_grader, refusal
 from ..intake import IntakeRefusedError, name_of, take_in
+from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
 from .arguments import GRADING, Commands, add_parser, check_references, version_of
@@ -91,8 +92,7 @@ def replay(options: argparse.Namespace) -> int:
     intake = take_in(options.submission, options.release, assignment)
     content = content_hash(intake.hashes)
     if content != old.judgement.content_hash:
-        which = changes(old, intake.hashes)
-        raise UserError(f"{options.submission}: not the files that {options.record} is about: {which}")
+        raise UserError(f"{options.submission}: not the files that {options.record} is about")
     seeds = seeds_of_term(ROOT, options.seed)
     if seeds.id_of_tests != old.judgement.seed_id:
         why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
@@ -105,30 +105,7 @@ def replay(options: argparse.Namespace) -> int:
     recorder = Recorder(old.submission, assignment, version)
     with open_grader(assignment, options.references, options.level) as grader:
         new = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()))
-    found = differences(old, new)
+    change = change_of(old.judgement, new.judgement)
     print(as_table(new))
-    print("\n".join(["", *(found or [f"the marks are those of {options.record}"])]))
-    return int(bool(found))
-
-
-def changes(old: Record, files: dict[str, str]) -> str:
-    """Which files are not those of the record."""
-    known = old.judgement.files
-    names = [name for name in sorted({*known, *files}) if known.get(name) != files.get(name)]
-    return first_of([printable(name, 60) for name in names], 5)
-
-
-def differences(old: Record, new: Record) -> list[str]:
-    """One line for each part whose state or score is another one."""
-    before = {part.number: part for part in old.judgement.parts}
-    lines = []
-    for part in new.judgement.parts:
-        was = before.get(part.number)
-        if was is None:
-            lines.append(f"{part.number} {part.title}: not in the record")
-        elif (was.state, was.score) != (part.state, part.score):
-            then, today = (
-                f"{one.state}, {'no score' if one.score is None else f'{one.score:g} points'}" for one in (was, part)
-            )
-            lines.append(f"{part.number} {part.title}: {then} in the record; now {today}")
-    return lines
+    print("\n".join(["", *(lines_of(change) if change else [f"the marks are those of {options.record}"])]))
+    return int(bool(change))

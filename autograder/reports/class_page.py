@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
@@ -88,29 +88,23 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
     return sorted(found, key=lambda one: (-len(one.keys), one.fault.task, one.fault.id))
 
 
-@dataclass
-class LostItem:
-    """An item of a task's rubric, and how many submissions have lost it."""
+def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
+    """The items of rubrics that anybody has lost, the most often lost first, with the numbers of submissions.
 
-    number: str  # of the task
-    title: str  # of the task
-    name: str  # of the item
-    judged: int = 0  # submissions in which it was judged
-    missed: int = 0  # of these, those in which a test of its own does not pass
-    blocked: int = 0  # those in which only another item is missing, without which it is worth nothing
-
-
-def lost_items(records: Iterable[Record]) -> list[LostItem]:
-    """The items that anybody has lost, the most often lost first."""
-    found: dict[tuple[str, str], LostItem] = {}
+    An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
+    """
+    judged, lost, titles = Counter[tuple[str, str]](), Counter[tuple[str, str]](), {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items:
-            one = found.setdefault((part.number, item.name), LostItem(part.number, part.title, item.name))
-            one.judged += 1
-            one.missed += bool(item.missed)
-            one.blocked += bool(item.requires and not item.missed)
-    lost = [one for one in found.values() if one.missed or one.blocked]
-    return sorted(lost, key=lambda one: -(one.missed + one.blocked) / one.judged)
+            key = part.number, item.name
+            titles[key] = part.title
+            judged[key] += 1
+            lost[key] += bool(item.missed or item.requires)
+    often = sorted((key for key in judged if lost[key]), key=lambda key: -lost[key] / judged[key])
+    return [
+        {"number": key[0], "title": titles[key], "name": key[1], "lost": lost[key], "judged": judged[key]}
+        for key in often
+    ]
 
 
 def class_view(
@@ -125,6 +119,9 @@ def class_view(
     scores = scores_of(one for same in results.values() for one in same)
     top = judgements[0].max_score
     looked_at = cases(records, marks, assignment.thresholds)
+    found = [(key, record.judgement.bleu) for key, record in records.items()]
+    bleu = sorted(((key, one) for key, one in found if one), key=lambda item: item[1].value)
+    highest = max([*(one.high for _, one in bleu), *assignment.thresholds.values(), 0.0])
     return {
         "title": assignment.title,
         "n": len(records),
@@ -144,7 +141,10 @@ def class_view(
         "tasks": tasks_of(records.values()),
         "items": lost_items(records.values()),
         "misconceptions": ranked(records, catalogue),
-        **bleu_picture(records, assignment),
+        "bleu": bleu,
+        # the axis ends at a multiple of 0.1
+        "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
+        "thresholds": assignment.thresholds,
         **understanding_picture(marks, assignment),
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }
@@ -161,7 +161,7 @@ def scores_by_task(marks: Sequence[Mark]) -> dict[str, list[float | None]]:
 def roll_view(roll: Roll) -> dict[str, object]:
     """What the template `class.html` shows about students and entries of the download without a mark."""
     return {
-        "platform": LAYOUTS[roll.layout].title if roll.layout in LAYOUTS else roll.layout,
+        "platform": LAYOUTS[roll.layout].title,
         "undecided": roll.to_decide,
         "missing": roll.missing,
         "left_out": [one for one in roll.left_out if not one.needs_decision],
@@ -206,11 +206,3 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
             dots.append((key, shares[0], shares[1]))
     apart = list(dict.fromkeys(key for key, x, y in dots if x >= ALL_OF_IT and y < LITTLE))
     return {"dots": dots, "apart": apart}
-
-
-def bleu_picture(records: Mapping[str, Record], assignment: Assignment) -> dict[str, object]:
-    """BLEU by key, the lowest first, the thresholds, and where the axis of both ends: at a multiple of 0.1."""
-    found = {key: record.judgement.bleu for key, record in records.items()}
-    known = sorted(((key, bleu) for key, bleu in found.items() if bleu), key=lambda item: item[1].value)
-    highest = max([*(bleu.high for _, bleu in known), *assignment.thresholds.values(), 0.0])
-    return {"bleu": known, "bleu_top": min(1.0, (int(10 * highest) + 1) / 10), "thresholds": assignment.thresholds}

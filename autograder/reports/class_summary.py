@@ -17,7 +17,7 @@ from statistics import mean, median
 from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
-from ..classroom.grading import Held
+from ..classroom.grading import Change, Held
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.records import Decision
 from ..grading.record import Record, write_json, write_result
@@ -230,14 +230,23 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
     for one in held:
-        change = one.change
-        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(change.before)} → {_points(change.after)}")
-        for part in change.parts:
-            why = f" ({'; '.join(printable(reason, 120) for reason in part.reasons)})" if part.reasons else ""
-            lines.append(f"    {part.number} {part.title}: {_points(part.before)} → {_points(part.after)}{why}")
+        total = f"{_points(one.change.before)} → {_points(one.change.after)}"
+        lines += [
+            f"  {printable(names[one.entry.key], 40)}: {total}",
+            *(f"    {line}" for line in lines_of(one.change)),
+        ]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)
+
+
+def lines_of(change: Change) -> list[str]:
+    """The parts whose marks change, by how much and why."""
+    return [
+        f"{part.number} {part.title}: {_points(part.before)} → {_points(part.after)}"
+        + (f" ({'; '.join(printable(reason, 120) for reason in part.reasons)})" if part.reasons else "")
+        for part in change.parts
+    ]
 
 
 def _points(score: float | None) -> str:

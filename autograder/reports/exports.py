@@ -173,10 +173,7 @@ def canvas_feedback(mark: Mark) -> str | None:
 # worksheet's date (`mod/assign/feedback/offline` in moodle/moodle). Feedback comments are HTML there. A feedback file
 # belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
 
-MOODLE_HEADING = (
-    *("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"),
-    *("Last modified (submission)", "Last modified (grade)", "Feedback comments"),
-)
+MOODLE_HEADING = ("Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)", "Feedback comments")
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 
 
@@ -191,10 +188,7 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
         row = {
             "Identifier": f"Participant {number}",
             "Full name": mark.result.member.name,
-            "Email address": mark.ids.get("email", ""),
             "Maximum Grade": as_score(about.max_score),
-            "Grade can be changed": "Yes",
-            "Last modified (submission)": "-",
             "Last modified (grade)": "-",
         }
         row |= mark.row if given else {}

@@ -23,7 +23,7 @@ from ..classroom.entries import Roll
 from ..classroom.marks import Result
 from ..grading.record import Part, Record
 from ..testing.results import State
-from .class_page import bleu_picture, class_view, roll_view
+from .class_page import class_view, roll_view
 from .class_summary import records_of
 from .html import TEMPLATES, make_environment
 from .terminal import details_of
@@ -100,7 +100,6 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         # with names only where those who share the submission have different ones
         "scores": scores if len({score for _, score in scores}) > 1 else [("", scores[0][1])],
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
-        **bleu_picture({"": record}, assignment),
     }
 
 

@@ -1,17 +1,20 @@
-"""A class, by the command: who is graded, what is written, and what nobody else has to suffer for."""
+"""A class, by the command: who is graded, what is written, what nobody else has to suffer for; disks that are full."""
 
+import errno
 import os
+import shutil
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.entries import take_class
+from autograder.classroom.entries import ROLL, Member, Roll, find_student, take_class
 from autograder.classroom.marks import results_of
-from autograder.classroom.records import derived_name
+from autograder.classroom.records import Results, derived_name, hold
 from autograder.grading.recording import Noted, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.reports.class_summary import as_class_table, harmless, tasks_of
 from autograder.testing.results import State, TaskResult
+from foundation.command_line import UserError
 
 from .conftest import ASSIGNMENT, SEEDS, StubGrader, kept, put, run, states_of
 
@@ -104,6 +107,8 @@ def test_a_record_that_is_not_sealed_is_graded_again_with_a_note(folder, output,
     put(output, "anna", before["anna"].changed(judgement=before["anna"].judgement.changed(notes=("hello",))))
     forged = before["bob"].changed(judgement=before["bob"].judgement.changed(score=99.0))
     put(output, "bob", Seeds(b"guessed").seal(forged))
+    results = Results(output, SEEDS)
+    assert results.is_forged("bob") and list(results.records(before)) == ["carl"] and not results.is_forged("dora")
     capsys.readouterr()
     after = run(folder, output)
     assert log() == ["anna", "bob"]
@@ -124,3 +129,82 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     assert len({key.casefold() for key in keys.values()}) == len(keys) == 10 and keys["bob"] == "bob"
     assert len(run(folder, output)) == len(kept(folder, output)) == 10
     assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
+
+
+@pytest.fixture
+def grade(folder, output, log, capsys):
+    """Runs the command; its status, and what it has said is wrong."""
+
+    def grade() -> tuple[int, str]:
+        capsys.readouterr()
+        status = main(["grade-class", str(folder), "--output", str(output), "--jobs", "1"])
+        printed = capsys.readouterr().err
+        assert printed.count("\n") == bool(status)
+        return status, printed
+
+    return grade
+
+
+def test_a_full_disk_is_one_line_and_keeps_what_is_finished(output, log, grade, monkeypatch):
+    calls, fsync = [], os.fsync
+
+    def full(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    with monkeypatch.context() as on_a_full_disk:
+        on_a_full_disk.setattr(os, "fsync", full)
+        status, printed = grade()
+    assert status == 1 and f"bob.json: cannot be written: {os.strerror(errno.ENOSPC)}" in printed
+    assert "finished results are kept" in printed
+    assert [path.name for path in (output / "records").iterdir()] == ["anna.json"]
+    assert log() == ["anna", "bob"]
+    (output / "class.html").mkdir()
+    status, printed = grade()
+    assert status == 1 and "class.html: Is a directory; finished results are kept" in printed
+    assert log() == ["bob", "carl"], "what was finished is not run again"
+    (output / "class.html").rmdir()
+    shutil.copy(output / "records" / "anna.json", output / "records" / ".unfinished-17-abc.json")
+    assert grade() == (0, "") and log() == []
+    names = sorted(path.name for path in (output / "records").iterdir())
+    assert names == ["anna.json", "bob.json", "carl.json"], "what a killed process has begun is removed"
+
+
+def test_a_folder_of_another_assignment_is_refused(output, grade):
+    grade()
+    (output / ROLL).write_text((output / ROLL).read_text().replace('"transformer"', '"regression"'))
+    status, printed = grade()
+    assert status == 2 and "has the marks of 'regression', not of 'transformer'; name its --assignment" in printed
+
+
+def test_one_process_at_a_time_writes_to_a_folder(output, grade):
+    with hold(output):
+        status, printed = grade()
+        assert status == 2 and "another command" in printed
+    assert grade() == (0, "")
+
+
+def test_a_student_is_found_by_id_mail_name_or_entry():
+    """Accents may be typed in any way, or left out: a platform may export each as a character of its own."""
+    ids = {"email": "al@example.org"}
+    members = (
+        Member(id="anna", name="Anna", key="anna", entry="anna"),
+        Member(id="4711", name="Anna Lund", ids=ids, key="lund_55", entry="lund_55.zip"),
+        Member(id="1", name="Jose\u0301 Nun\u0303ez", key="1"),
+        *(Member(id=f"k{n}", name="Kim Lee", key=f"kim{n}") for n in (1, 2)),
+        Member(id="5", name="Zoe"),
+    )
+    roll = Roll(assignment="a", layout="plain", folder="class", has_roster=True, members=members, left_out=())
+    for text in ("4711", "anna lund", "AL@example.org", "lund_55.zip", "lund_55"):
+        assert find_student(roll, text).id == "4711"
+    assert find_student(roll, "José Nuñez").id == find_student(roll, "jose nunez").id == "1"
+    assert find_student(roll, "Anna").id == "anna"
+    for name, words in {
+        "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
+        "lund": r"did you mean Anna Lund \(4711\)\?$",
+        "zoe": "no student who handed in is called so$",
+    }.items():
+        with pytest.raises(UserError, match=words):
+            find_student(roll, name)

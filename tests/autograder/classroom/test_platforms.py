@@ -90,20 +90,6 @@ def grade(tmp_path, use, monkeypatch):
     return run
 
 
-@pytest.fixture
-def walk(tmp_path, grade):
-    """From files of a download to the rows that a platform imports; what grading returns."""
-
-    def go(files: dict[str, str], platform: str, *options: str, roster: str = "") -> tuple[int, list[dict[str, str]]]:
-        (tmp_path / "roster.csv").write_text(roster)
-        options += ("--roster", str(tmp_path / "roster.csv")) if roster else ()
-        status, marks = grade(files, *options)
-        assert main(["export-marks", str(marks), "--for", platform, *options]) == 0
-        return status, rows_of(marks / "export" / f"{platform}.csv")
-
-    return go
-
-
 def rows_of(path: Path) -> list[dict[str, str]]:
     content = path.read_bytes()
     assert content.startswith(b"\xef\xbb\xbf"), "spreadsheets take it for UTF-8"
@@ -187,7 +173,7 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(grade, 
     assert "the time cannot be read: 'yesterday' in timestamp.txt" in capsys.readouterr().out
 
 
-def test_the_time_of_a_moodle_submission_is_in_the_worksheet(walk, tmp_path, capsys):
+def test_the_time_of_a_moodle_submission_is_in_the_worksheet(grade, tmp_path, capsys):
     times = {"Anna": "Friday, 25 December 2026, 3:00 PM", "Bob": "Saturday, 26 December 2026, 4:10 PM"}
     times |= {"Carl": "gestern", "Dora": "-"}
     files = {f"{name}_{n}_assignsubmission_file/layers.py": f"# {name}" for n, name in enumerate(times)}
@@ -195,22 +181,18 @@ def test_the_time_of_a_moodle_submission_is_in_the_worksheet(walk, tmp_path, cap
         f'Participant {n},{name},Submitted{" - 1 day late" * (name == "Bob")},90.00,-,,"{time}"\n'
         for n, (name, time) in enumerate(times.items())
     )
-    roster = f"Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n{lines}"
+    heading = "Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n"
+    (tmp_path / "roster.csv").write_text(heading + lines)
     late = "[late]\ndue = 2026-12-25T15:00:00+01:00\npercent_per_day = 10\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    _, rows = walk(files, "moodle", "--assignment", str(tmp_path / "assignment.toml"), roster=roster)
-    said = capsys.readouterr().out
-    assert [row["Grade"] for row in rows] == ["100", "80", "", "100"]
-    summary = json.loads((tmp_path / "marks" / "summary.json").read_text())["students"]
-    assert [(row["late"], row["late_days"]) for row in summary] == [
-        ("no", 0),
-        ("late", 2),
-        ("unknown", None),
-        ("", None),
-    ]
-    assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
-    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv")]) == 0
-    assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
+    roster = ["--roster", str(tmp_path / "roster.csv")]
     of_it = ["--assignment", str(tmp_path / "assignment.toml")]
-    assert main(["list-class", str(tmp_path / "download"), "--roster", str(tmp_path / "roster.csv"), *of_it]) == 1
+    _, marks = grade(files, *roster, *of_it)
+    said = capsys.readouterr().out
+    found = [(row["score"], row["late"], row["late_days"]) for row in rows_of(marks / "summary.csv")]
+    assert found == [("100.0", "no", "0"), ("80.0", "late", "2"), ("", "unknown", ""), ("100.0", "", "")]
+    assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
+    assert main(["list-class", str(tmp_path / "download"), *roster]) == 0
+    assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
+    assert main(["list-class", str(tmp_path / "download"), *roster, *of_it]) == 1
     assert "Bob; 2026-12-26 16:10; 2 days late\n" in capsys.readouterr().out

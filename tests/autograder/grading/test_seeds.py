@@ -9,7 +9,6 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.commands import grade
-from autograder.commands.grade import changes, differences
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
@@ -88,13 +87,12 @@ def test_a_disputed_mark_is_replayed(disputed, references, capsys):
     parts[3] = parts[3].changed(state=State.PASSED, score=10.0)
     write_record(path, record.changed(judgement=record.judgement.changed(parts=tuple(parts))))
     assert main(arguments) == 1
-    assert "1.4 Layer normalisation: passed, 10 points in the record; now not attempted" in capsys.readouterr().out
+    assert "1.4 Layer normalisation: 10 → 0 (passed → not attempted)" in capsys.readouterr().out
 
 
 def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
     path, folder = disputed
     record = read_record(path)
-    assert differences(record, record) == []
     rest = ["--references", str(references)]
 
     def refused(*arguments: str) -> str:
@@ -110,6 +108,5 @@ def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, cap
     write_record(tmp_path / "other.json", record.changed(judgement=judgement))
     assert "--seed N" in refused(str(tmp_path / "other.json"), str(folder))
     (folder / "train.py").write_text("# changed\n")
-    assert "train.py" in refused(str(path), str(folder))
-    assert "red\\x1b[31m\\n.py" in changes(record, {"red\x1b[31m\n.py": "0"})
+    assert "not the files that" in refused(str(path), str(folder))
     assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id

@@ -1,13 +1,27 @@
-"""The results that Gradescope gets back."""
+"""Gradescope: the results that it gets back, and the archive in a container like its own.
 
+The container is made with bubblewrap: its folders, its rights, its memory. The processes in it are root with the
+capabilities that Docker leaves, and cannot make namespaces. `setup.sh` has tests of its own.
+"""
+
+import contextlib
+import errno
+import io
 import json
-import re
+import os
+import subprocess
+import sysconfig
+import tempfile
+import time
+import venv
+import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
+import psutil
+import pyseccomp
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autograder.grading.judging import bleu_of
 from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
@@ -15,19 +29,20 @@ from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from release.build import Project, make_release
 
-from ..submissions import points_of
+from ..submissions import MODEL, points_of
 
 ASSIGNMENT = read_assignment()
 LINES = ["the cat sleeps on the mat ."]
 
 
-@given(st.text(st.sampled_from("`x\n<*") | st.characters(codec="utf-8"), max_size=60).filter(str.strip))
+@pytest.mark.parametrize("message", ["plain", "```\n<b>", "a\n`````x``\n*", "`"])
 def test_a_message_cannot_leave_its_fence(message: str) -> None:
     head, blank, opening, *inside, closing = as_markdown("failed", message).split("\n")
     assert (head, blank) == ("**failed**", "") and opening == closing + "text" and set(closing) == {"`"}
-    assert "\n".join(inside) == message and len(closing) >= 3
-    assert max((len(run) for run in re.findall("`+", message)), default=0) < len(closing)
+    assert "\n".join(inside) == message and len(closing) >= 3 and closing not in message
 
 
 def test_results_are_complete() -> None:
@@ -64,3 +79,156 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
     record = recorder.add_all([TakenIn({}), bleu, TasksJudged(results), Finished()])
     told = as_results(record)
     assert bool(told["leaderboard"]) == tells_bleu
+
+
+MEMORY_MB = 768 * 1.048576
+LEVEL = "seccomp+uid+landlock" if os.geteuid() == 0 else "seccomp+landlock"  # a container lets bubblewrap do nothing
+ATTACK = """
+import ctypes
+import glob
+import os
+
+import torch
+from torch import nn
+
+LOOT = ["/autograder/source/data/private/grading_secret.txt", "/autograder/source/data/private/fren.test.bpe"]
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):  # reads what it should not, and tells it in an error message
+        found = []
+        for name in LOOT + glob.glob("/proc/*/environ"):
+            try:
+                found.append(open(name).read(200))
+            except OSError as error:
+                found.append(str(error.errno))
+        raise ValueError("LOOT" + repr(found))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):  # writes its own results
+        with open("/autograder/results/results.json", "w") as file:
+            file.write('{"score": 1000}')
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, *sizes, **more):  # takes all the memory there is
+        held = []
+        while True:
+            held.append(torch.ones(4_000_000))
+
+
+class DecoderLayer(nn.Module):
+    def __init__(self, *sizes, **more):  # ends every process that it can reach, then itself
+        for pid in range(1, 60):
+            try:
+                os.kill(pid, 9)
+            except OSError:
+                pass
+        ctypes.CDLL(None).kill(-1, 9)
+        print("x" * 10_000_000)
+        os._exit(0)
+"""
+CAPABILITIES = (
+    *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP"),
+    *("NET_BIND_SERVICE", "NET_RAW", "SYS_CHROOT", "MKNOD", "AUDIT_WRITE", "SETFCAP"),
+)
+"""That Docker leaves to root."""
+NEW_NAMESPACE = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+OWN = ("proc", "dev", "sys", "tmp", "autograder")
+PACKAGES = str(Path(sysconfig.get_path("purelib")).resolve())
+SECONDS = 540
+
+
+def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
+    """Runs a command as root where `/autograder` is a folder of ours, and all else this machine's, read-only.
+
+    Returns:
+        Exit status, output, and the greatest sum, in MB, of what all its processes had in memory; shared pages once.
+    """
+    wrapped = ["bwrap", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--cap-drop", "ALL"]
+    wrapped += [option for name in CAPABILITIES for option in ("--cap-add", f"CAP_{name}")]
+    for path in sorted({*Path("/").iterdir()} - {Path("/", name) for name in OWN}):
+        link = path.is_symlink()
+        wrapped += ["--symlink", str(path.readlink()), str(path)] if link else ["--ro-bind", str(path), str(path)]
+    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", str(folder), "/autograder"]
+    wrapped += ["--ro-bind", PACKAGES, PACKAGES]  # which may lie in /tmp
+    peak, deadline = 0.0, time.monotonic() + SECONDS
+    with tempfile.TemporaryFile() as rules, tempfile.TemporaryFile() as output:
+        forbid_namespaces(rules)
+        wrapped += ["--seccomp", str(rules.fileno()), *command]
+        with subprocess.Popen(wrapped, stdout=output, stderr=output, pass_fds=[rules.fileno()]) as process:
+            while process.poll() is None and time.monotonic() < deadline:
+                peak = max(peak, memory_mb(process.pid))
+                time.sleep(0.05)
+            process.kill()
+        output.seek(0)
+        return process.returncode, output.read().decode("utf-8", "replace"), peak
+
+
+def memory_mb(pid: int) -> float:
+    """What a process and its descendants have in memory."""
+    total = 0.0
+    with contextlib.suppress(psutil.Error):
+        parent = psutil.Process(pid)
+        for process in (parent, *parent.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):  # it is gone
+                total += process.memory_full_info().pss / 1e6
+    return total
+
+
+def forbid_namespaces(rules: BinaryIO) -> None:
+    """Writes a filter that denies what Docker's denies to make namespaces and mounts."""
+    policy = pyseccomp.SyscallFilter(defaction=pyseccomp.ALLOW)
+    for name in ("unshare", "setns", "mount", "umount2", "pivot_root", "ptrace"):
+        policy.add_rule(pyseccomp.ERRNO(errno.EPERM), name)
+    policy.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags cannot be looked at: the C library falls back
+    for flag in NEW_NAMESPACE:
+        policy.add_rule(pyseccomp.ERRNO(errno.EPERM), "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, flag, flag))
+    policy.export_bpf(rules)
+    rules.seek(0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An image of the release's own archive, as `setup.sh` makes it, but with the packages of this Python."""
+    source = tmp_path / "source"
+    release = make_release(Project(ROOT, ROOT / "reference", ROOT, os.environ.get("TORCH_INDEX", "")))
+    with zipfile.ZipFile(io.BytesIO(release.outputs["dist/gradescope.zip"])) as archive:
+        archive.extractall(source)
+    for path in (source, *source.rglob("*")):
+        path.chmod(0o700)
+    for name in ("submission", "results"):
+        (tmp_path / name).mkdir()
+    venv.create(tmp_path / "venv", symlinks=True)
+    [packages] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    (packages / "installed.pth").write_text(f"{PACKAGES}\n")
+    program = tmp_path / "run_autograder"  # Gradescope puts it there, and makes it executable
+    program.write_bytes((source / "run_autograder").read_bytes())
+    program.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.hostile
+def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_marks(folder) -> None:
+    files = {f"{name}.py": (ROOT / "reference" / f"{name}.py").read_text() for name in MODEL}
+    private = folder / "source" / "data" / "private"
+    references = (private / "fren.test.bpe").read_text().splitlines()
+    translations = "".join(line.split("|||")[1].strip() + "\n" for line in references)
+    for name, text in {**files, "layers.py": ATTACK, "translations.txt": translations}.items():
+        (folder / "submission" / name).write_text(text)
+    status, output, peak_mb = in_container(folder, "/autograder/run_autograder")
+    assert status == 0 and peak_mb < MEMORY_MB, output
+    text = (folder / "results" / "results.json").read_text()
+    results = json.loads(text)
+    assert results["extra_data"]["sandbox"] == LEVEL and results["execution_time"] < 120
+
+    states = {test["number"]: test["extra_data"]["state"] for test in results["tests"]}
+    not_passed = {number for number, state in states.items() if state != "passed"}
+    assert not_passed == {"1.4", "1.5", "2.1", "2.2", "E.2", "E.4", "E.5", "E.6", "E.7"}  # no own_tests.py, no answers
+    assert results["score"] == 100 - 10 - 6 - 10 - 10 and states["2.1"] == "out of memory"
+    secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
+    assert "LOOT" in text and not any(secret in text for secret in secrets)
+    assert len(text) < 200_000
+    assert results["leaderboard"] == [{"name": "BLEU", "value": 1.0, "order": "desc"}]

@@ -1,21 +1,31 @@
-"""Pages of a class and of students: what they show, and that submissions cannot put markup into them."""
+"""Pages of a class and of students: what they show, that submissions cannot put markup into them.
 
+A state that is no judgement has no number in any output, and a person is told first; every other state has one.
+"""
+
+import csv
 import html
+import json
 import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from autograder.catalogue import read_catalogue
 from autograder.classroom.entries import LeftOut, Member, Roll
-from autograder.classroom.marks import Result, mark_of
-from autograder.grading.record import Bleu, Diagnosis, ItemScore
-from autograder.grading.recording import Finished, Noted, Recorder, TasksJudged
+from autograder.classroom.marks import Result, Status, mark_of, results_of
+from autograder.grading.record import Bleu, Diagnosis, ItemScore, Record
+from autograder.grading.recording import Finished, GivenUp, Noted, Recorder, Refused, TakenIn, TasksJudged
 from autograder.reports.class_page import understanding_picture
+from autograder.reports.class_summary import as_class_table, write_summary
+from autograder.reports.exports import PLATFORMS, About, export, marks_of
+from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
+from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
@@ -24,6 +34,8 @@ from ..submissions import points_of
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
 BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+FIRST = ASSIGNMENT.tasks[0]
+SCORES = {"canvas": ASSIGNMENT.title, "moodle": "Grade"}
 SIGNATURE = "nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:none|smooth:exp|version:2.6.0"
 MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
@@ -60,11 +72,11 @@ def shown(record, key, name, **details):
 
 @pytest.fixture
 def pages(tmp_path):
-    def write(*class_, left_out=(), more=()):
+    def write(*class_, left_out=(), more=(), assignment=ASSIGNMENT):
         members = (*(one.member for one in class_), *more)
         of_class = {"assignment": "a", "layout": "canvas", "folder": "class", "has_roster": True}
         roll = Roll(**of_class, members=members, left_out=left_out)
-        write_pages(roll, class_, ASSIGNMENT, CATALOGUE, tmp_path)
+        write_pages(roll, class_, assignment, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
     return write
@@ -171,7 +183,6 @@ def test_the_items_that_were_lost_most_often_come_first(pages):
     )["class.html"]
     text = section(page, "items")
     assert text.endswith("Layer normalisation second 3 of 4 1.4 Layer normalisation first 1 of 4")
-    assert 'aria-label="50% own tests fail, 25% another item is missing"' in page
 
 
 def test_who_is_late_and_what_a_person_has_to_decide(pages):
@@ -191,33 +202,108 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     assert "handed in late" not in words(found["students/anna.html"])
 
 
-def test_who_has_all_of_the_code_and_little_understanding_is_named(tmp_path):
+def test_who_has_all_of_the_code_and_little_understanding_is_named(pages):
     tasks = tuple(replace(one, points=6.0) if one.number in ("E.4", "E.6") else one for one in ASSIGNMENT.tasks)
-    assignment, members = replace(ASSIGNMENT, tasks=tasks), {}
+    assignment, class_ = replace(ASSIGNMENT, tasks=tasks), {}
     for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5), ("eve", 1, None)):
         recorder = Recorder(key, assignment, "0123456789abcdef")
         shares = [(task, understood if task.understanding else code) for task in tasks]
         tried = [(task, State.NOT_ATTEMPTED if x is None else State.PASSED, x or 0) for task, x in shares]
         recorder.add(TasksJudged(tuple(TaskResult(task, state, x * task.points, "") for task, state, x in tried)))
-        recorder.add(Finished())
-        members[key] = shown(recorder.record, key, key.title())
-    marks = {key: [one.mark] for key, one in members.items()}
-    found = understanding_picture(marks, assignment)
+        class_[key] = shown(recorder.add(Finished()), key, key.title())
+    found = understanding_picture({key: [one.mark] for key, one in class_.items()}, assignment)
     assert found["apart"] == ["bob"] and ("dora", 1.0, 0.5) in found["dots"] and len(found["dots"]) == 4
-    without = replace(assignment, tasks=tuple(replace(task, points=points_of(task)) for task in tasks))
-    assert understanding_picture(marks, without)["dots"] == [], "without points nothing is drawn"
-    found = tuple(members.values())
-    of_class = {"assignment": assignment.name, "layout": "canvas", "folder": "class", "has_roster": True}
-    roll = Roll(**of_class, members=tuple(one.member for one in found), left_out=())
-    write_pages(roll, found, assignment, CATALOGUE, tmp_path)
-    page = (tmp_path / "class.html").read_text()
+    page = pages(*class_.values(), assignment=assignment)["class.html"]
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
 
 
-def test_a_student_adds_little_to_the_page_of_a_class(pages):
-    one = graded("x", bleu=(0.4, 0.44, 0.48), fault="layer-norm-over-batch")
-    found = pages(*(shown(one.record, f"student-{n}", f"Student Number {n}") for n in range(50)))
-    assert len(found["class.html"].encode()) < 180_000, "a class of three hundred is below a megabyte"
+def with_first(key: str, state: State, points: float) -> Record:
+    """The first task in a state, with points that nobody may see where it is no judgement; all others passed."""
+    recorder = Recorder(key, ASSIGNMENT, "0" * 16)
+    others = [TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks[1:]]
+    return recorder.add_all(
+        [TakenIn({}), TasksJudged((TaskResult(FIRST, state, points, "why"), *others)), Finished()],
+    )
+
+
+def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
+    members = tuple(
+        Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
+        for number, key in enumerate(records, 10)
+    )
+    of_class = {"assignment": "a", "layout": "plain", "folder": "class", "has_roster": True}
+    roll = Roll(**of_class, members=members, left_out=())
+    return roll, results_of(roll, records)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
+    points = FIRST.points if state is State.PASSED else 1.0
+    found = with_first("bob", state, points)
+    roll, results = class_of({"anna": with_first("anna", State.PASSED, FIRST.points), "bob": found})
+    _, bob = results
+    expected = round(ASSIGNMENT.max_score - FIRST.points + points, 2) if state.has_mark else None
+    assert (found.judgement.score, found.judgement.parts[0].score) == (expected, points if state.has_mark else None)
+    assert (bob.score, bob.status) == (expected, Status.GRADED if state.has_mark else Status.NEEDS_REVIEW)
+    assert bool(bob.reason) == (not state.has_mark) and found.needs_a_person == (not state.has_mark)
+
+    write_summary(roll, results, tmp_path)
+    _, row = rows(tmp_path / "summary.csv")
+    shown = [] if expected is None else [expected, points]
+    assert [float(row[name]) for name in ("score", FIRST.number) if row[name]] == shown
+    _, student = json.loads((tmp_path / "summary.json").read_text())["students"]
+    assert [student[name] for name in ("score", FIRST.number) if student[name] is not None] == shown
+    figures = f"mean {(100 + (100 if expected is None else expected)) / 2:.1f},"
+    assert figures in as_class_table(roll, results), "what has no score is in no mean"
+
+    (tmp_path / "students").mkdir()
+    for name, column in SCORES.items():
+        export(name, marks_of(results), About(ASSIGNMENT.title, ASSIGNMENT.max_score), tmp_path, tmp_path)
+        exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
+        assert [float(score) for score in exported if score] == shown[:1], name
+    assert PLATFORMS.keys() == SCORES.keys()
+
+    outcome = as_results(found)
+    assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
+    printed = [line for line in as_table(found).splitlines() if " / " in line]
+    assert [("–" in line) for line in printed if FIRST.title in line or "score" in line] == [not shown] * 2
+
+    write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
+    page, own = (tmp_path / "class.html").read_text(), (tmp_path / "students" / "bob.html").read_text()
+    first = page[page.index("Look at these first") : page.index("What the class got wrong")]
+    everyone = page[page.index('id="everyone"') :]
+    cells = everyone[everyone.index(">Bob<") :].split("</tr>")[0].count("data-value")
+    assert cells == len(ASSIGNMENT.tasks) + (1 if state.has_mark else -1), "of all tasks and the score"
+    if not state.has_mark:
+        assert ">Bob<" in first and ">Anna<" not in first
+        assert "no mark yet" in own and f"0 of {FIRST.points:g} points" not in own
+
+
+@pytest.mark.parametrize("event", [Refused("the archive is damaged"), GivenUp("a bug of ours")])
+def test_nothing_of_a_submission_without_a_judgement_is_a_number(event, tmp_path):
+    carl = Recorder("carl", ASSIGNMENT, "0" * 16).add_all([TakenIn({}), event, Finished()])
+    late = with_first("anna", State.TIMEOUT, 0.0)
+    roll, results = class_of({"anna": late, "carl": carl})
+    assert carl.judgement.score is None and {part.score for part in carl.judgement.parts} == {None}
+    assert results[1].status is Status.NEEDS_REVIEW and event.reason in results[1].reason
+    write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
+    page = (tmp_path / "class.html").read_text()
+    first = page[page.index("Look at these first") : page.index("What the class got wrong")]
+    assert 0 < first.index(">Carl<") < first.index(">Anna<"), "before what has a score"
+    assert event.reason in first
+    assert event.reason in (tmp_path / "students" / "carl.html").read_text()
+
+
+@pytest.mark.parametrize("state, score", [(State.NOT_GRADED, 0.0), (State.PENDING, 4.0), (State.FAILED, None)])
+def test_no_record_can_say_otherwise(state, score):
+    part = with_first("anna", State.PASSED, FIRST.points).judgement.parts[0]
+    with pytest.raises(ValueError, match=f"task {FIRST.number}: {state}, with the score {score}"):
+        part.changed(state=state, score=score)
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 
@@ -54,9 +53,9 @@ def ask(tmp_path, monkeypatch, fixed_secret):
 def test_each_student_gets_a_page_with_the_rosters_name(ask, tmp_path, capsys):
     (tmp_path / "roster.csv").write_text("id,name\nanna,Anna Adler\nben,Ben Berg\ncarl,Carl Cohn\ndora,Dora Dorn\n")
     (tmp_path / "class" / "dora.zip").write_bytes(b"no archive")
-    assert ask(StubExaminer(), "--roster", str(tmp_path / "roster.csv"), "--json") == 0
-    names = [one["name"] for one in json.loads(capsys.readouterr().out)]
-    assert names == ["Anna Adler", "Ben Berg", "Carl Cohn", "Dora Dorn"]
+    assert ask(StubExaminer(), "--roster", str(tmp_path / "roster.csv")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:10].strip() for line in lines[:4]] == ["Anna Adler", "Ben Berg", "Carl Cohn", "Dora Dorn"]
     assert "Ben Berg" in (tmp_path / "oral" / "answers" / "ben.html").read_text()
 
 
