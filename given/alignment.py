@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -25,23 +24,16 @@ from .drawing import check_format
 from .run_folder import Checkpoint
 
 Links = set[tuple[int, int]]
+Head = tuple[int, int]
+"""The number of a layer and of a head in it, from 0; the head after the last is the mean of the others."""
+Counts = tuple[int, int, int]
+"""The numbers of links |A|, |S| and |A ∩ S|."""
 CORPUS = Path("data/corpus")
 
 
-@dataclass
-class Row:
-    """How well one head aligns words; layer and head count from 1, and the head after the last is their mean."""
-
-    layer: int
-    head: int
-    found: int  # |A|
-    gold: int  # |S|
-    right: int  # |A ∩ S|
-
-    @property
-    def aer(self) -> float:
-        """The alignment error rate, between 0 and 1; lower is better."""
-        return 1 - 2 * self.right / max(1, self.found + self.gold)
+def error_rate(found: int, gold: int, right: int) -> float:
+    """Computes the AER, between 0 and 1 (lower is better), from |A|, |S| and |A ∩ S|."""
+    return 1 - 2 * right / max(1, found + gold)
 
 
 def read_alignments(path: Path) -> list[Links]:
@@ -83,18 +75,18 @@ def token_attention(
     return found
 
 
-def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> list[Row]:
+def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> dict[Head, Counts]:
     """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns."""
     true = [join_links(links, *pair) for pair, links in zip(pairs, gold, strict=True)]
-    rows = []
+    counts = {}
     for layer, head in product(*map(range, attention[0].shape[:2])):
         found = [
             join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), *pair)
             for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
         ]
         right = sum(len(one & other) for one, other in zip(found, true, strict=True))
-        rows.append(Row(layer + 1, head + 1, sum(map(len, found)), sum(map(len, true)), right))
-    return rows
+        counts[layer, head] = sum(map(len, found)), sum(map(len, true)), right
+    return counts
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -120,19 +112,20 @@ def run(options: argparse.Namespace) -> int:
     pairs = pairs[: len(gold)]
     saved, model = load_model(options)
     attention = token_attention(model, pairs, saved, when_read=options.step == "read")
-    rows = score_heads(attention, pairs, gold)
-    best = min(rows, key=lambda row: row.aer)
+    counts = score_heads(attention, pairs, gold)
+    best = min(counts, key=lambda head: error_rate(*counts[head]))
     names = [str(head + 1) for head in range(saved.config.n_heads)] + ["mean"]
     print("layer  head   AER    precision  recall")
-    for row in rows:
-        figures = f"{row.aer:.3f}  {row.right / max(1, row.found):.3f}      {row.right / max(1, row.gold):.3f}"
-        print(f"{row.layer:<5}  {names[row.head - 1]:<5}  {figures}{' *' if row is best else ''}")
+    for (layer, head), (n_found, n_gold, n_right) in counts.items():
+        aer = error_rate(n_found, n_gold, n_right)
+        figures = f"{aer:.3f}  {n_right / max(1, n_found):.3f}      {n_right / max(1, n_gold):.3f}"
+        print(f"{layer + 1:<5}  {names[head]:<5}  {figures}{' *' if (layer, head) == best else ''}")
     if options.output:
         from .pictures import plot_alignment, save_figure
 
-        title = f"line {options.line}, layer {best.layer}, head {names[best.head - 1]}, AER {best.aer:.3f}"
+        layer, head = best
+        title = f"line {options.line}, layer {layer + 1}, head {names[head]}, AER {error_rate(*counts[best]):.3f}"
         place = options.line - 1
-        weights, (source, target) = attention[place][best.layer - 1, best.head - 1], pairs[place]
-        save_figure(plot_alignment(weights, gold[place], source, target, title), options.output)
+        save_figure(plot_alignment(attention[place][best], gold[place], *pairs[place], title), options.output)
         print(f"{title}: {options.output}")
     return 0

@@ -8,7 +8,7 @@ from PIL import Image
 
 from autograder.grading.made_code import make_hunts
 from foundation.assignment_file import read_assignment
-from given.alignment import Row, join_links
+from given.alignment import error_rate, join_links
 from given.config import ConfigError
 from given.drawing import Watched, catch, catching, find_pair, show_hunts
 from given.experiment import Experiment
@@ -126,7 +126,7 @@ ALIGNED = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), 
 
 
 def test_the_error_rate_by_hand_and_links_between_words():
-    assert Row(1, 1, found=3, gold=2, right=1).aer == 1 - 2 / 5
+    assert error_rate(found=3, gold=2, right=1) == 1 - 2 / 5
     assert join_links([(0, 0), (1, 2), (2, 1), (3, 3)], *ALIGNED[0]) == {(0, 0), (1, 1), (2, 2)}
 
 
