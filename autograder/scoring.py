@@ -73,7 +73,7 @@ class ScoringError(UserError):
 
 
 def read_translations(
-    path: str | os.PathLike[str], *, expected: int | None = None, name: str | None = None, note: Note | None = None
+    path: str | os.PathLike[str], *, expected: int, name: str | None = None, note: Note | None = None
 ) -> list[str]:
     """Reads one translation per line; an empty line is an empty translation.
 
@@ -94,20 +94,16 @@ def read_translations(
     return parse_translations(_read_bytes(path, name), name, expected=expected, note=note)
 
 
-def parse_translations(
-    content: bytes, name: str, *, expected: int | None = None, note: Note | None = None
-) -> list[str]:
+def parse_translations(content: bytes, name: str, *, expected: int, note: Note | None = None) -> list[str]:
     """As `read_translations`, but for the content of a file; `name` is its name in messages."""
     note = note or (lambda line: None)
-    lines = _lines(content, name)
-    if expected is not None:
-        n_written = len(lines)
-        lines = _without_blank_end(lines, expected)
-        if len(lines) < n_written:
-            note(f"{name}: blank lines at the end are not counted ({n_written - len(lines)})")
-        if len(lines) != expected:
-            numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
-            raise ScoringError(f"{name}: {numbers}; write one translation per line, in the references' order")
+    written = _lines(content, name)
+    lines = _without_blank_end(written, expected)
+    if len(lines) < len(written):
+        note(f"{name}: blank lines at the end are not counted ({len(written) - len(lines)})")
+    if len(lines) != expected:
+        numbers = f"{counted(len(lines), 'line')}, but there are {counted(expected, 'reference')}"
+        raise ScoringError(f"{name}: {numbers}; write one translation per line, in the references' order")
     translations = _target_sides(lines, name)
     if translations is not lines:
         note(f"{name}: every line has the form src|||tgt, so only what follows ||| is scored")

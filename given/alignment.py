@@ -126,6 +126,7 @@ def run(options: argparse.Namespace) -> int:
         layer, head = best
         title = f"line {options.line}, layer {layer + 1}, head {names[head]}, AER {error_rate(*counts[best]):.3f}"
         place = options.line - 1
-        save_figure(plot_alignment(attention[place][best], gold[place], *pairs[place], title), options.output)
+        source, target = pairs[place]
+        save_figure(plot_alignment(attention[place][best], gold[place], source, target, title), options.output)
         print(f"{title}: {options.output}")
     return 0

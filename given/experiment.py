@@ -177,7 +177,7 @@ class Experiment:
         folder = RunFolder(path, self.checkpoint(), **kept)
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
-            bleu([" ".join(*self.translate_dev(1))], [""])
+            bleu(list(map(" ".join, self.translate_dev(1))), [""])
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
         self._saved_step = self.step

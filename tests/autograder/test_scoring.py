@@ -99,17 +99,17 @@ NOT_TEXT = {
 }
 
 
-@pytest.mark.parametrize("read", [read_translations, read_references])
 @pytest.mark.parametrize("case", NOT_TEXT)
-def test_refused_files(write, read, case):
+def test_refused_files(write, case):
     content, reason = NOT_TEXT[case]
     path = write("file.txt", content)
-    assert refusal(read, path).startswith(f"{path}: ") and reason in refusal(read, path)
+    for said in (refusal(read_references, path), refusal(read_translations, path, expected=2)):
+        assert said.startswith(f"{path}: ") and reason in said
 
 
 def test_what_is_no_file_and_too_many_lines(write, tmp_path):
     assert "\\x1b[2J\\u202egro\\nlines: no such file" in refusal(read_references, tmp_path / "\x1b[2J\u202egro\nlines")
-    assert "is a directory; name a text file" in refusal(read_translations, tmp_path)
+    assert "is a directory; name a text file" in refusal(read_translations, tmp_path, expected=3)
     message = refusal(read_translations, write("t.txt", "one\n\ntwo\nthree\n"), expected=3)
     assert "t.txt: 4 lines, but there are 3 references; write one translation per line" in message
 

@@ -169,6 +169,7 @@ def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
 def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch, capsys):
     from reference import attention, layers
 
+    before = attention.scaled_dot_product_attention
     command = ["attention", "--checkpoint", str(trained / "run/best.pt"), "--sentence", "je dors ."]
     everything, matrices, picture = ["--layer", "all"], ["--matrices", "--head", "2"], tmp_path / "a.svg"
     some = [("encoder", everything), ("cross", everything), ("decoder", matrices), ("cross", matrices)]
@@ -185,6 +186,7 @@ def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch,
             weights = scores.softmax(-1).unsqueeze(1).expand(-1, self.n_heads, -1, -1)
             return self.project_output(weights[:, 0] @ self.project_value(value)), weights
 
+    assert attention.scaled_dot_product_attention is before, "what was caught is let go"
     monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
     assert main([*command, "--matrices", "--output", str(picture)]) == 2
     what = "works only if MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"

@@ -10,13 +10,12 @@ from autograder.grading.made_code import make_hunts
 from foundation.assignment_file import read_assignment
 from given.alignment import error_rate, join_links
 from given.config import ConfigError
-from given.drawing import Watched, catch, catching, find_pair, show_hunts
+from given.drawing import Watched, catch, find_pair, show_hunts
 from given.experiment import Experiment
 from given.pictures import plot_matrices, plot_symptom
 from given.run_folder import Checkpoint
-from reference import attention
 from reference.__main__ import main
-from reference.attention import MultiHeadedAttention, scaled_dot_product_attention
+from reference.attention import scaled_dot_product_attention
 from reference.masks import causal_mask
 
 from .conftest import DEV, PAIRS, SMALL, corpus_flags, write_pairs
@@ -61,23 +60,6 @@ def test_a_page_and_an_animation_are_drawn_from_a_run(tmp_path, capsys):
     with Image.open(tmp_path / "page.png") as picture:
         assert picture.width > 300
     assert "encoder attention, layer 1, 3 times" in capsys.readouterr().out
-
-
-def test_a_models_attention_is_caught_and_unchanged():
-    torch.manual_seed(1)
-    part, x = MultiHeadedAttention(8, 2), torch.randn(2, 3, 8)
-    output, weights = part(x, x, x, causal_mask(3))
-    with catching() as caught:
-        again, _ = part(x, x, x, causal_mask(3))
-        part(x, x, x)
-    assert attention.scaled_dot_product_attention is scaled_dot_product_attention
-    assert torch.equal(output, again) and torch.equal(caught[0].weights, weights)
-    assert len(caught) == 2
-    head = caught[0].of_head(1)
-    assert head.query.shape == (3, 4) and torch.equal(head.weights, weights[0, 1])
-    with pytest.raises(KeyError), catching():
-        raise KeyError
-    assert attention.scaled_dot_product_attention is scaled_dot_product_attention
 
 
 def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
