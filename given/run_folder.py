@@ -16,7 +16,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,23 +185,21 @@ def add_compare_flags(parser: argparse.ArgumentParser) -> None:
 
 def compare(options: argparse.Namespace) -> int:
     """Prints a table of runs, the best one first, with only those settings in which they differ."""
-    runs = []
+    runs: list[dict[str, Any]] = []
     for folder in options.runs:
         saved = Checkpoint.load(folder / "last.pt") if (folder / "last.pt").is_file() else None
         if saved and saved.history:
-            best = best_report(saved.history)
+            best, seconds = best_report(saved.history), sum(line["seconds"] for line in saved.history)
             figures = {"best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"], "dev_loss": best["dev_loss"]}
-            figures["minutes"] = round(sum(line["seconds"] for line in saved.history) / 60, 1)
-            runs.append(({"run": folder}, saved.config.to_dict(), figures))
+            runs.append({"run": folder, **saved.config.to_dict(), **figures, "minutes": round(seconds / 60, 1)})
         else:  # of `runs/*` some may have come to nothing yet
             print(f"note: {folder}: no report yet, so there is nothing to compare", file=sys.stderr)
     if not runs:
         raise ConfigError("there is nothing to compare: expected folders that `train` wrote")
-    runs.sort(key=lambda run: run[2]["dev_bleu"], reverse=True)
-    differing = [name for name in runs[0][1] if len({settings[name] for _, settings, _ in runs}) > 1]
-    rows = [["run", *differing, *runs[0][2]]]
-    for run, settings, figures in runs:
-        rows.append([str(value) for value in (run["run"], *map(settings.get, differing), *figures.values())])
+    runs.sort(key=lambda run: run["dev_bleu"], reverse=True)
+    alike = {item.name for item in fields(Config) if len({run[item.name] for run in runs}) == 1}
+    names = [name for name in runs[0] if name not in alike]
+    rows = [names, *([str(run[name]) for name in names] for run in runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rows.insert(1, ["-" * width for width in widths])
     print("\n".join("| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from foundation.command_line import at_least, positive
+from foundation.command_line import positive
 
 from ..files import Commands, CorpusError, output_folder
 from .corpus import (
@@ -24,7 +23,7 @@ from .corpus import (
     replace_corpus,
     split_name,
 )
-from .encodings import PRE_TOKENIZERS, SPLITS, Choices, Encodings, read_encoding
+from .encodings import SPLITS, Choices, Encodings, read_encoding
 
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
@@ -75,47 +74,14 @@ def add_prepare_command(commands: Commands) -> None:
         more = f"likewise for the {split} split, instead of the dataset's; otherwise pairs are drawn"
         add(f"--{split}-files", type=Path, nargs=2, metavar=sides, help=more)
     add("--config", help="configuration of the dataset, such as de-en")
-    languages_help = "such as de en: fields of the dataset, and how raw text is cut and joined for the trained model"
-    add("--languages", type=language, nargs=2, metavar=sides, help=languages_help)
     columns_help = "columns of --pairs, from 1 (default: 1 2)"
     add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help=columns_help)
-    add("--encoding", choices=("bpe", "words"), help="default: bpe")
-    pre_tokenizer_help = (
-        "what a word is: signs = letters and digits, or any other sign by itself (default); "
-        "whitespace = as the library tokenizers has it, where signs that touch stay together"
-    )
-    add("--pre-tokenizer", choices=PRE_TOKENIZERS, help=pre_tokenizer_help)
-    for name, kind, what in (
-        ("vocabulary", positive, "size of each encoding"),
-        ("min-count", positive, "of whole words, those that occur less often are unknown"),
-        ("most-tokens", positive, "drop pairs with a longer side"),
-        ("dev", number_or_share, "pairs to draw if there is no dev split, or their share, such as 10%%"),
-        ("test", number_or_share, "likewise if there is no test split"),
-        ("seed", at_least(0), "seed for drawing them"),
-    ):
-        default = getattr(DEFAULTS, name.replace("-", "_"))
-        add(f"--{name}", type=kind, metavar="N", help=f"{what} (default: {default})")
-    for name, what in (
-        ("joint", "one encoding for both languages"),
-        ("lowercase", "no capital letters"),
-        ("arrow", "a training split for memory mapping: millions of pairs need no more memory than a few"),
-    ):
-        add(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    for item in fields(Choices):
+        what = f"{item.metadata['help']} (default: {item.default})"
+        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": what})
     learn_help = "learn the encodings even if the folder has some that were learnt with the same choices"
     add("--learn-anew", action="store_true", help=learn_help)
     add("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
-
-
-def language(text: str) -> str:
-    """Reads the code of a language: it becomes part of a file's name."""
-    if not re.fullmatch(r"\w[\w-]*", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not the code of a language, such as de")
-    return text
-
-
-def number_or_share(text: str) -> int | str:
-    """Reads a number of pairs, or their share: `500`, `10%`, `0.5%`."""
-    return text if re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text) else at_least(0)(text)
 
 
 def run_prepare(options: argparse.Namespace) -> int:

@@ -7,11 +7,13 @@ tokens, a piece that goes on ends in `@@`, and what the encoding does not know i
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +30,7 @@ from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
 
+from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
@@ -36,41 +39,61 @@ from ..files import SEPARATOR, CorpusError  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
-PRE_TOKENIZERS = ("signs", "whitespace")
 SPLITS = ("train", "dev", "test")
+
+
+def language(text: str) -> str:
+    """Reads the code of a language: it becomes part of a file's name."""
+    if not re.fullmatch(r"\w[\w-]*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the code of a language, such as de")
+    return text
+
+
+def number_or_share(text: str) -> int | str:
+    """Reads a number of pairs, or their share: `500`, `10%`, `0.5%`."""
+    return text if re.fullmatch(r"\d{1,2}(\.\d{1,9})?%", text) else at_least(0)(text)
+
+
+def choice(default: Any, text: str, kind: Callable[[str], Any] | None = None, **flag: Any) -> Any:
+    """Makes a field of `Choices`, with its help and what its flag takes."""
+    return field(default=default, metadata={"help": text, **({"type": kind} if kind else {}), **flag})
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How text becomes a corpus.
+    """How text becomes a corpus; the command has a flag for each field."""
 
-    Attributes:
-        encoding: `bpe` or `words`.
-        vocabulary: size of each language's encoding, at most.
-        joint: one encoding for both languages.
-        lowercase: no capital letters.
-        most_tokens: pairs with a longer side (after encoding) are dropped.
-        dev: pairs to take from the training text if there is no dev split, or their share: "10%".
-        test: likewise if there is no test split.
-        seed: of the draw of these pairs.
-        pre_tokenizer: `signs` or `whitespace`: see `empty_tokenizer`.
-        min_count: of whole words, those that occur less often in the training split are unknown.
-        languages: codes of source and target, such as `de` and `en`.
-        arrow: the training split is a file for memory mapping, not lines.
-    """
-
-    encoding: str = "bpe"
-    vocabulary: int = 18_000
-    joint: bool = False
-    lowercase: bool = False
-    most_tokens: int = 100
-    dev: int | str = 1000
-    test: int | str = 1000
-    seed: int = 0
-    pre_tokenizer: str = "signs"
-    min_count: int = 1
-    languages: tuple[str, str] = ("source", "target")
-    arrow: bool = False
+    encoding: str = choice("bpe", "byte pairs or whole words", choices=("bpe", "words"))
+    pre_tokenizer: str = choice(
+        "signs",
+        "what a word is: signs = letters and digits, or any other sign by itself; whitespace = as the library "
+        "tokenizers has it, where signs that touch stay together",
+        choices=("signs", "whitespace"),
+    )
+    vocabulary: int = choice(18_000, "size of each encoding, at most", positive)
+    min_count: int = choice(
+        1, "of whole words, those that occur less often in the training split are unknown", positive
+    )
+    most_tokens: int = choice(100, "drop pairs with a longer side, after encoding", positive)
+    dev: int | str = choice(
+        1000, "pairs to draw if there is no dev split, or their share, such as 10%%", number_or_share
+    )
+    test: int | str = choice(1000, "likewise if there is no test split", number_or_share)
+    seed: int = choice(0, "seed for drawing them", at_least(0))
+    languages: tuple[str, str] = choice(
+        ("source", "target"),
+        "such as de en: fields of the dataset, and how raw text is cut and joined for the trained model",
+        language,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+    )
+    joint: bool = choice(False, "one encoding for both languages", action=argparse.BooleanOptionalAction)
+    lowercase: bool = choice(False, "no capital letters", action=argparse.BooleanOptionalAction)
+    arrow: bool = choice(
+        False,
+        "a training split for memory mapping: millions of pairs need no more memory than a few",
+        action=argparse.BooleanOptionalAction,
+    )
 
     @property
     def tokenizer_names(self) -> tuple[str, str]:
