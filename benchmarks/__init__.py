@@ -1,9 +1,8 @@
 """Measures the figures that the README quotes.
 
-    __main__.py    the command line                    symptoms.py  what hunted faults do to a trained model
-    processes.py   runs commands                       grading.py   the cost of grading one submission
-    speed.py       tokens a second in training         tables.py    the course's report again
-    training.py    BLEU of models with a part missing
+    __main__.py  the command line              training.py  BLEU of models with a part missing
+    speed.py     tokens a second in training   symptoms.py  what hunted faults do to a trained model
+    grading.py   the cost of a submission      tables.py    the course's report again
 
 Times are CPU time, compared within one run.
 """

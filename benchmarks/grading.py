@@ -5,9 +5,11 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
+import psutil
 from tqdm import tqdm
 
 from autograder.catalogue import apply, read_catalogue
@@ -20,13 +22,21 @@ from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON
+from validity.report import print_table
 from validity.variants import read_variants
-
-from .processes import cpu_of, print_table
 
 REFERENCE_ALONE = "the reference, in a class"
 RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their diagnosis, in a class"
 MOST_SECONDS = 600
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process and of all below it, living or waited for."""
+    seconds = 0.0
+    for process in [one := psutil.Process(pid), *one.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            seconds += sum(process.cpu_times()[:4])
+    return seconds
 
 
 def points_of(grader: Grader, submission: Path) -> float:

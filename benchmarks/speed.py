@@ -22,8 +22,7 @@ from reference.data import Batch, BatchLoader, Pair, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
-
-from .processes import print_table
+from validity.report import print_table
 
 ROUNDS = 5
 FASTER: dict[str, object] = {"precision": "fast-float32"}

@@ -24,8 +24,7 @@ from autograder.sources import read_modules
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
-
-from .processes import run
+from validity.processes import run
 
 if TYPE_CHECKING:
     from given.experiment import Experiment

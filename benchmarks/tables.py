@@ -23,9 +23,9 @@ from given.config import ConfigError
 from given.decoding import bleu
 from reference.data import read_pairs
 from reference.vocab import join_subwords
+from validity.processes import CommandError
 from validity.report import table
 
-from .processes import CommandError
 from .training import run_reference
 
 MASK, NO_MASK = "diagonal mask", "no mask"

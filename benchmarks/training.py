@@ -8,8 +8,8 @@ from statistics import mean
 
 from foundation.places import REFERENCE, ROOT
 from foundation.texts import counted
-
-from .processes import print_table, run
+from validity.processes import run
+from validity.report import print_table
 
 ABLATIONS = {
     "no positional encoding": ("embedding.py", "self.dropout(x + self.code[:length])", "self.dropout(x)"),

@@ -26,8 +26,16 @@ from foundation.places import HANDED_OUT, REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
 from .handout import HANDOUT, files_for_assistants, named_pictures, read_text
-from .library import ENTRY_POINT, with_library
-from .packing import LOCK, REQUIREMENTS, make_zip, read_requirements, requirements_file, without_notebooks
+from .packing import (
+    ENTRY_POINT,
+    LOCK,
+    REQUIREMENTS,
+    make_zip,
+    read_requirements,
+    requirements_file,
+    with_library,
+    without_notebooks,
+)
 from .regions import Problem, ReleaseError, read_source
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -38,7 +46,6 @@ PROGRAMS = ("run_autograder", "setup.sh")
 PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
 
 CORPUS = "data/corpus"
-REQUIRED_CORPUS = ("fren.train.bpe", "fren.dev.bpe", "fren.test.src.bpe")
 
 GRADER = "autograder"
 TESTS = f"{GRADER}/assignment/tests/"
@@ -73,7 +80,7 @@ def collect_kit(
     guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
     """All files of the students' archive by path."""
-    kit = read_tests(root, assignment, [name for name in (SCORER, ENTRY_POINT) if (root / name).is_file()])
+    kit = read_tests(root, assignment, [ENTRY_POINT, *[SCORER] * (root / SCORER).is_file()])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_corpus(root)
@@ -164,19 +171,13 @@ def read_corpus(root: Path) -> dict[str, bytes]:
 
 
 def check_corpus(root: Path) -> None:
-    """Raises ReleaseError unless lines are pairs, and each line that students translate has a reference."""
-    train, dev, sources = (f"{CORPUS}/{name}" for name in REQUIRED_CORPUS)
-    lines = {name: read_text(root / name, name).split("\n")[:-1] for name in (train, dev, sources, str(REFERENCES))}
-    problems = []
-    for name in (train, dev):
-        wrong = [number for number, line in enumerate(lines[name], start=1) if line.count("|||") != 1]
-        problems += [Problem(name, number, "is no pair", "expected `source|||target`") for number in wrong[:1]]
-    if len(lines[sources]) != len(lines[str(REFERENCES)]):
-        what = f"has {len(lines[str(REFERENCES)])} lines, but {sources} has {len(lines[sources])}"
+    """Raises ReleaseError unless each line that students translate has a reference."""
+    sources = f"{CORPUS}/fren.test.src.bpe"
+    counts = {str(name): read_text(root / name, str(name)).count("\n") for name in (sources, REFERENCES)}
+    if counts[sources] != counts[str(REFERENCES)]:
+        what = f"has {counts[str(REFERENCES)]} lines, but {sources} has {counts[sources]}"
         right = "each line needs the reference of the line that students translate"
-        problems.append(Problem(str(REFERENCES), 0, what, right))
-    if problems:
-        raise ReleaseError(problems)
+        raise ReleaseError([Problem(str(REFERENCES), 0, what, right)])
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:

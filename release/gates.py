@@ -25,7 +25,6 @@ AT_A_TIME = 2
 
 SHOWN_FAULTS = 20
 
-_RUN_BY_NAME = re.compile(r"(?:-m|from|import)\s+(?P<name>\w+)")
 _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
@@ -79,18 +78,6 @@ def write_all(files: Mapping[str, bytes], folder: Path) -> None:
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
-
-
-def stands_alone(workspace: Workspace) -> list[str]:
-    """No file of the skeleton names the reference's package, which students do not have."""
-    name = workspace.project.reference.resolve().name
-    faults = []
-    for path, content in workspace.release.folder.items():
-        for number, line in enumerate(content.decode("utf-8").split("\n"), start=1):
-            if any(match["name"] == name for match in _RUN_BY_NAME.finditer(line)) or f"{name}/" in line:
-                what = f"names {name!r}, which students do not have: {line.strip()[:60]}"
-                faults.append(f"{workspace.release.assignment.package}/{path}:{number}: {what}")
-    return faults
 
 
 def no_solution_survives(workspace: Workspace) -> list[str]:

@@ -1,14 +1,19 @@
 """The archives in `dist/`: whom each is for, and how they are packed, so that the same content gives the same bytes.
 
-What has to be installed: by students as `pyproject.toml` says, on Gradescope in the versions of `requirements.lock`, so
+All that the component tests import is a wheel in the students' archive, which they install and need not read. What they
+unpack is then what they work with: their package, `given/`, the corpus and the tests.
+
+What else has to be installed stands in `pyproject.toml`, and for Gradescope with versions in `requirements.lock`, so
 that its image still installs in a year.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import lzma
+import re
 import tomllib
 import zipfile
 import zlib
@@ -18,6 +23,13 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from foundation.places import COMPONENT_TESTS
+
+LIBRARY = "assignment_kit"
+PACKAGES = ("autograder/", "foundation/")
+ENTRY_POINT = "autograder/testing/at_home.py"
+SETTINGS = "pytest.ini"
+PLUGIN = "autograder.testing.fixtures"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 
@@ -44,6 +56,32 @@ _PROGRAM_MODE = 0o755
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 """What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
+_METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+_WHEEL = "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_ENTRY_POINTS = "[pytest11]\nassignment = {module}\n"
+_CONFTEST = '''"""Loads what the component tests need, or says how to install it."""
+
+from importlib import metadata
+
+import pytest
+
+VERSION = "{version}"
+
+try:
+    installed = metadata.version("{name}")
+except metadata.PackageNotFoundError:
+    installed = "not installed"
+
+if installed == VERSION:
+    pytest_plugins = ["{plugin}"]
+
+
+def pytest_configure(config):
+    """Stops where the tests could not run, or with other ones than were handed out."""
+    if installed != VERSION:
+        what = f"{name} is {{installed}}, expected {{VERSION}}"
+        pytest.exit(f"{{what}}: run `pip install -r requirements.txt` in {{config.rootpath}}", returncode=2)
+'''
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
@@ -100,3 +138,44 @@ def without_notebooks(requirements: Iterable[str]) -> tuple[str, ...]:
 def requirements_file(lines: Iterable[str], index: str) -> bytes:
     """A file for pip, with an index of CPU-only builds of PyTorch unless it is empty."""
     return "".join(f"{line}\n" for line in [*[f"--extra-index-url {index}"] * bool(index), *lines]).encode()
+
+
+def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
+    """Puts the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
+
+    Args:
+        kit: the students' files by path.
+        tests: the folder of component tests among them, with a slash at its end.
+
+    Returns:
+        The files by path. The same content makes the same wheel, other content one of another version.
+    """
+    moved = {path: f"{COMPONENT_TESTS}/{path.removeprefix(tests)}" for path in kit if path.startswith(tests)}
+    inside = {path: content for path, content in kit.items() if path.startswith(PACKAGES) and path not in moved}
+    outside = {moved.get(path, path): content for path, content in kit.items() if path not in inside}
+    outside.pop(f"{COMPONENT_TESTS}/__init__.py", None)
+    version = f"1.0+{checksum(make_zip(inside))[:10]}"
+    wheel = f"{LIBRARY}-{version}-py3-none-any.whl"
+    settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
+    outside[SETTINGS] = re.sub(rf"-p {PLUGIN} ?", "", settings).encode()
+    outside["conftest.py"] = _CONFTEST.format(name=LIBRARY, version=version, plugin=PLUGIN).encode()
+    outside[REQUIREMENTS] += f"./{wheel}\n".encode()
+    return outside | {wheel: make_wheel(inside, version)}
+
+
+def make_wheel(files: Mapping[str, bytes], version: str) -> bytes:
+    """A wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
+    folder = f"{LIBRARY}-{version}.dist-info"
+    added = {
+        "METADATA": _METADATA.format(name=LIBRARY, version=version),
+        "WHEEL": _WHEEL,
+        "entry_points.txt": _ENTRY_POINTS.format(module=ENTRY_POINT.removesuffix(".py").replace("/", ".")),
+    }
+    content = {**files, **{f"{folder}/{name}": text.encode() for name, text in added.items()}}
+    record = f"{folder}/RECORD"
+    lines = [f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in content.items()]
+    return make_zip({**content, record: "".join([*lines, f"{record},,\n"]).encode()})
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

@@ -10,5 +10,6 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
                    which its text does not tell
     hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
+    processes.py   runs commands
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
 """

@@ -106,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
             check_folder(options["output"])  # before the work begins
         return proof(**options)
 
-    failures = {CollectionError: 1, SandboxUnavailableError: 1, calibration.CalibrationError: 1}
+    failures = {CollectionError: 1, SandboxUnavailableError: 1}
     return run_command("validity", command, failures)
 
 

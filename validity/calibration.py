@@ -10,9 +10,6 @@ calibration can be resumed.
 import hashlib
 import json
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,9 +20,10 @@ from tqdm import tqdm
 
 from autograder.scoring import read_references, read_translations, score
 from foundation.assignment_file import read_assignment
-from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole
+
+from .processes import run
 
 SHARES = (0.01, 0.05)
 DRAWS = 200_000
@@ -64,10 +62,6 @@ class SeedScore:
     high: float
 
 
-class CalibrationError(RuntimeError):
-    """A run failed; the message has its last line."""
-
-
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
     """The scores of all seeds.
 
@@ -79,8 +73,7 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
             The folder's name identifies everything that decides the score, so that an outdated score is never used.
 
     Raises:
-        CalibrationError: where training or translating fails.
-        UserError: where it cannot be done so, or the references cannot be read.
+        UserError: where training or translating fails, or the references cannot be read.
     """
     targets = read_references(references)
     version = version_of(arguments, references)
@@ -91,9 +84,9 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
         if not done.is_file():
             is_begun = (folder / "last.pt").is_file()
             how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
-            _reference(["train", *how, "--output", str(folder)])
+            run("-m", "reference", "train", *how, "--output", folder)
             translations = folder / "translations.txt"
-            _reference(["translate", "--checkpoint", str(folder / "best.pt"), "--output", str(translations)])
+            run("-m", "reference", "translate", "--checkpoint", folder / "best.pt", "--output", translations)
             found = score(read_translations(translations, expected=len(targets)), targets)
             write_whole(done, json.dumps(asdict(SeedScore(seed, found.bleu, found.low, found.high))) + "\n")
         scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
@@ -108,16 +101,6 @@ def version_of(arguments: Sequence[str], references: Path) -> str:
     for path in [*sorted(code), *sorted(corpus), references]:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:8]
-
-
-def _reference(arguments: Sequence[str]) -> None:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "reference", *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)  # noqa: S603  our own
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        kind = UserError if done.returncode == 2 else CalibrationError
-        raise kind(f"`python -m reference {' '.join(arguments)}` failed: {last}")
 
 
 @dataclass(frozen=True)

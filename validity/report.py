@@ -31,6 +31,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(table_lines(head, rows))
 
 
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Prints a table; rows that are measured one by one show at once."""
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+
+
 def blame_table(proof: Proof) -> str:
     """How many faults of each component are found, and what share of them costs each task points.
 

@@ -91,7 +91,7 @@ def test_a_change_of_the_reference_is_mended(built: Project) -> None:
     assert not (built.output / "student" / "more.py").exists()
 
 
-TRAIN, DEV, SOURCES = (f"data/corpus/fren.{name}" for name in ("train.bpe", "dev.bpe", "test.src.bpe"))
+SOURCES = "data/corpus/fren.test.src.bpe"
 REFERENCES = "data/private/fren.test.bpe"
 LATIN = "é".encode("latin-1")
 
@@ -113,8 +113,7 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
 @pytest.mark.parametrize(
     ("path", "content", "says"),
     [
-        (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
-        (TRAIN, b"one|||two\n" + LATIN, f"{TRAIN}:2: is not UTF-8"),
+        (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
         (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md:1: $5 stands for nothing; write $$ for a dollar sign"),
     ],
@@ -123,15 +122,6 @@ def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, projec
     (project.root / path).write_bytes(content)
     (problem,) = problems()
     assert problem.startswith(says)
-
-
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [(REFERENCES, b"the cow is eating .\n"), (TRAIN, "un\u2028chat\x85|||a cat\r\nun|||a\n".encode())],
-)
-def test_references_without_sources_and_odd_white_space_are_fine(path: str, content: bytes, project) -> None:
-    (project.root / path).write_bytes(content)
-    assert "dist/student.zip" in make_release(project).outputs
 
 
 def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> None:

@@ -18,7 +18,6 @@ from release.gates import (
     names_known_tasks,
     no_solution_survives,
     run_gates,
-    stands_alone,
 )
 from release.packing import make_zip
 from release.trials import (
@@ -37,15 +36,6 @@ Doctor = Callable[..., Workspace]
 LEAK = b"        return x @ self.weight + self.bias\n"
 RENAMED = re.sub(rb"\b(weight|bias|d_in|d_out)\b", rb"other_\1", (EXAMPLE / "reference/affine.py").read_bytes())
 TESTS = "assignment/component_tests"
-
-
-@pytest.mark.parametrize(
-    "line", ["from reference.loss import squared_error", "# run: python -m reference train", "# see reference/loss.py"]
-)
-def test_a_mention_of_the_reference_closes(doctored: Doctor, line: str) -> None:
-    assert stands_alone(doctored()) == []
-    (fault,) = stands_alone(doctored({"extra.py": f"# a reference translation\n{line}\n"}))
-    assert fault.startswith("student/extra.py:2: names 'reference'")
 
 
 @pytest.mark.parametrize(
@@ -129,12 +119,7 @@ def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
 
 
 PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(2, "passed", ""), "2.1": Mark(4, "passed", "")}
-EMPTY = {
-    "1.1": Mark(0, "not attempted", "TODO 1.1: make the weight and the bias."),
-    "1.2": Mark(0, "not attempted", "TODO 1.2: compute the loss."),
-    "2.1": Mark(0, "not attempted", ""),
-    "4.1": Mark(0, "not attempted", "no translations.txt"),
-}
+EMPTY = {number: Mark(0, "not attempted", "") for number in (*PASSED, "4.1")}
 
 
 @pytest.mark.parametrize(
@@ -147,22 +132,13 @@ EMPTY = {
         ({"1.2"}, {"1.2": Mark(1, "failed", "\nno\nmean\n")}, ["task 1.2 (loss): 1 of 2, failed: no | mean"]),
         ({"1.1"}, PASSED, ["task 1.2 (loss) is not solved, and earns 2 points"]),
         ((), {"1.1": PASSED["1.1"]}, ["task 1.1 (affine) is not solved, and earns 4 points"]),
-        ((), {"1.2": Mark(0, "error", "a\n\nb")}, ["task 1.2 (loss): no TODO message: a | b"]),
     ],
 )
 def test_wrong_marks_close(example_release: Release, solved, changes: Mapping[str, Mark], faults: list[str]) -> None:
     assert list(wrong_marks(example_release, solved, EMPTY | changes)) == faults
 
 
-@pytest.mark.parametrize(
-    ("script", "says"),
-    [
-        ("sys.exit('cannot start')", "status 1: cannot start"),
-        ("records.mkdir(parents=True); (records / 'reference.json').write_text('{}')", "(KeyError: 'judgement')"),
-    ],
-)
-def test_unusable_records_close(project, example_release, script: str, says: str) -> None:
-    head = "import json, sys\nfrom pathlib import Path\nrecords = Path(sys.argv[4]) / 'records'\n"
-    (project.root / "autograder" / "__main__.py").write_text(head + script)
+def test_a_grader_that_does_not_start_closes(project, example_release) -> None:
+    (project.root / "autograder" / "__main__.py").write_text("raise SystemExit('cannot start')\n")
     (fault,) = run_gates({"marks": marks_are_right}, project, example_release)["marks"]
-    assert says in fault
+    assert "status 1: cannot start" in fault

@@ -62,11 +62,6 @@ def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_p
         assert shown in done.stdout and "warning" not in done.stdout
 
 
-def test_no_hint_is_a_solution(finder: LeakFinder) -> None:
-    for fault in faults_of(read_assignment()):
-        assert not finder.leaks_in("hint.py", fault.hint.encode()), fault.id
-
-
 @pytest.mark.slow
 def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
     assignment = read_assignment()

@@ -36,7 +36,8 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     references.write_text("".join(f"a|||the cat number {n} sleeps on the mat .\n" for n in range(5)))
     calls = []
 
-    def reference(arguments):
+    def run(*words):
+        arguments = [str(word) for word in words[2:]]
         calls.append(arguments)
         if arguments[0] == "translate":
             text = "".join(f"the cat number {n} sleeps on the mat .\n" for n in range(5))
@@ -46,7 +47,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "last.pt").touch()
 
-    monkeypatch.setattr(calibration, "_reference", reference)
+    monkeypatch.setattr(calibration, "run", run)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
     assert [score.bleu for score in first] == [1.0, 1.0]
     one, two = sorted((tmp_path / "out").iterdir())

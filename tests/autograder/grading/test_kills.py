@@ -6,6 +6,7 @@ import time
 from collections import deque
 from pathlib import Path
 
+import psutil
 import pytest
 
 from autograder.grading.record import Record
@@ -13,7 +14,6 @@ from autograder.grading.recording import Recorder
 from autograder.grading.submission import events_of, open_grader
 from autograder.intake import take_in
 from autograder.sandbox.zygote import Zygote
-from benchmarks.processes import family
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import run_forked
 
@@ -32,7 +32,8 @@ def own_zygote():
 
 def last_below(zygote: Zygote) -> int:
     """The process id of the worker, or of the zygote itself where there is none."""
-    return family(zygote._process.pid)[-1].pid
+    process = psutil.Process(zygote._process.pid)
+    return [process, *process.children(recursive=True)][-1].pid
 
 
 def grade(folder: Path, zygote: Zygote, references: Path, strike) -> Record:
