@@ -316,9 +316,9 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
     if len(modules) > len(others) or (modules and others == [assignment.package]):
         what = f"contains {modules[0]}, so it is a submission itself"
         raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
-    if inner := extra_folder(listing, files, layout):
+    if layout is None and (inner := extra_folder(listing, files)):
         listing = list_folder(folder / inner)
-    name = layout or next(name for name, kind in LAYOUTS.items() if kind.recognises(listing))
+    name = layout or platform_of(listing)
     submissions, strays = LAYOUTS[name].read(listing)
     if not submissions:
         raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
@@ -333,16 +333,17 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
     )
 
 
-def extra_folder(listing: Listing, files: Collection[str], layout: str | None) -> str | None:
+def extra_folder(listing: Listing, files: Collection[str]) -> str | None:
     """The only folder in a download, if it is not a submission but holds them."""
-    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)):
+    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)) or platform_of(listing) != "plain":
         return None
     inner = peek(listing.path / listing.folders[0])
-    platforms = [kind for name, kind in LAYOUTS.items() if name != "plain" and layout in (None, name)]
-    if any(kind.recognises(listing) for kind in platforms):
-        return None
-    if any(kind.recognises(inner) for kind in platforms):
-        return listing.folders[0]
     is_submission = any(name in files or name.endswith(".ipynb") for name in inner.files)
     n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
-    return listing.folders[0] if layout in (None, "plain") and n_inside > 1 and not is_submission else None
+    holds_them = platform_of(inner) != "plain" or (n_inside > 1 and not is_submission)
+    return listing.folders[0] if holds_them else None
+
+
+def platform_of(listing: Listing) -> str:
+    """The first layout that recognises a folder."""
+    return next(name for name, kind in LAYOUTS.items() if kind.recognises(listing))

@@ -84,13 +84,6 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     return tuple(students.values())
 
 
-def read_points(path: Path) -> dict[str, str]:
-    """What each assignment is worth, by its column, in an export of Canvas's gradebook; empty in other rosters."""
-    (_, heading), *rows = rows_of(path) or [(1, [])]
-    found = (row for _, row in rows if row and row[0].strip() == POINTS)
-    return dict(zip(heading, next(found, []), strict=False))
-
-
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
     """The rows of a table in UTF-8 with the lines that they begin in.
 

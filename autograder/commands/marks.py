@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import getpass
 import math
 import sys
@@ -19,7 +18,7 @@ from foundation.whole_files import check_folder
 from ..classroom.entries import Member, find_student, read_roll
 from ..classroom.marks import results_of
 from ..classroom.records import WHOLE, Results, decide, decisions_in
-from ..classroom.roster import read_points, read_roster
+from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
 from .arguments import MOST_NAMES, Commands, add_parser
@@ -205,9 +204,7 @@ def task_of(number: str, assignment: Assignment) -> Task:
     """The task with a number. Raises: UserError where there is none."""
     tasks = {task.number: task for task in assignment.tasks}
     if number not in tasks:
-        near = difflib.get_close_matches(number, tasks, n=1, cutoff=0.0)[0]
-        known = f"did you mean {near}? There are {', '.join(tasks)}"
-        raise UserError(f"--task {printable(number, 30)}: no such task; {known}")
+        raise UserError(f"--task {printable(number, 30)}: no such task; there are {', '.join(tasks)}")
     return tasks[number]
 
 
@@ -231,8 +228,7 @@ def export_class(options: argparse.Namespace) -> int:
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
-    points = read_points(options.roster) if options.roster else {}
-    about = About(judgement.assignment, judgement.max_score, options.column, points)
+    about = About(judgement.assignment, judgement.max_score, options.column)
     exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}
     without = [result for result in results if result.score is None]
     for name, one in exports.items():

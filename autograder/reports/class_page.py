@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
-from foundation.texts import as_threshold
 
 from ..catalogue import Fault
 from ..classroom.entries import Roll
@@ -18,7 +17,6 @@ from ..grading.record import Record
 from ..testing.results import State
 from .class_summary import scores_of, tasks_of
 
-BORDERLINE = 3
 N_BINS = 20
 ALL_OF_IT, LITTLE = 0.95, 0.5
 """Of the points for code, and of those for understanding it: where a conversation is due."""
@@ -26,25 +24,23 @@ ALL_OF_IT, LITTLE = 0.95, 0.5
 
 @dataclass(frozen=True)
 class Case:
-    """A submission to look at, by its key, and why; 0 is the first to look at, BORDERLINE the last."""
+    """A submission to look at, by its key, and why; 0 is the first to look at."""
 
     key: str
     urgency: int
     reasons: tuple[str, ...]
 
 
-def cases(
-    records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]], thresholds: Mapping[str, float]
-) -> list[Case]:
+def cases(records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]]) -> list[Case]:
     """All submissions that a person should look at, the most urgent first; marks by the submission's key."""
     found = []
     for key, record in records.items():
-        if reasons := list(_reasons(record, marks[key], thresholds)):
+        if reasons := list(_reasons(record, marks[key])):
             found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
     return sorted(found, key=lambda case: (case.urgency, case.key))
 
 
-def _reasons(record: Record, marks: Sequence[Mark], thresholds: Mapping[str, float]) -> Iterator[tuple[int, str]]:
+def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
     """Why to look at a submission, each with its urgency."""
     decided = [{one.part.number for one in mark.parts if one.by_hand} for mark in marks]
     parts = [part for part in record.judgement.parts if any(part.number not in one for one in decided)]
@@ -58,11 +54,6 @@ def _reasons(record: Record, marks: Sequence[Mark], thresholds: Mapping[str, flo
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
     yield from ((1, f"internals: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)
-    if bleu := record.judgement.bleu:
-        for name, value in thresholds.items():
-            if bleu.low < value < bleu.high:
-                interval = f"the interval is {bleu.low:.3f} to {bleu.high:.3f}"
-                yield BORDERLINE, f"BLEU {bleu.value:.3f} is close to {name}, {as_threshold(value)}: {interval}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +109,6 @@ def class_view(
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)
     top = judgements[0].max_score
-    looked_at = cases(records, marks, assignment.thresholds)
     found = [(key, record.judgement.bleu) for key, record in records.items()]
     bleu = sorted(((key, one) for key, one in found if one), key=lambda item: item[1].value)
     highest = max([*(one.high for _, one in bleu), *assignment.thresholds.values(), 0.0])
@@ -135,8 +125,7 @@ def class_view(
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
-        "cases": [case for case in looked_at if case.urgency < BORDERLINE],
-        "borderline": [case for case in looked_at if case.urgency == BORDERLINE],
+        "cases": cases(records, marks),
         "bins": histogram(scores, top),
         "tasks": tasks_of(records.values()),
         "items": lost_items(records.values()),

@@ -9,8 +9,8 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.texts import counted, first_of, printable
@@ -64,28 +64,11 @@ def _told(one: PartMark) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """What the marks are for.
-
-    The column is its heading on the platform, "" = found in the roster, or else the title; `points` says what the
-    platform's assignments are worth, by column, where the roster tells.
-    """
+    """What the marks are for; the column is Canvas's heading, "" = found in the roster, or else the title."""
 
     title: str
     max_score: float
     column: str = ""
-    points: Mapping[str, str] = field(default_factory=dict)
-
-    def other_points(self, said: Iterable[str]) -> str:
-        """What the platform says that the assignment is worth, where that is something else."""
-        for text in said:
-            try:
-                is_other = round(float(text.replace(",", ".")) - self.max_score, 2) != 0
-            except ValueError:
-                continue
-            if is_other:
-                there = f"its assignment is worth {printable(text, 20)} points"
-                return f"{there}, these marks are out of {self.max_score:g}; change that first"
-        return ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +127,7 @@ def canvas_table(marks: Sequence[Mark], about: About) -> Table:
             unknown.append(mark.result.member.called)
         cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
         rows.append({**cells, column: as_score(mark.result.score)})
-    return Table((*CANVAS_STUDENT, column), rows, unknown, about.other_points([about.points.get(column, "")]), doubt)
+    return Table((*CANVAS_STUDENT, column), rows, unknown, doubt=doubt)
 
 
 def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
@@ -195,13 +178,18 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
         if mark.result.score is not None:
             row |= {"Grade": as_score(mark.result.score), "Feedback comments": html.escape(mark.comment, quote=False)}
         rows.append(row)
-    maxima = dict.fromkeys(mark.row.get("Maximum Grade", "") for mark in marks)
-    note = about.other_points(maxima)
-    above = [mark.result.member.called for mark in marks if (mark.result.score or 0.0) > about.max_score]
-    if above and not note:
-        why = f"above {about.max_score:g} points, a mark is skipped; raise the assignment's maximum, and export again"
-        note = f"{why}: {first_of([printable(name, 60) for name in above], 5)}"
+    above = [mark.result.member.called for mark in marks if (mark.result.score or 0.0) > maximum_of(mark, about)]
+    why = "above the assignment's maximum there a mark is skipped; raise it, and export again: "
+    note = why + first_of([printable(name, 60) for name in above], 5) if above else ""
     return Table(given or MOODLE_HEADING, rows, unknown, note)
+
+
+def maximum_of(mark: Mark, about: About) -> float:
+    """What the worksheet says that the assignment is worth, or else what it is worth here."""
+    try:
+        return float(mark.row.get("Maximum Grade", "").replace(",", "."))
+    except ValueError:
+        return about.max_score
 
 
 def moodle_feedback(mark: Mark) -> str | None:

@@ -148,17 +148,6 @@ Participant 7,Anna Smith,,{points},-
 """
 
 
-@pytest.mark.parametrize(("name", "text"), [("canvas", IN_CANVAS), ("moodle", IN_MOODLE)])
-def test_an_assignment_that_is_worth_other_points_there_is_noted(tmp_path, marks, run, capsys, name, text):
-    """Canvas would take 87 of 10 points, and Moodle skip whatever is above the maximum."""
-    enrol(marks, ANNA)
-    for points in ("10.00", "100.00"):
-        (tmp_path / "roster.csv").write_text(text.format(title=ASSIGNMENT.title, points=points))
-        assert run(name, "--roster", tmp_path / "roster.csv") == 0
-        noted = f"note: {name}: its assignment is worth {points} points, these marks are out of 100; change that first"
-        assert (noted in capsys.readouterr().err) == (points == "10.00")
-
-
 def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, tmp_path, capsys):
     tasks = ASSIGNMENT_FILE.read_text().replace(
         'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
@@ -167,7 +156,11 @@ def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, t
     decide(marks, "anna", "points", 5.0, "good", "tina", "E.5")
     assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
     [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
-    assert said.startswith("note: moodle: above 100 points, a mark is skipped") and said.endswith(": Anna Smith (anna)")
+    assert said.startswith("note: moodle: above the assignment's maximum") and said.endswith(": Anna Smith (anna)")
+    (tmp_path / "roster.csv").write_text(IN_MOODLE.format(points="10.00"))
+    enrol(marks, ANNA)
+    assert run("moodle", "--roster", tmp_path / "roster.csv") == 0
+    assert "a mark is skipped; raise it, and export again: Anna Smith (x)" in capsys.readouterr().err
 
 
 def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, capsys):
