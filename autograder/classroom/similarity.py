@@ -48,7 +48,7 @@ COMMON, FEW = 0.5, 4
 """What more than this share of a class has is common knowledge, but not what so few have."""
 LEAST = 40.0
 """Weight of what a submission has, below which equal parts may be luck; an ordinary one has 150."""
-MOST_PAIRS = 200
+MOST_PAIRS = 100
 SECONDS = 30.0
 """Wall time of a child that reads a submission; a large one takes a tenth of a second."""
 OTHER = "other code"

@@ -27,8 +27,7 @@ from ..grading.seeds import seeds_of_term
 from ..intake import IntakeError, take_in
 from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
-from ..reports.pages import write_pages
-from ..reports.similar_page import write_similar_page
+from ..reports.pages import write_pages, write_similar_page
 from ..scoring import read_references
 from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
 

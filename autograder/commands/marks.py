@@ -84,7 +84,7 @@ def add_commands(commands: Commands) -> None:
         ("assignment",),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
-    parser.add_argument("--for", dest="platforms", nargs="+", required=True, choices=PLATFORMS, help="one or more")
+    parser.add_argument("--for", dest="platform", required=True, choices=PLATFORMS, help="the platform")
     roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
     column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"
@@ -215,8 +215,6 @@ def _told(student: str, what: str) -> int:
 
 def export_class(options: argparse.Namespace) -> int:
     """Exports marks; the exit status."""
-    if options.column and "canvas" not in options.platforms:
-        raise UserError("--column is Canvas's heading: add canvas to --for, or leave it out")
     output = options.output or options.marks / "export"
     check_folder(output)
     assignment = read_assignment(options.assignment)
@@ -229,23 +227,19 @@ def export_class(options: argparse.Namespace) -> int:
     results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
     about = About(judgement.assignment, judgement.max_score, options.column)
-    exports = {name: export(name, marks, about, options.marks, output) for name in dict.fromkeys(options.platforms)}
-    without = [result for result in results if result.score is None]
-    for name, one in exports.items():
-        print(f"{name}: {one.marks}, {one.feedback}")
-    if without:
-        tell("no score", [f"{result.member.name} ({result.status.value})" for result in without])
-    for name, one in exports.items():
-        for text in filter(None, (one.table.doubt, one.table.note)):
-            print(f"note: {name}: {text}", file=sys.stderr)
-        if one.table.unknown:
-            what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
-            tell(f"not known to {name}; {what}", one.table.unknown)
-        if one.without_feedback:
-            tell(f"no feedback file for {name}, which knows only its own download", one.without_feedback)
-    return int(any(one.table.unknown or one.table.doubt for one in exports.values()))
+    name = options.platform
+    done = export(name, marks, about, options.marks, output)
+    print(f"{name}: {done.marks}, {done.feedback}")
+    tell("no score", [f"{result.member.name} ({result.status.value})" for result in results if result.score is None])
+    for text in filter(None, (done.table.doubt, done.table.note)):
+        print(f"note: {name}: {text}", file=sys.stderr)
+    what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
+    tell(f"not known to {name}; {what}", done.table.unknown)
+    tell(f"no feedback file for {name}, which knows only its own download", done.without_feedback)
+    return int(bool(done.table.unknown or done.table.doubt))
 
 
 def tell(what: str, names: Sequence[str]) -> None:
-    """Prints a note about some students."""
-    print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)
+    """Prints a note about some students, if there are any."""
+    if names:
+        print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)

@@ -16,7 +16,6 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +28,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
 from foundation.texts import printable
+from foundation.whole_files import write_whole
 
 from ..grading.record import Part, Record
 from ..intake import Intake
@@ -122,17 +122,11 @@ class Gradebook:
         """Writes the notebooks with answers and messages."""
         parts = {test_cell(part.number): part for part in record.judgement.parts}
         answers = answers_of(intake) if intake else {}
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
-            made = Path(name) / "new"
-            made.mkdir()
-            for stem, notebook in self.notebooks.items():
-                cells = [_filled(cell, answers, parts, intake.answers if intake else "") for cell in notebook["cells"]]
-                text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
-                (made / f"{stem}.ipynb").write_text(text, encoding="utf-8")
-            if folder.exists():
-                folder.replace(Path(name) / "old")
-            made.replace(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for stem, notebook in self.notebooks.items():
+            cells = [_filled(cell, answers, parts, intake.answers if intake else "") for cell in notebook["cells"]]
+            text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
+            write_whole(folder / f"{stem}.ipynb", text)
 
     def _feedback(self, student: str) -> Path:
         """The folder that nbgrader makes feedback from."""

@@ -1,4 +1,4 @@
-"""Web pages of a graded class: one for the staff, one for each student. Each file is complete in itself.
+"""Web pages of a class: one for the staff, one for each student, one of similar submissions, each complete in itself.
 
 Submissions decide on texts in them: everything is escaped, and a content security policy forbids the browser to load
 or run anything but the page's own style and script.
@@ -6,7 +6,7 @@ or run anything but the page's own style and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,14 +21,19 @@ from foundation.whole_files import write_whole
 from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import Result
+from ..classroom.similarity import Findings, Pair, Place, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import class_view, roll_view
 from .class_summary import records_of
-from .html import TEMPLATES, make_environment
+from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 
 STUDENTS, CLASS, SIMILAR = "students", "class.html", "similar.html"
+CONTEXT = 2
+"""Lines shown around those that two submissions share."""
+MOST_LINES = 80
+MOST_CHARACTERS = 200
 
 
 def write_pages(
@@ -142,3 +147,56 @@ def said_of(result: Result, is_named: bool) -> list[str]:
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
+
+
+def write_similar_page(
+    findings: Findings, roll: Roll, written: Mapping[str, Written], assignment: Assignment, output: Path
+) -> None:
+    """Writes `similar.html`."""
+    names = roll.names()
+    view = {
+        "title": assignment.title,
+        "findings": findings,
+        "shown": [(pair, list(sides_of(pair, written))) for pair in findings.pairs],
+        "names": {key: names.get(key, key) for key in written},
+        "pages": pages_of(written, output),
+    }
+    write_page("similar.html", output / SIMILAR, view, **others_in(output))
+
+
+def sides_of(pair: Pair, written: Mapping[str, Written]) -> Iterator[dict[str, object]]:
+    """What a pair shares in each component, as code of both."""
+    for match in pair.matches:
+        yield {
+            "match": match,
+            "left": excerpts(match.left, written[pair.left]),
+            "right": excerpts(match.right, written[pair.right]),
+        }
+
+
+def excerpts(places: Sequence[Place], written: Written) -> list[Excerpt]:
+    """The shared lines of a submission with what stands around them."""
+    return [Excerpt(title_of(place, written), tuple(shown_lines(place, written))) for place in places]
+
+
+def title_of(place: Place, written: Written) -> str:
+    """Where the student finds the lines: "layers.py, lines 12 to 30", "work.ipynb, cell 7, line 3"."""
+    first, last = place.lines[0], place.lines[-1]
+    if origins := written.places.get(place.module):
+        return origins[first - 1] or f"{place.module}.py"
+    return f"{place.module.replace('.', '/')}.py, " + (f"line {first}" if first == last else f"lines {first} to {last}")
+
+
+def shown_lines(place: Place, written: Written) -> Iterator[CodeLine]:
+    """The lines of a place and those around them, with gaps between."""
+    text = written.texts[place.module]
+    shared = set(place.lines)
+    near = sorted({n for line in shared for n in range(line - CONTEXT, line + CONTEXT + 1) if 0 < n <= len(text)})
+    before = near[0] - 1 if near else 0
+    for number in near[:MOST_LINES]:
+        if number != before + 1:
+            yield CodeLine("", "…")
+        yield CodeLine(str(number), code_line(text[number - 1], MOST_CHARACTERS), number in shared)
+        before = number
+    if len(near) > MOST_LINES:
+        yield CodeLine("", f"… and {len(near) - MOST_LINES} lines more")

@@ -106,11 +106,7 @@ def test_files_with_the_same_mistakes_are_one_group():
 @pytest.mark.slow
 def test_the_command_and_its_page(tmp_path):
     """A copy in disguise and nobody else; what cannot be read, with the reason; nothing runs."""
-    class_, output, markup = (
-        [*make_class(read_assignment())],
-        tmp_path / "marks",
-        "<script>alert(1)</script><img src=x>",
-    )
+    class_, output = [*make_class(read_assignment())], tmp_path / "marks"
     ben = dict(class_[1][2])
     marked = re.sub(b"( return .*)", rb"\1  # <script>alert(1)</script><img src=x>", ben["student/attention.py"])
     ben["student/attention.py"] = f"open({str(tmp_path / 'ran')!r}, 'w')\n".encode() + marked

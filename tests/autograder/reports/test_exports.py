@@ -96,8 +96,8 @@ def feedback(marks: Path, platform: str) -> dict[str, str]:
 
 
 def test_names_that_students_chose_stay_names(run, marks):
-    run(*PLATFORMS)
     for name in PLATFORMS:
+        run(name)
         assert not any(cell.startswith(("=", "+", "@")) for row in rows(marks, name) for cell in row)
         assert not any(".." in one or "/" in one or "<" in one for one in feedback(marks, name))
     assert rows(marks, "canvas")[3][0] == "'" + ODD.replace("\u202e", "\\u202e")
@@ -108,7 +108,8 @@ def test_names_that_students_chose_stay_names(run, marks):
     }
     assert [*feedback(marks, "canvas")] == ["bob_LATE_12_71_feedback.html", "smithanna_11_70_feedback.html"]
     first = {path.name: path.read_bytes() for path in (marks / "export").iterdir()}
-    run(*PLATFORMS)
+    run("canvas")
+    run("moodle")
     assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}, "the same marks, the same"
 
 
@@ -165,7 +166,7 @@ def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, t
 
 def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, capsys):
     enrol(marks, ANNA)
-    assert run("moodle", "canvas") == 1
+    assert run("canvas") == run("moodle") == 1
     printed = capsys.readouterr().err
     assert "not known to moodle; name its list of students with --roster: Anna Smith (x)" in printed
     assert "no feedback file for canvas, which knows only its own download: Anna Smith (x)" in printed
