@@ -19,7 +19,7 @@ from tqdm import tqdm
 from foundation.whole_files import in_one_piece
 
 from . import package
-from .building import build_model, extra
+from .building import HAS_EXTRAS, build_model, extra
 from .config import LANGUAGES, Config
 from .run_folder import Checkpoint
 
@@ -45,7 +45,7 @@ def choose_search(
     search: Search = package.decode.greedy_decode
     if beam_size > 1:
         search = partial(package.decode.beam_decode, beam_size=beam_size, length_penalty=length_penalty)
-    if is_cached and (Path(__file__).parent / "extras").is_dir():  # students do not have it
+    if is_cached and HAS_EXTRAS:
         from .extras.cached_model import CachedModel, fits
 
         if fits(model):

@@ -12,12 +12,13 @@ from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
 from . import decoding, package
-from .building import extra
+from .building import HAS_EXTRAS, extra
 from .config import LANGUAGES, LENGTHS, Config, ConfigError, add_config_flags, config_from_flags, settings_in
 from .drawing import find_pair
 from .experiment import Experiment
 from .run_folder import Checkpoint
 
+LARGE = 50_000_000  # bytes; in memory, a file takes thirty times as many
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
 
 
@@ -122,8 +123,9 @@ def find_split(corpus: Path, split: str) -> Path:
 
 
 def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
-    """Reads pairs, without those that are longer than the configuration allows."""
-    if path.suffix == ".arrow":
-        pairs: Sequence[package.data.Pair] = extra("arrow_corpus", str(path)).ArrowPairs(path, config.most_tokens)
+    """Reads pairs, without those that are longer than the configuration allows; a large file stays on the disk."""
+    most_tokens = config.most_tokens or None
+    if HAS_EXTRAS and path.is_file() and path.stat().st_size > LARGE:
+        pairs: Sequence[package.data.Pair] = extra("large_corpus", str(path)).PairsOnDisk(path, most_tokens)
         return pairs
-    return package.data.read_pairs(path, config.most_tokens or None)
+    return package.data.read_pairs(path, most_tokens)

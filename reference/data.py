@@ -105,7 +105,7 @@ class Census:
 
 
 def take_census(pairs: Sequence[Pair]) -> Census:
-    """Counts the tokens of a corpus; a file of `given/extras/arrow_corpus.py` has its census with it."""
+    """Counts the tokens of a corpus; a file of `given/extras/large_corpus.py` has its census with it."""
     if (known := getattr(pairs, "census", None)) is not None:
         return known
     sides = [pair[0] for pair in pairs], [pair[1] for pair in pairs]

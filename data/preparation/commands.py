@@ -30,7 +30,7 @@ PRESETS: dict[str, tuple[str, str, Choices]] = {
     "wmt14-de-en": (
         "wmt14",
         "de-en",
-        Choices(languages=("de", "en"), pre_tokenizer="whitespace", vocabulary=18_000, joint=True, arrow=True),
+        Choices(languages=("de", "en"), pre_tokenizer="whitespace", vocabulary=18_000, joint=True),
     ),
     "opus-books-en-it": (
         "opus_books",

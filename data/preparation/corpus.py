@@ -161,15 +161,6 @@ def prepare(
                 dropped["too long"] += too_long
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
-    if choices.arrow:
-        from given import package
-
-        package.use("reference")  # before the next import, which asks for its types
-        from given.extras.arrow_corpus import write_arrow  # here, since it takes a second to load
-
-        lines = folder / f"train.{choices.encoding}"
-        write_arrow(lines, folder / "train.arrow")
-        lines.unlink()
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
         (folder / name).write_text(encoding.to_json(), encoding="utf-8")
     (folder / LANGUAGES).write_text(_describe_languages(choices), encoding="utf-8")

@@ -89,11 +89,6 @@ class Choices:
     )
     joint: bool = choice(False, "one encoding for both languages", action=argparse.BooleanOptionalAction)
     lowercase: bool = choice(False, "no capital letters", action=argparse.BooleanOptionalAction)
-    arrow: bool = choice(
-        False,
-        "a training split for memory mapping: millions of pairs need no more memory than a few",
-        action=argparse.BooleanOptionalAction,
-    )
 
     @property
     def tokenizer_names(self) -> tuple[str, str]:

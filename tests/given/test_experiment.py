@@ -1,4 +1,4 @@
-"""A whole run: what it learns and leaves behind; Ctrl-C, resuming to the last bit, averages, Arrow files."""
+"""A whole run: what it learns and leaves behind; Ctrl-C, resuming to the last bit, averages, large files."""
 
 import functools
 import signal
@@ -10,9 +10,8 @@ import torch
 from given.config import PRESETS, ConfigError
 from given.decoding import load_model
 from given.experiment import Experiment
-from given.extras import arrow_corpus
-from given.extras.arrow_corpus import ArrowPairs, write_arrow
 from given.extras.cached_model import CachedModel
+from given.extras.large_corpus import PairsOnDisk
 from given.run_folder import Checkpoint, CheckpointError
 from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
@@ -267,28 +266,32 @@ def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content)
     assert "ran code" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_a_run_is_the_same_and_resumes_within_an_epoch(tmp_path, monkeypatch, capsys):
-    """From an Arrow file, of several chunks, as from lines, to the last bit; also from the one to the other."""
-    monkeypatch.setattr(arrow_corpus, "ROWS", 8)
-    lines, arrow = tmp_path / "train.bpe", tmp_path / "train.arrow"
-    lines.write_text("".join(f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)))
-    write_arrow(lines, arrow)
-    pairs, mapped = read_pairs(lines), ArrowPairs(arrow)
-    assert list(mapped) == pairs and take_census(mapped) == take_census(pairs)
+def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, monkeypatch, capsys):
+    """From a large file as from memory, to the last bit; also from the one to the other."""
+    path = tmp_path / "train"
+    path.write_text("".join(f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)).rstrip())
+    for most_tokens in (None, 7):
+        pairs, on_disk = read_pairs(path, most_tokens), PairsOnDisk(path, most_tokens)
+        assert list(on_disk) == pairs and take_census(on_disk) == take_census(pairs)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == lines[1] and lines[0].endswith("left out 7 pairs with more than 7 tokens on a side")
 
-    def train(file, output, *more):
-        where = ["--train", str(file), "--dev", str(lines), "--output", str(tmp_path / output)]
+    def train(output, large, *more):
+        monkeypatch.setattr("given.training.LARGE", 0 if large else 10**6)
+        where = ["--train", str(path), "--dev", str(path), "--output", str(tmp_path / output)]
         assert main(["train", *where, *more]) == 0
         return Checkpoint.load(tmp_path / output / "last.pt").weights
 
     flags = ["--preset", "tiny", "--batch-size", "4", "--bucketing", "--max-steps"]
-    whole, from_arrow = train(lines, "lines", *flags, "20"), train(arrow, "arrow", *flags, "20")
+    whole, from_disk = train("memory", False, *flags, "20"), train("disk", True, *flags, "20")
     assert "up to 8 and 6 tokens" in capsys.readouterr().out
-    train(arrow, "short", *flags, "7")
-    resumed = train(lines, "short", "--resume", "--max-steps", "20")
-    assert all(torch.equal(whole[name], other[name]) for other in (from_arrow, resumed) for name in whole)
-    with pytest.raises(DataError, match="train.arrow: a side of 8 tokens, expected at most 7; prepare it again with"):
-        ArrowPairs(arrow, 7)
-    with pytest.raises(DataError, match="train.bpe: no file that `data prepare --arrow` wrote"):
-        ArrowPairs(lines)
+    train("short", True, *flags, "7")
+    resumed = train("short", False, "--resume", "--max-steps", "20")
+    assert all(torch.equal(whole[name], other[name]) for other in (from_disk, resumed) for name in whole)
+    for content, message in (
+        (b"a|||b\nc\n", ":2: expected `source"),
+        (b"a|||" + b"b " * 512, "a target of 512 tokens"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=message):
+            PairsOnDisk(path)
