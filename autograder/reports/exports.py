@@ -113,7 +113,7 @@ ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 def canvas_table(marks: Sequence[Mark], about: About) -> Table:
     """The gradebook with one assignment."""
-    column, doubt = (about.column, "") if about.column else column_in(marks, about.title)
+    column, doubt = column_in(marks, about.column or about.title)
     rows = [{"Student": "    Points Possible", column: as_score(about.max_score)}]
     unknown, has_roster = [], any(mark.row for mark in marks)
     for mark in marks:
@@ -130,17 +130,17 @@ def canvas_table(marks: Sequence[Mark], about: About) -> Table:
     return Table((*CANVAS_STUDENT, column), rows, unknown, doubt=doubt)
 
 
-def column_in(marks: Sequence[Mark], title: str) -> tuple[str, str]:
-    """The assignment's heading in Canvas's own export, or else its title; and why that may be the wrong column."""
+def column_in(marks: Sequence[Mark], wanted: str) -> tuple[str, str]:
+    """The assignment's heading in Canvas's own export, or else what is wanted; and why that may be the wrong column."""
     found = (ASSIGNMENT.fullmatch(heading) for heading in dict.fromkeys(name for mark in marks for name in mark.row))
     titles = {one[0]: one["title"] for one in found if one}
-    same = [heading for heading, one in titles.items() if one == title]
+    same = [wanted] if wanted in titles else [heading for heading, one in titles.items() if one == wanted]
     if len(same) == 1 or not titles:
-        return (*same, title)[0], ""
-    likely = same or sorted(titles, key=lambda heading: title.casefold() not in heading.casefold())
+        return (*same, wanted)[0], ""
+    likely = same or sorted(titles, key=lambda heading: wanted.casefold() not in heading.casefold())
     shown = first_of([repr(printable(heading, 60)) for heading in likely], 5)
-    which = f"{'more than one column' if same else 'no column'} of the gradebook is {title!r} and its number"
-    return title, f"{which}: name the one that is meant with --column: {shown}"
+    which = f"{'more than one column' if same else 'no column'} of the gradebook is {wanted!r} and its number"
+    return wanted, f"{which}: name the one that is meant with --column: {shown}"
 
 
 def canvas_feedback(mark: Mark) -> str | None:

@@ -134,7 +134,8 @@ def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run,
     assert run("canvas", "--roster", tmp_path / "roster.csv") == 1
     words = f"no column of the gradebook is {title!r} and its number: name the one that is meant with --column: "
     assert f"{words}'hw 3: {title} (" in capsys.readouterr().err and rows(marks, "canvas")[0][-1] == title
-    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (1)") == 0
+    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (2)") == 1
+    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay") == 0
     assert rows(marks, "canvas")[0][-1] == "Essay (1)"
 
 
