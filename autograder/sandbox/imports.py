@@ -62,21 +62,26 @@ def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...
     return tuple(found)
 
 
+PARAMETERS = {
+    "import_module": ("name", "package"),
+    "__import__": ("name", "globals", "locals", "fromlist", "level"),
+}
+
+
 def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
     """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
     called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    if called not in ("import_module", "__import__"):
-        return 0, "", []
-    match call.args:
-        case [ast.Constant(value=str(name)), _, _, ast.List(elts=names), ast.Constant(value=int(level))]:
-            return level, name, [str(one.value) for one in names if isinstance(one, ast.Constant)]
-        case [ast.Constant(value=str(name)), *_]:
-            return len(name) - len(name.lstrip(".")), name.lstrip("."), []
-        case [
+    given = dict(zip(PARAMETERS.get(called, ()), call.args, strict=False))
+    given |= {one.arg: one.value for one in call.keywords if one.arg in PARAMETERS.get(called, ())}
+    match given.get("name"):
+        case ast.Constant(value=str(name)):
+            level, names = getattr(given.get("level"), "value", None), getattr(given.get("fromlist"), "elts", [])
+            dots = level if isinstance(level, int) else len(name) - len(name.lstrip("."))
+            return dots, name.lstrip("."), [str(one.value) for one in names if isinstance(one, ast.Constant)]
+        case (
             ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
-            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name))),
-            *_,
-        ]:
+            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name)))
+        ):
             return 1, name.removeprefix("."), []
     return 0, "", []
 

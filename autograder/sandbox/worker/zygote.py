@@ -240,6 +240,7 @@ def write_nowhere() -> None:
     import torch
 
     os.mkdir = lambda path, mode=0o777, *, dir_fd=None: None
+    os.chdir = lambda path: None
     builtins.open = io.open = opening_nothing(open)
     save = torch.save
 
@@ -251,7 +252,7 @@ def write_nowhere() -> None:
 
 
 def opening_nothing(opened: Callable[..., Any]) -> Callable[..., Any]:
-    """The function `open`; a file that it would write is the null device, which is a worker's standard input."""
+    """The function `open`; a file that it would write is in memory."""
     is_told = False
 
     def open_file(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
@@ -261,21 +262,33 @@ def opening_nothing(opened: Callable[..., Any]) -> Callable[..., Any]:
         if not is_told:
             is_told = True
             print(f"(graded, files are not written: {os.fspath(file)!r})", file=sys.stderr)
-        return opened(0, mode.replace("x", "w"), *arguments, **{**options, "closefd": False})
+        return io.BytesIO() if "b" in mode else io.StringIO()
 
     return open_file
 
 
 def load_plots() -> None:
-    """Loads matplotlib; not in a fork, since it takes a second, makes a folder, and starts a thread for a moment."""
+    """Loads matplotlib; not in a fork, since it takes a second, makes a folder, and starts a thread for a moment.
+
+    Nothing is drawn, for no screen: that would need fonts and other modules, which are in files.
+    """
     with contextlib.suppress(Exception):
         import matplotlib
 
         matplotlib.use("Agg")
-        from matplotlib import pyplot
+        from matplotlib import figure, pyplot
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         pyplot.subplots()
         pyplot.close("all")
+        places = ((figure.Figure, "savefig tight_layout"), (FigureCanvasAgg, "draw"))
+        for owner, names in (*places, (matplotlib, "use"), (pyplot, "switch_backend")):
+            for name in names.split():
+                setattr(owner, name, do_nothing)
+
+
+def do_nothing(*arguments: object, **options: object) -> None:
+    """In place of what would draw."""
 
 
 def import_quietly(name: str) -> None:

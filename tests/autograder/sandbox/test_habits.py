@@ -70,11 +70,15 @@ AT_IMPORT = {
     "a plot's style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['font.size'] = 9",
     "a plot's backend": "import matplotlib\nmatplotlib.use('Agg')\nfrom matplotlib import colormaps",
     "an empty figure": "import matplotlib.pyplot as plt\nfigure, axes = plt.subplots()\nplt.close(figure)",
+    "a picture": "import matplotlib\nmatplotlib.use('svg')\nimport matplotlib.pyplot as plt\n"
+    "plt.plot([1, 2])\nplt.tight_layout()\nplt.savefig('plot.png')\nplt.close()\nmatplotlib.use('Agg')",
     "a log file": "import logging\nlogging.basicConfig(filename='debug.log', force=True)\nlogging.warning('begun')",
     "a file": "with open('notes.txt', 'w', encoding='utf-8') as file:\n    file.write('begun')",
     "a file by its path": "from pathlib import Path\nPath('notes.txt').write_text('begun')",
     "a folder": "import os\nos.makedirs('runs/wide', exist_ok=True)",
     "a folder by its path": "from pathlib import Path\nPath('runs/deep').mkdir(parents=True, exist_ok=True)",
+    "another folder": "import os\nos.chdir('.')",
+    "arrays": "import numpy as np\nnp.save('a.npy', np.ones(2))\nnp.savez('b.npz', a=np.ones(2))",
     "a checkpoint": "import torch\ntorch.save({}, 'model.pt')",
     "a path that is not there": "from pathlib import Path\nassert not Path('config.json').exists()",
     "a folder that is not there": "import os\nassert not os.path.isdir('data') and not os.access('data', os.R_OK)",
@@ -114,6 +118,9 @@ def __getattr__(name):
 """
 HELPED = {
     "by name": "import importlib\nhabit = importlib.import_module('.tools', __package__).double" + COMPONENT,
+    "by keywords": "import importlib\n"
+    "habit = importlib.import_module(name='.tools', package=__package__).double" + COMPONENT,
+    "by the built-in function": "habit = __import__('tools', globals(), level=1).double" + COMPONENT,
     "when it is asked for": LAZY,
     "of another module": "from .tools import lazy\nhabit = lazy" + COMPONENT,
 }
