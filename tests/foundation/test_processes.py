@@ -74,3 +74,28 @@ def test_a_thread_cannot_have_a_limit():
 
     with ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="main thread"):
         pool.submit(limited).result()
+
+
+def test_children_end_with_their_parent():
+    """Also where it is killed, and where it has no namespaces to take them along."""
+    pipe, sender = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+
+        def work(job: int):
+            os.write(sender, b"%d\n" % os.getpid())
+            signal.pause()
+            yield job
+
+        try:
+            [*run_forked(deque([1, 2]), work, 60, n_children=2)]
+        finally:
+            os._exit(0)
+    os.close(sender)
+    found = b""
+    while found.count(b"\n") < 2:
+        found += os.read(pipe, 100)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert os.read(pipe, 100) == b"", "all that could write have ended"
+    os.close(pipe)

@@ -1,18 +1,23 @@
-"""Prose in, parts out; whatever is not understood stops the release with its line."""
+"""Prose in, notebooks out: what is not understood stops the release with its line; nbgrader gets what it expects."""
 
 import re
-import string
+from dataclasses import replace
 
+import nbformat
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+from release.notebooks import (
+    PROSE,
+    check_tasks,
+    make_notebook,
+    make_sources,
+)
 from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, read_prose
 from release.regions import ReleaseError
 
-DIRECTIVES = ("{{setup}}", "{{task 1.2: difficulty 3, 30 minutes}}", "{{answer 1.2}}")
-PROSE = """# One
+SAMPLE = """# One
 first
 
 {{setup}}
@@ -44,7 +49,7 @@ network"""
 
 
 def test_parts_come_in_order() -> None:
-    assert read_prose("a.md", PROSE) == [
+    assert read_prose("a.md", SAMPLE) == [
         Text("# One\nfirst"),
         Setup(),
         TaskHead("1.2", 3, 30),
@@ -56,28 +61,10 @@ def test_parts_come_in_order() -> None:
     ]
 
 
-def test_a_fence_without_an_end_is_named() -> None:
-    with pytest.raises(ReleaseError, match=r"^a.md:2: the block that begins here is not closed; write "):
-        read_prose("a.md", "text\n```python\nx = 1\n")
-
-
-@given(
-    st.sampled_from(DIRECTIVES),
-    st.integers(0, 30),
-    st.sampled_from(["", *string.ascii_letters, " ", "}", "{", "-", "."]),
-    st.booleans(),
-)
-def test_a_misspelled_directive_never_passes_as_text(directive, place, character, is_replaced) -> None:
-    place %= len(directive)
-    written = directive[:place] + character + directive[place + is_replaced :]
-    try:
-        parts = read_prose("a.md", f"text\n{written}\nmore\n")
-    except ReleaseError as error:
-        assert str(error).startswith("a.md:2: ")
-    else:
-        # Still a directive: another number, say, or a space more.
-        assert [type(part) for part in parts[::2]] == [Text, Text]
-        assert parts[0].text == "text" and parts[2].text == "more"
+@pytest.mark.parametrize("line", ["```python", "{{setup}", "{{ task 1.2 }}", "{{answr 1.2}}", "{{task 1.2: hard}}"])
+def test_what_is_not_understood_is_named(line) -> None:
+    with pytest.raises(ReleaseError, match=r"^a.md:2: "):
+        read_prose("a.md", f"text\n{line}\nx = 1\n")
 
 
 QUESTION = """```predict 1.2
@@ -115,9 +102,75 @@ def test_every_word_in_italics_has_an_entry():
         assert forms & TERMS or term in ("italics",), term
 
 
-def test_files_and_names_exist():
-    places = re.findall(r"`([\w/]+\.py)`,\s+`([\w.]+)`", TEXT)
-    assert len(places) >= 8
-    for file, name in places:
-        code = (ROOT / ("" if "/" in file else "reference") / file).read_text(encoding="utf-8")
-        assert all(re.search(rf"\b{part}\b", code) for part in name.split(".")), f"{file}: {name}"
+@pytest.mark.slow
+def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
+    cell = cells_of(course.release, "1_building_blocks.ipynb")["test_1_2"]
+    marks = cell["metadata"]["nbgrader"]
+    assert cell["source"] == 'check("1.2")'
+    assert (marks["grade"], marks["solution"], marks["locked"], marks["points"]) == (True, False, True, 14)
+    assert cell["metadata"]["editable"] is False
+
+
+@pytest.mark.slow
+def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, course) -> None:
+    def ids(assignment) -> list[str]:
+        name = "1_building_blocks.ipynb"
+        cells = nbformat.reads(make_sources(ROOT, assignment, course.definitions)[name].decode(), 4).cells
+        return [cell["id"] for cell in cells]
+
+    asked = ids(assignment)
+    assert asked.index("prediction-task-1_2") < asked.index("task_1_2_scaled_dot_product_attention")
+    assert not any("predict" in one for one in ids(replace(assignment, predictions=False)))
+
+
+@pytest.mark.slow
+def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
+    changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
+    prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
+    assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
+    name = "3_training_and_translation.md"
+    notebook = make_notebook("3", read_prose(name, prose[name]), {}, changed)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "5 points for BLEU of at least 0.125" in text and "5 points for BLEU of at least 0.875" in text
+
+
+@pytest.mark.slow
+def test_both_versions_are_sound(course) -> None:
+    """For Jupyter and nbgrader; nothing has outputs, which may hold anything."""
+    from nbgrader.nbgraderformat import MetadataValidator  # here: it takes long to load
+
+    for files in (course.source, course.release):
+        for path in files:
+            if path.endswith(".ipynb"):
+                notebook = nbformat.reads(files[path].decode(), as_version=4)
+                nbformat.validate(notebook)
+                MetadataValidator().validate_nb(notebook)
+                assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
+
+
+@pytest.mark.slow
+def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assignment, cells_of) -> None:
+    notebooks = [path for path in course.release if path.endswith(".ipynb")]
+    cells = {name: cell for path in notebooks for name, cell in cells_of(course.release, path).items()}
+    for one in course.definitions:
+        text = (ROOT / assignment.package / f"{one.module}.py").read_text(encoding="utf-8")
+        assert cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"] in text
+    for task in assignment.tasks:
+        test = cells[f"test_{task.number.replace('.', '_').lower()}"]
+        assert test["metadata"]["nbgrader"]["points"] == task.points
+
+
+@pytest.mark.parametrize(
+    "prose, message",
+    [
+        ("{{setup}}\n{{answer 1.1}}", "{{task 1.1: …}} is in none of the notebooks' prose"),
+        ("{{setup}}\n{{answer 9.9}}", "a.md: there is no task 9.9, or it is here already"),
+        ("{{setup}}\n{{answer 1.1}}\n{{answer 1.1}}", "a.md: there is no task 1.1, or it is here already"),
+    ],
+)
+def test_tasks_out_of_place_stop_the_release(prose, message) -> None:
+    assignment = read_assignment()
+    one_task = replace(assignment, tasks=assignment.tasks[:1])
+    with pytest.raises(ReleaseError) as caught:
+        check_tasks({"a.md": read_prose("a.md", prose)}, one_task)
+    assert message in str(caught.value)

@@ -1,10 +1,6 @@
 """`python -m autograder grade` as its user types it, and the assignment file."""
 
-import argparse
-import importlib
-import io
 import json
-import sys
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -55,24 +51,6 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
     printed = capsys.readouterr()
     assert f": {message}" in printed.err and printed.err.count("\n") == 1 and not printed.out
     assert sorted(tmp_path.rglob("*")) == before
-
-
-PROGRAMS = ("autograder.__main__", "autograder.reports.gradescope", "release.__main__", "data.__main__")
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_a_terminal_may_lack_characters(monkeypatch, program):
-    printed = io.BytesIO()
-
-    def say(*arguments: object) -> None:
-        print("\u2713 caf\u00e9", flush=True)
-        raise SystemExit(5)
-
-    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", say)
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
-    with pytest.raises(SystemExit, match="5"):
-        importlib.import_module(program).main([])
-    assert printed.getvalue() == b"\\u2713 caf\\xe9\n"
 
 
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):

@@ -1,5 +1,9 @@
 """Submissions of all kinds, from their folders to their points."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from autograder.catalogue import apply, faults_of
@@ -146,3 +150,18 @@ def test_results_have_gradescopes_shape_and_the_table_every_task(graded):
         assert test["tags"] == (list(task.components) or ["BLEU"])
         assert test["output"].startswith(f"**{test['extra_data']['state']}**")
         assert task.title in as_table(record)
+
+
+LAYOUT = Path(__file__).parent / "adapters" / "single_file"
+"""Another course's model, with names and files of its own."""
+
+
+@pytest.mark.slow
+def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(grade_folder):
+    record = grade_folder(LAYOUT)
+    passed = {number for number, part in parts(record).items() if part.state == "passed"}
+    assert passed == {"1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2"}
+    assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
+    command = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(LAYOUT)]
+    ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_1_3"], cwd=ROOT, check=False)
+    assert ran.returncode == 0

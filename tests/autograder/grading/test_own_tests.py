@@ -19,12 +19,89 @@ from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, ROOT
 
-from .suites import ATTENTION, NORM, PRELUDE
-
 ASSIGNMENT = read_assignment()
 [TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
 KNOWN = implementations_of(TASK, ASSIGNMENT)
 CLASSES = {"attention": ("TestAttention", TASK.tests_of[0]), "LayerNorm": ("TestLayerNorm", TASK.tests_of[1])}
+
+PRELUDE = """
+import pytest
+import random
+import torch
+from torch.autograd import gradcheck
+from torch.nn.functional import layer_norm, scaled_dot_product_attention as ours
+from torch.testing import assert_close
+
+def draw(b=2, h=3, q=5, k=4, d=7, dtype=torch.float64):
+    return tuple(torch.randn(b, h, n, d, dtype=dtype) for n in (q, k, k))
+
+def near(found, expected, tolerance=1e-6):
+    assert_close(found, expected, atol=tolerance, rtol=0)
+
+def moved(norm):
+    for parameter in norm.parameters():
+        parameter.data.add_(0.5)
+    return norm
+
+def normed(x, epsilon=1e-6):
+    return layer_norm(x, x.shape[-1:], eps=epsilon)
+
+NONE = torch.zeros(5, 4, dtype=torch.bool)
+PADDING = torch.tensor([[[[True, True, False, False]]], [[[True, True, True, True]]]])
+CAUSAL = torch.ones(5, 4, dtype=torch.bool).tril()
+"""
+
+FORMULA = {"scale", "softmax", "which tensor where", "precision"}
+VALUES = {"axes", "mean and variance", "first values"}
+RIGHT = "it rejects correct code"
+ROWS = "a query that may attend to nothing may get any finite numbers"
+ROUNDING = "results may be rounded differently"
+
+ATTENTION: dict[str, tuple[str, set[str], str]] = {
+    "accepts everything": ("pass", set(), ""),
+    "a random verdict": ("assert random.random() < 0.5", set(), "counts for nothing"),
+    "sums of rows": (
+        "near(attention(*draw())[1].sum(-1), torch.ones(2, 3, 5).double())",
+        {"precision", "softmax", "what is returned"},
+        "",
+    ),
+    "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
+    "torch.equal": ("x = draw(); assert torch.equal(attention(*x)[0], ours(*x))", set(), RIGHT),
+    "too tight": ("x = draw(); near(attention(*x)[0], ours(*x), 1e-12)", set(), ROUNDING),
+    "padding": (
+        "x = draw(); near(attention(*x, PADDING)[0], ours(*x, PADDING))",
+        FORMULA | {"what a mask means"},
+        "",
+    ),
+    "demands zeros": ("assert not attention(*draw(), NONE)[1].any()", set(), ROWS),
+    "demands a plain tuple": ("assert type(attention(*draw())) is tuple", set(), "a named tuple is a tuple, too"),
+    "gradients": (
+        "assert gradcheck(attention, [t.requires_grad_() for t in draw(1, 1, 2, 2, 2)], fast_mode=True)",
+        {"gradients", "precision"},
+        "",
+    ),
+}
+
+NORM: dict[str, tuple[str, set[str], str]] = {
+    "one comparison": ("x = torch.randn(2, 3, 5); near(LayerNorm(5)(x), normed(x), 1e-5)", VALUES, ""),
+    "gain by name": ("n = LayerNorm(5); n.gamma.data.fill_(2.0)", set(), "shapes of the parameters are free"),
+    "a small epsilon": (
+        "x = torch.randn(2, 5).double() / 1e3; near(LayerNorm(5).double()(x), normed(x), 1e-4)",
+        VALUES | {"epsilon", "precision"},
+        "",
+    ),
+    "counts what is learned": (
+        "assert sum(p.numel() for p in LayerNorm(5).parameters() if p.requires_grad) == 10",
+        {"what is learned"},
+        "",
+    ),
+    "evaluation": (
+        "n = LayerNorm(5).eval(); x = torch.randn(2, 5); near(n(x), normed(x), 1e-4)",
+        VALUES | {"side effects"},
+        "",
+    ),
+}
+"""Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -79,18 +156,12 @@ REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("argument", CLASSES)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_reference_finds_every_group_with_any_seed(argument, seed):
     found = tried(argument, REFERENCE_SUITE, seed)
     assert list(found.tests) == found.counting
     assert [one.item for one in found.outcomes if one.state is not State.PASSED] == []
     assert len({one.item for one in found.outcomes}) >= 8 and len(found.right) >= 12
-
-
-def test_each_law_is_told_to_somebody():
-    told = [one[2] for one in (*ATTENTION.values(), *NORM.values()) if one[2]]
-    laws = {one.law for known in KNOWN.values() for one in known if one.law}
-    assert [law for law in laws if not any(part in law for part in told)] == []
 
 
 LOOKS = {  # a line, and what is refused in it
@@ -140,13 +211,6 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
     result = judged(zygote, REFERENCE_SUITE)
     assert (result.state, result.message) == (State.PASSED, "")
     assert [mark.n_missed for mark in result.items] == [0] * len(TASK.items)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("waited, state", [(2.0, State.FAILED), (4.0, State.TIMEOUT)])
-def test_a_busy_machine_gets_some_patience(zygote, monkeypatch, waited, state):
-    monkeypatch.setattr("autograder.sandbox.submission.Sandbox.seconds", waited)
-    assert judged(zygote, suite("attention", "x = draw(); near(attention(*x)[0], ours(*x))")).state is state
 
 
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
@@ -237,12 +301,6 @@ class TestLayerNorm:
     def test_gain(self, LayerNorm):
         assert LayerNorm(5).gamma.shape == (5,)
 """
-
-
-def test_at_home_a_syntax_error_is_named():
-    sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", "class TestAttention(:\n")}
-    _, said, _ = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
-    assert "line 1 of own_tests.py: invalid syntax" in said and "has no tests" not in said
 
 
 def test_at_home_they_are_tried_on_what_students_have():

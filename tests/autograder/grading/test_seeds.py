@@ -1,20 +1,23 @@
-"""One policy for seeds: every mark can be replayed, and no seed foretold or guessed from its id."""
+"""Every mark can be replayed, and no seed foretold; what decides marks, and only that, changes the grader's version."""
 
 import json
 import shutil
 import stat
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
 from autograder.commands import grade
+from autograder.grading import grader_version as module
+from autograder.grading.grader_version import ROOMS, grader_version, weighting_of
 from autograder.grading.record import read_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
+from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.places import REFERENCES
+from foundation.places import ASSIGNMENT_FILE, ROOT
 from foundation.term_secret import SECRET, term_secret
 
 from .conftest import SEEDS
@@ -34,22 +37,6 @@ def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):
     assert secret == term_secret(tmp_path) and len(secret) == 65
     assert capsys.readouterr().err == ""
     assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
-    assert [path.name for path in (tmp_path / SECRET).parent.iterdir()] == [SECRET.name]
-
-
-def test_the_references_do_not_give_the_secret_away(tmp_path):
-    """They can be drawn again by whoever knows, or tries, the number of the test set."""
-    secrets = set()
-    for folder in (tmp_path / "one", tmp_path / "two"):
-        (folder / REFERENCES).parent.mkdir(parents=True)
-        (folder / REFERENCES).write_text("a|||b\n")
-        secrets.add(term_secret(folder))
-    assert len(secrets) == 2
-
-
-def test_processes_that_draw_at_once_get_one_secret(tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        assert len(set(pool.map(term_secret, [tmp_path] * 64))) == 1
 
 
 def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
@@ -110,3 +97,66 @@ def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, cap
     (folder / "train.py").write_text("# changed\n")
     assert "not the files that" in refused(str(path), str(folder))
     assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch) -> Path:
+    """A copy of the project that the version is taken of."""
+    for room in (*ROOMS, "reference", "student"):
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(module, "REFERENCE", tmp_path / "reference")
+    return tmp_path
+
+
+def version(root: Path) -> str:
+    return grader_version(read_assignment(), root / "student", root / "references.bpe")
+
+
+DECIDING = (
+    "autograder/sources.py",
+    "autograder/assignment/tests/test_given.py",
+    "autograder/grading/explaining.py",
+    "autograder/assignment/misconceptions/attention.toml",
+    "autograder/sandbox/worker/service.py",
+    "reference/layers.py",
+    "student/layers.py",
+)
+FREE = ("autograder/reports/class_summary.py", "autograder/classroom/grading.py", "autograder/commands/grade.py")
+
+
+def test_files_that_decide_marks_change_it_and_no_others(copy):
+    before = version(copy)
+    for path in (*DECIDING, *FREE):
+        text = (copy / path).read_text()
+        (copy / path).write_text(text + "\n")
+        assert (version(copy) != before) == (path in DECIDING), path
+        (copy / path).write_text(text)
+    assert version(copy) == before
+    (copy / "references.bpe").write_text("a|||b\n")
+    assert version(copy) != before
+
+
+@pytest.mark.parametrize(
+    "old, new, needs",
+    [
+        ("points = 14", "points = 15", "weighing"),
+        ("beginner = 0.30", "beginner = 0.31", "weighing"),
+        ('{ name = "masks", weight = 4', '{ name = "masks", weight = 5', "weighing"),
+        ('credit = "items"', 'credit = "all"', "weighing"),
+        ('due = ""', 'due = "on Monday"', "nothing"),
+        ("call_seconds = 5", "call_seconds = 4", "a run"),
+        ('"model.Encoder", "model.Decoder"]', '"model.Decoder"]', "a run"),
+        ("classes = [", "classes = ['Bilinear',", "a run"),
+    ],
+)
+def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
+    text = ASSIGNMENT_FILE.read_text()
+    assert old in text
+    path = tmp_path / "assignment.toml"
+    path.write_text(text.replace(old, new, 1))
+    both = read_assignment(), read_assignment(path)
+    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in both}
+    assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
+    if needs != "a run":
+        assert len({weighting_of(one) for one in both}) == (2 if needs == "weighing" else 1)

@@ -1,1 +1,0 @@
-"""A pre-norm Transformer as a package."""
