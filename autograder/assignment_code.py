@@ -19,13 +19,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from foundation.assignment_file import Assignment, AssignmentError
 from foundation.places import COMPONENT_TESTS, ROOT
 
 if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
-    from torch import Tensor
+    from .testing.own_questions import Scene
+
+Look = Callable[[Any, Any], Mapping[str, Callable[[], Any]]]
+"""From a submission and a `Case` to calls, by name."""
 
 NO_STAND_INS = ModuleType("stand_ins")
 
@@ -93,66 +96,31 @@ def claim_package(folder: Path) -> str:
     return name
 
 
-class Scene(Protocol):
-    """A call of a component with small arguments, all of whose axes differ in length.
-
-    It is told in words, with code between backquotes; `axes` says what an axis of a length is, 4: "heads".
-    """
-
-    told: str
-    axes: Mapping[int, str]
-    inputs: Sequence[Any]
-
-    def subject(self, submission: Any, /) -> Any:
-        """What is called: a function, or a module."""
-        ...
-
-    def watch(self, submission: Any, subject: Any, places: Any, /) -> Any:
-        """Makes the call, and returns what each place holds and how often it is run: see `testing/own_questions`."""
-        ...
-
-
-class Choice(Protocol):
-    """A question of the assignment's own, in paragraphs, with options of which one is what the code did, and why."""
+class Choice(NamedTuple):
+    """A question of the assignment's own, in paragraphs; its options, first what the code did; why that is right."""
 
     text: Sequence[str]
     options: Sequence[str]
-    right: int
     why: str
-
-
-class Symptom(Protocol):
-    """Something that can be seen of faulty code from outside, and the sentence that says so."""
-
-    text: str
-
-    def shows(self, before: Mapping[str, Any], after: Mapping[str, Any], /) -> bool:
-        """Whether it is seen after a change: compares what was observed before and after."""
-        ...
 
 
 class Understanding:
     """What `understanding/` offers; without it, students are only asked which change of their code breaks a test.
 
-    By component: functions that make a scene from a `Case`, functions of a submission and a `Case` that make a question
-    or None, and symptoms. CALLS has the components that `results` calls, BY_HAND scenes that one can compute. TESTS has
-    what a test checks, so that "the test fails that checks …" is a sentence; only these are asked about.
+    By component: functions of a `Case` that make a scene, in BY_HAND one that can be computed; functions of a
+    submission and a `Case` that make choices, or calls told in a few words. SYMPTOMS has calls for looking at the code,
+    sentences about what is seen, and sentences about what is seen compared with before. TESTS has what a test checks,
+    so that "the test fails that checks …" is a sentence; only these are asked about.
     """
 
     SCENES: Mapping[str, Callable[[Any], Scene]] = {}
     BY_HAND: Mapping[str, Callable[[Any], Scene]] = {}
-    CALLS: Mapping[str, object] = {}
-    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice | None]]] = {}
-    SYMPTOMS: Mapping[str, Sequence[Symptom]] = {}
+    CALLS: Mapping[str, Look] = {}
+    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice]]] = {}
+    SYMPTOMS: Mapping[
+        str, tuple[Look, Mapping[str, Callable[[Any], bool]], Mapping[str, Callable[[Any, Any], bool]]]
+    ] = {}
     TESTS: Mapping[str, str] = {}
-
-    def observe(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Any]:
-        """What symptoms of a component are told by: some results, and "raised" for an exception."""
-        return {}
-
-    def results(self, component: str, submission: Any, case: Any, /) -> Mapping[str, Sequence[Tensor] | None]:
-        """What some calls of a component return, each told in a few words; None for an exception."""
-        return {}
 
 
 def understanding_of(assignment: Assignment) -> Understanding:

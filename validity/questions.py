@@ -1,35 +1,41 @@
 """Draws questions about correct variants and submissions with a known fault, as for a sitting, and judges them.
 
-Each option is run again, and answers are chosen without reading code, by the texts of the options.
+Each option is run again, with other inputs, as the question says in words; and answers are chosen without reading code,
+by the texts of the options.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
+from autograder.assignment_code import understanding_of
 from autograder.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
 from autograder.sources import Sources, read_sources
-from autograder.understanding.choosing import FEATURES, NUMBER, WORDS, features
+from autograder.understanding.bench import Bench, Component, function_of
 from autograder.understanding.examiner import Examiner
-from autograder.understanding.question import LETTERS, N_OPTIONS, Question
+from autograder.understanding.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
+from autograder.understanding.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
-from .question_runs import Reader
 from .report import table
 from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
 NAMES = (*FEATURES, "words of the question", "first number")
 SECRET, SITTING = b"questions are proven", "a proof"
+SEED = 77
+"""Of the inputs with which options are run again."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,60 @@ def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
             for module in modules:
                 (place / f"{module}.py").write_text(sources[module][1], encoding="utf-8")
             intake = take_in(place, SKELETON, assignment)
-            reader = Reader(intake, grader, assignment)
+            bench = Bench(intake, grader, SEED, understanding_of(assignment))
             for question in examiner.sheet(name, name, intake).questions:
-                right = reader.right(question, examiner.seed_of(name, intake))
-                found.append(Asked(name, question, right))
+                one = Component(bench, question.component, Random(SEED))  # noqa: S311  draws nothing here
+                found.append(Asked(name, question, right_options(question, one)))
     return found
+
+
+def right_options(question: Question, one: Component) -> tuple[bool, ...] | None:
+    """Which options are right when they are run; None where they are values, of which the code had one."""
+    asked, options = question.text[0], question.options
+    match question.kind:
+        case "equal":
+            found = [not one.differing(with_line(one, option)) for option in options]
+        case "order":
+            found = [bool(one.differing(swapped(one, option))) == ("changes a result" in asked) for option in options]
+        case "input":
+            differing = one.differing(with_line(one, question.change)) or set()
+            found = [(option.text in differing) == ("something else" in asked) for option in options]
+        case "branch":
+            [meant] = [own for own in one.own if asked.endswith(f" line {own.node.lineno}?")]
+            differing = one.differing(with_code(one.text, meant.node, "raise RuntimeError") or "") or set()
+            found = [(option.text in differing) != ("does not run" in asked) for option in options]
+        case "breaking":
+            named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)(?:, in its case `(.+)`)?\. Which", asked)
+            told, name, row = named.groups() if named else ("", "", "")
+            tests = {test for test, words in one.bench.understanding.TESTS.items() if words == told} | {name}
+            rows = [one.judge(with_line(one, option)).rows for option in options]
+            found = [any(function_of(test) in tests and (row or "") in test for test in failed) for failed in rows]
+        case "symptom" | "purpose":
+            symptoms = one.symptoms(with_line(one, question.change))
+            found = [symptoms.get(option.text) == {True} for option in options]
+        case _:
+            return None
+    return tuple(found)
+
+
+def with_line(one: Component, option: Option | None) -> str:
+    """The module with the line of an option. Raises: ValueError where the line is not what the option says."""
+    if option is None:
+        raise ValueError("no line is changed")
+    lines, number = one.text.split("\n"), int(option.place.rpartition(" ")[2])
+    whole = lines[number - 1]
+    if whole.strip() != option.before:
+        raise ValueError(f"{option} is not line {number}: {whole}")
+    lines[number - 1] = whole[: len(whole) - len(whole.lstrip())] + option.after
+    return "\n".join(lines)
+
+
+def swapped(one: Component, option: Option) -> str:
+    """The module with two lines in each other's place."""
+    lines = one.text.split("\n")
+    a, b = (int(number) - 1 for number in re.findall(r"\d+", option.text))
+    lines[a], lines[b] = lines[b], lines[a]
+    return "\n".join(lines)
 
 
 def features_of(question: Question) -> list[tuple[float, ...]]:

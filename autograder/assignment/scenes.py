@@ -1,4 +1,4 @@
-"""Calls of some components that students are asked about: small ones, and such as one can compute by hand.
+"""Calls of components that students are asked about: small ones, and such as one can compute by hand.
 
 All axes of a small call differ in length, so that a shape tells which axis is which.
 """
@@ -6,43 +6,12 @@ All axes of a small call differ in length, so that a shape tells which axis is w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.testing.case import Case
-from autograder.testing.under_test import SubmissionUnderTest
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A call of a component.
-
-    Attributes:
-        component: "layers.LayerNorm".
-        told: the call in words.
-        axes: length -> what an axis of that length is.
-        made_with: arguments of the constructor; None for a function.
-        inputs: of the call.
-    """
-
-    component: str
-    told: str
-    axes: Mapping[int, str]
-    made_with: Mapping[str, Any] | None
-    inputs: tuple[Tensor | None, ...]
-
-    def subject(self, submission: SubmissionUnderTest) -> Any:
-        """What is called: the function, or a module, which has random parameters."""
-        if self.made_with is None:
-            return self.component
-        return submission.build(self.component, **self.made_with).eval()
-
-    def watch(self, submission: SubmissionUnderTest, subject: Any, *arguments: Any) -> Any:
-        """Makes the call of a function or of a `forward`, and looks on: see `stand_ins/watching.py`."""
-        return submission.apply("watch", subject, list(self.inputs), *arguments)
+from autograder.testing.own_questions import Scene
 
 
 def normal(case: Case, *shape: int) -> Tensor:
@@ -89,6 +58,48 @@ def layer_norm(case: Case) -> Scene:
     return Scene("layers.LayerNorm", told, axes, {"d_model": d}, (normal(case, b, s, d),))
 
 
+def embedding(case: Case) -> Scene:
+    """Tokens to vectors."""
+    b, s, d = case.choose([(2, 3, 8), (3, 5, 6), (2, 7, 4)])
+    told = f"`InputEmbedding(vocab_size=20, d_model={d})` on tokens of shape ({b}, {s})."
+    axes = {b: "sentences", s: "positions", d: "features"}
+    return Scene("embedding.InputEmbedding", told, axes, {"vocab_size": 20, "d_model": d}, (case.tokens(20, b, s),))
+
+
+def feed_forward(case: Case) -> Scene:
+    """An inner size of its own."""
+    b, s, d, inner = case.choose([(2, 5, 8, 20), (3, 4, 6, 10), (2, 3, 12, 16)])
+    axes = {b: "sentences", s: "positions", d: "features", inner: "inner features"}
+    told = f"`FeedForward(d_model={d}, d_ff={inner})` on x of shape ({b}, {s}, {d})."
+    return Scene("layers.FeedForward", told, axes, {"d_model": d, "d_ff": inner}, (normal(case, b, s, d),))
+
+
+def encoder_layer(case: Case) -> Scene:
+    """Self-attention with padding."""
+    b, h, s, d, inner = case.choose([(2, 3, 5, 12, 20), (3, 2, 4, 10, 16)])
+    axes = {b: "sentences", h: "heads", s: "positions", d: "features", inner: "inner features"}
+    told = (
+        f"`EncoderLayer(d_model={d}, n_heads={h}, d_ff={inner})` on x of shape ({b}, {s}, {d}) with a mask "
+        f"({b}, 1, 1, {s})."
+    )
+    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
+    return Scene("layers.EncoderLayer", told, axes, made_with, (normal(case, b, s, d), padding(b, s)))
+
+
+def decoder_layer(case: Case) -> Scene:
+    """A target and a source of different length."""
+    b, h, t, s, d, inner = case.choose([(2, 3, 4, 5, 12, 20), (3, 2, 5, 4, 10, 16)])
+    axes = {b: "sentences", h: "heads", t: "target positions", s: "source positions", d: "features"}
+    told = (
+        f"`DecoderLayer(d_model={d}, n_heads={h}, d_ff={inner})` on x ({b}, {t}, {d}) with memory ({b}, {s}, {d}), "
+        f"src_mask ({b}, 1, 1, {s}) and a causal tgt_mask ({t}, {t})."
+    )
+    causal = torch.ones(t, t, dtype=torch.bool).tril()
+    inputs = (normal(case, b, t, d), normal(case, b, s, d), padding(b, s), causal)
+    made_with = {"d_model": d, "n_heads": h, "d_ff": inner}
+    return Scene("layers.DecoderLayer", told, axes | {inner: "inner features"}, made_with, inputs)
+
+
 def attention_by_hand(case: Case) -> Scene:
     """One query, two keys, and a d_k whose root is 2."""
     first, second = case.choose([(6, 2), (4, 8), (2, 10), (8, 4)])
@@ -113,9 +124,13 @@ def norm_by_hand(case: Case) -> Scene:
 
 
 SCENES: Mapping[str, Callable[[Case], Scene]] = {
+    "embedding.InputEmbedding": embedding,
     "attention.scaled_dot_product_attention": attention,
     "attention.MultiHeadedAttention": multi_head,
     "layers.LayerNorm": layer_norm,
+    "layers.FeedForward": feed_forward,
+    "layers.EncoderLayer": encoder_layer,
+    "layers.DecoderLayer": decoder_layer,
 }
 BY_HAND: Mapping[str, Callable[[Case], Scene]] = {
     "attention.scaled_dot_product_attention": attention_by_hand,

@@ -23,8 +23,19 @@ from ..classroom.records import decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, take_in
-from ..understanding.question import Sheet
-from ..understanding.sitting import NAME, Seat, analyse, n_right, read_answers, read_key, seat, write_key, write_results
+from ..understanding.sheets import (
+    NAME,
+    Seat,
+    Sheet,
+    analyse,
+    n_right,
+    read_answers,
+    read_key,
+    seat,
+    write_key,
+    write_results,
+    write_sheets,
+)
 from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser
 from .marks import THEN, task_of, who_decides
 
@@ -42,7 +53,7 @@ def add_commands(commands: Commands) -> None:
         "Draw five questions for a student about the student's own code, for a conversation: the shape of a "
         "value at a line, the attention weights under another mask, which changed line breaks which test, what a user "
         "would see of a slip. Every answer is computed by running the code in the sandbox. Writes "
-        "questions.html and answers.html, to be printed, and one of each per student. The same "
+        "questions.html and answers.html, to be printed, with a sheet for each student. The same "
         "student gets the same questions all term. With --sitting each student gets six other "
         "questions, for a sitting in class; --scan then turns the answers into marks. The exit "
         "status is 1 if the sandbox failed for some student.",
@@ -79,16 +90,13 @@ def run(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)
     sheets, failed = sheets_of_class(options, assignment, seeds)
-    from ..understanding.question import remove_pages, write_sheets
-
-    remove_pages(failed, options.output)
     asked = sheets
     if options.sitting is not None:
         seats = seat(sheets)
         write_key([one for one, _ in seats], options.output)
         asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
-    pages = write_sheets(asked, assignment.title, options.output, is_class=options.sitting is None)
+    pages = write_sheets(asked, assignment.title, options.output)
     print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
     for line in failed.values():
         print(f"autograder: {line}", file=sys.stderr)

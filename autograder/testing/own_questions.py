@@ -3,7 +3,7 @@
 The code is run in small calls and watched, as by a debugger. What is asked, and what is right, follows from the text of
 the component alone: whoever has the same code gets the same questions, at home and where it is graded.
 
-    asked = ask(submission, "layers.LayerNorm", make_scene, make_scene_by_hand)
+    asked = find("layers.LayerNorm", submission, assignment)
     asked.tag             tells one version of the component from another
     asked.listing         its lines with the numbers by which questions name them
 """
@@ -38,7 +38,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 COMMENT = re.compile(r"\s*(#.*)?\r?")
 BLOCKS = (ast.If, ast.For, ast.While)
 NOT_ONCE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp, ast.Lambda)
-MakeScene = Callable[[Case], Any]
+MakeScene = Callable[[Case], "Scene"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,38 @@ class OwnQuestions:
 
 
 @dataclass(frozen=True)
+class Scene:
+    """A call of a component.
+
+    Attributes:
+        component: "layers.LayerNorm".
+        told: the call in words.
+        axes: length -> what an axis of that length is.
+        made_with: arguments of the constructor; None for a function.
+        inputs: of the call.
+    """
+
+    component: str
+    told: str
+    axes: Mapping[int, str]
+    made_with: Mapping[str, Any] | None
+    inputs: tuple[Any, ...]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """The inputs but None."""
+        return [one for one in self.inputs if isinstance(one, Tensor)]
+
+    def ask(self, asked: str, *right: float) -> OwnQuestion:
+        """A question about the call, with the numbers of the right answer."""
+        return OwnQuestion(f"The call is {self.told}\n   {asked}", right)
+
+    def subject(self, submission: SubmissionUnderTest) -> Any:
+        """What is called: the function, or a module, which has random parameters."""
+        return self.component if self.made_with is None else submission.build(self.component, **self.made_with).eval()
+
+
+@dataclass(frozen=True)
 class Place:
     """An expression that is looked at: after a statement that sets it, or before the one that it is a part of.
 
@@ -79,17 +111,25 @@ class Place:
     is_in_block: bool
 
 
-def ask(
-    submission: SubmissionUnderTest, component: str, make: MakeScene, by_hand: MakeScene | None = None
-) -> OwnQuestions:
-    """Draws the questions about a component, which has to run.
+@dataclass(frozen=True)
+class Sight:
+    """What a place holds in a call for the first time, if that is a tensor, and how often its statement is run."""
 
-    Args:
-        submission: whose component it is.
-        component: a function, or a class with a `forward`.
-        make: a small call, all of whose axes differ in length.
-        by_hand: a call whose intermediate values are easily computed.
-    """
+    place: Place
+    value: Tensor | None
+    times: int
+
+    @property
+    def first_time(self) -> str:
+        """What a question adds where the statement is run more than once."""
+        return " for the first time" * (self.times > 1)
+
+
+def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
+    """Draws the questions about a component, a function or a class with a `forward`, which has to run."""
+    scenes = part_of(assignment, "scenes")
+    make: MakeScene = scenes.SCENES[component]  # type: ignore[union-attr]  # whoever asks at home has scenes
+    by_hand: MakeScene | None = scenes.BY_HAND.get(component)  # type: ignore[union-attr]
     lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
     numbers = {line: number for number, line in enumerate(lines, start=1)}
@@ -97,15 +137,15 @@ def ask(
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
     scene = make(Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
-    facts, times = watch(submission, scene, subject, places)
+    sights = watch(submission, scene, subject, places)
     by_numbers = _asked_for_numbers(submission, by_hand and by_hand(Case(0, tag)), places, numbers, draw)
     kinds = [
         next(by_numbers, None),
-        _asked_for_change(submission, scene, subject, places, numbers, facts),
-        _asked_for_runs(scene, places, numbers, times, draw),
+        _asked_for_change(submission, scene, subject, sights, numbers),
+        _asked_for_runs(scene, sights, numbers, draw),
     ]
     kinds = draw.sample(kinds, len(kinds))
-    shapes = _asked_for_shapes(scene, places, numbers, facts, times, draw)
+    shapes = _asked_for_shapes(scene, sights, numbers, draw)
     more = [one for one in [next(shapes, None), *kinds] if one is not None]
     questions = [*more, *by_numbers, *shapes][:N_QUESTIONS]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
@@ -166,14 +206,12 @@ def places_in(lines: Mapping[int, str]) -> list[Place]:
     return places[:MOST_PLACES]
 
 
-def watch(
-    submission: SubmissionUnderTest, scene: Any, subject: Any, places: Sequence[Place]
-) -> tuple[list[Tensor | None], list[int]]:
-    """What the places hold in a call, and how often their statements are run."""
+def watch(submission: SubmissionUnderTest, scene: Scene, subject: Any, places: Sequence[Place]) -> list[Sight]:
+    """Makes a scene's call of its subject, and looks on: see `stand_ins/watching.py` of the assignment."""
     wanted = [[one.first, one.last, one.code, one.is_after] for one in places]
-    facts, times = scene.watch(submission, subject, wanted)
-    kept = [one if isinstance(one, Tensor) else None for one in facts]
-    return (kept + [None] * len(places))[: len(places)], [int(one) for one in times][: len(places)]
+    values, times = submission.apply("watch", subject, list(scene.inputs), wanted)
+    kept = (one if isinstance(one, Tensor) else None for one in values)
+    return [Sight(place, value, int(n)) for place, value, n in zip(places, kept, times, strict=True)]
 
 
 def where(place: Place, number: object) -> str:
@@ -182,30 +220,24 @@ def where(place: Place, number: object) -> str:
 
 
 def _asked_for_shapes(
-    scene: Any,
-    places: Sequence[Place],
-    numbers: Mapping[int, int],
-    facts: Sequence[Tensor | None],
-    times: Sequence[int],
-    draw: random.Random,
+    scene: Scene, sights: Sequence[Sight], numbers: Mapping[int, int], draw: random.Random
 ) -> Iterator[OwnQuestion]:
     """Shapes of several axes, each once; those that are handed over already come last."""
-    given = {tuple(one.shape) for one in scene.inputs if isinstance(one, Tensor)}
-    pairs = [(place, tuple(fact.shape)) for place, fact in zip(places, facts, strict=True) if fact is not None]
+    given = {tuple(one.shape) for one in scene.tensors}
+    pairs = [(sight, tuple(sight.value.shape)) for sight in sights if sight.value is not None]
     pairs = draw.sample(pairs, len(pairs))
     pairs.sort(key=lambda pair: (pair[1] in given, -len(pair[1])))
     seen: set[tuple[int, ...]] = set()
-    for place, shape in pairs:
+    for sight, shape in pairs:
         if shape and shape not in seen:
             seen.add(shape)
-            first = " for the first time" * (times[places.index(place)] > 1)
-            asked = f"What is the shape of {where(place, numbers[place.first])}{first}?"
-            yield OwnQuestion(f"The call is {scene.told}\n   {asked}", shape)
+            place = where(sight.place, numbers[sight.place.first])
+            yield scene.ask(f"What is the shape of {place}{sight.first_time}?", *shape)
 
 
 def _asked_for_numbers(
     submission: SubmissionUnderTest,
-    scene: Any,
+    scene: Scene | None,
     places: Sequence[Place],
     numbers: Mapping[int, int],
     draw: random.Random,
@@ -213,59 +245,56 @@ def _asked_for_numbers(
     """A few numbers of a call by hand, each once, which are not all the same as its inputs'."""
     if not scene:
         return
-    facts, _ = watch(submission, scene, scene.subject(submission), places)
-    given = [one.flatten().tolist() for one in scene.inputs if isinstance(one, Tensor)]
+    sights = watch(submission, scene, scene.subject(submission), places)
+    given = [one.flatten().tolist() for one in scene.tensors]
     fitting: dict[tuple[float, ...], Place] = {}
-    for place, fact in draw.sample(pairs := list(zip(places, facts, strict=True)), len(pairs)):
-        held = tuple(fact.double().flatten().tolist()) if fact is not None and fact.dtype is not torch.bool else ()
+    for sight in draw.sample(sights, len(sights)):
+        value = sight.value
+        held = tuple(value.double().flatten().tolist()) if value is not None and value.dtype is not torch.bool else ()
         if 0 < len(held) <= MOST_NUMBERS and all(abs(one) < 1e4 for one in held) and [*held] not in given:
-            fitting.setdefault(tuple(round(one, 4) for one in held), place)
+            fitting.setdefault(tuple(round(one, 4) for one in held), sight.place)
     for held, place in fitting.items():
         asked = f"Which numbers are in {where(place, numbers[place.first])}? Two decimals are enough."
-        yield OwnQuestion(f"The call is {scene.told}\n   {asked}", held)
+        yield scene.ask(asked, *held)
 
 
 def _asked_for_change(
-    submission: SubmissionUnderTest,
-    scene: Any,
-    subject: Any,
-    places: Sequence[Place],
-    numbers: Mapping[int, int],
-    facts: Sequence[Tensor | None],
+    submission: SubmissionUnderTest, scene: Scene, subject: Any, sights: Sequence[Sight], numbers: Mapping[int, int]
 ) -> OwnQuestion | None:
     """Which line is the first to compute something else where the mask forbids one key more."""
-    masks = [i for i, one in enumerate(scene.inputs) if isinstance(one, Tensor) and one.dtype is torch.bool]
-    if not masks:
+    inputs = [*scene.inputs]
+    place = next((i for i, one in enumerate(inputs) if isinstance(one, Tensor) and one.dtype is torch.bool), None)
+    if place is None:
         return None
-    mask = scene.inputs[masks[0]].clone()
+    mask: Tensor = inputs[place].clone()
+    inputs[place] = mask
     cell = (-1,) + (0,) * (mask.ndim - 1)
     mask[cell] = ~mask[cell]
-    inputs = [*scene.inputs]
-    inputs[masks[0]] = mask
-    others, _ = watch(submission, replace(scene, inputs=tuple(inputs)), subject, places)
+    others = watch(submission, replace(scene, inputs=tuple(inputs)), subject, [one.place for one in sights])
     changed = [
-        numbers[place.first]
-        for place, one, other in zip(places, facts, others, strict=True)
-        if one is not None and other is not None and one.shape == other.shape and not torch.equal(one, other)
+        numbers[one.place.first]
+        for one, other in zip(sights, others, strict=True)
+        if one.value is not None
+        and other.value is not None
+        and one.value.shape == other.value.shape
+        and not torch.equal(one.value, other.value)
     ]
-    if not changed or min(changed) == min(numbers[place.first] for place in places):
+    if not changed or min(changed) == min(numbers[one.place.first] for one in sights):
         return None
     where = ", ".join(map(str, (mask.shape[0] - 1, *cell[1:])))
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
-    text = f"The call is {scene.told}\n   Now mask[{where}] turns from True to False. {asked}"
-    return OwnQuestion(text, (float(min(changed)),))
+    return scene.ask(f"Now mask[{where}] turns from True to False. {asked}", min(changed))
 
 
 def _asked_for_runs(
-    scene: Any, places: Sequence[Place], numbers: Mapping[int, int], times: Sequence[int], draw: random.Random
+    scene: Scene, sights: Sequence[Sight], numbers: Mapping[int, int], draw: random.Random
 ) -> OwnQuestion | None:
     """How often a line in a branch or a loop is run."""
-    inner = sorted({(place.first, n) for place, n in zip(places, times, strict=True) if place.is_in_block or n > 1})
+    inner = sorted({(one.place.first, one.times) for one in sights if one.place.is_in_block or one.times > 1})
     if not inner:
         return None
     line, n = draw.choice(inner)
-    asked = f"How often is line {numbers[line]} run? 0 = never."
-    return OwnQuestion(f"The call is {scene.told}\n   {asked}", (float(n),))
+    return scene.ask(f"How often is line {numbers[line]} run? 0 = never.", n)
 
 
 def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
@@ -293,14 +322,6 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
         got = "something that has to be run" if said is NotImplemented else type(said).__name__
         fail("your answers", f"`return {{…}}` in `{name}`: a dictionary of texts that you have typed", got)
     return said
-
-
-def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
-    """The questions about a component of the assignment."""
-    scenes = part_of(assignment, "scenes")
-    made: Mapping[str, MakeScene] = getattr(scenes, "SCENES", {})
-    by_hand: Mapping[str, MakeScene] = getattr(scenes, "BY_HAND", {})
-    return ask(submission, component, made[component], by_hand.get(component))
 
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> tuple[str, bool]:

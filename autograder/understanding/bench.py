@@ -6,27 +6,35 @@ the answer is one.
 
 from __future__ import annotations
 
+import ast
 import random
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+from torch import Tensor
 
 from autograder.sources import Sources
+from foundation.texts import printable
 from foundation.watchdog import CPU, time_limit
 
+from ..assignment_code import Look, Understanding
 from ..intake import Intake
+from ..reports.html import CodeLine, Excerpt, code_line
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.submission import Sandbox
+from ..testing.case import Case
 from ..testing.results import Outcome, State
-from .question import Option, changed_line
-from .student_lines import Change, changes_of, own_statements
+from .question import Option, Split
+from .student_lines import Change, Statement, changes_of, mixed, own_statements
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader
 
-Seen = TypeVar("Seen")
+Result = TypeVar("Result")
 
 MOST_TRIED = 8
 """Changes of a component."""
@@ -35,6 +43,12 @@ CHANGED_CPU_SECONDS = 4
 LOOKING_SECONDS = 5.0
 """CPU time of this process for one look at a version."""
 BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED, State.NEEDS_READER)
+EQUAL, CLEARLY = 1e-9, 1e-3
+"""Differences, relative to 1 + the size of a result: below the first nobody sees one, above the second everybody."""
+AROUND = 12
+"""Lines that are shown before and after the one that is asked about."""
+
+Results = Mapping[str, Sequence[Tensor] | None]
 
 
 @dataclass(frozen=True)
@@ -75,26 +89,14 @@ class Bench:
     Attributes:
         intake: the submission.
         seed: of all random inputs.
-        tried: changes of components with what tests say, by component; see `try_changes`.
-        works: whether a component, as handed in, passes all tests of its task, as far as that was asked.
-        cpu: CPU seconds of the workers so far.
+        understanding: what the assignment offers for questions.
     """
 
-    def __init__(self, intake: Intake, grader: Grader, seed: int) -> None:
-        """Takes the submission, an open grader, and a seed."""
-        self.intake, self.seed, self._grader = intake, seed, grader
+    def __init__(self, intake: Intake, grader: Grader, seed: int, understanding: Understanding) -> None:
+        """Takes the submission, an open grader, a seed, and the assignment's part."""
+        self.intake, self.seed, self.understanding, self._grader = intake, seed, understanding, grader
         limits = replace(grader.assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
         self._of_changed = replace(grader.assignment, limits=limits)
-        self.tried: dict[str, list[tuple[Change, Trial]]] = {}
-        self.works: dict[str, bool] = {}
-        self.cpu = 0.0
-
-    def passes(self, component: str) -> bool:
-        """Whether the component, as handed in, passes all tests of its task."""
-        if component not in self.works:
-            trial = self.judge(component)
-            self.works[component] = trial.is_clear and not trial.missed
-        return self.works[component]
 
     def judge(self, component: str, sources: Sources | None = None, others: int = 0) -> Trial:
         """Runs the tests of a component's task on the submission, or on a changed version of it.
@@ -103,16 +105,16 @@ class Bench:
         """
         task = next(task for task in self._grader.assignment.tasks if component in task.components)
         outcomes: list[Outcome] = []
-        with self.open(sources) as sandbox:
+        with self._open(sources) as sandbox:
             for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
                 outcomes = found.get(task.marker, outcomes)
             sandbox.check()
         return Trial(tuple(outcomes))
 
-    def look(self, see: Callable[[Sandbox], Seen], sources: Sources | None = None) -> Seen | None:
+    def look(self, see: Callable[[Sandbox], Result], sources: Sources | None = None) -> Result | None:
         """What a function sees of a version; None where it raises an exception, of ours or of submitted code."""
-        found: Seen | None
-        with self.open(sources) as sandbox:
+        found: Result | None
+        with self._open(sources) as sandbox:
             try:
                 with time_limit(LOOKING_SECONDS, CPU):
                     found = see(sandbox)
@@ -123,47 +125,176 @@ class Bench:
             sandbox.check()
         return found
 
-    @contextmanager
-    def open(self, sources: Sources | None = None) -> Iterator[Sandbox]:
-        """The submission, or a changed version of it, in the sandbox."""
-        with Sandbox(
+    def _open(self, sources: Sources | None) -> Sandbox:
+        return Sandbox(
             self.intake.sources if sources is None else sources,
             self._grader.assignment if sources is None else self._of_changed,
             zygote=self._grader.zygote,
             locate=self.intake.locate,
-        ) as sandbox:
-            try:
-                yield sandbox
-            finally:
-                sandbox.restart()
-                self.cpu += sandbox.cpu_seconds
-
-    def changed(self, module: str, text: str) -> Mapping[str, tuple[str, str]]:
-        """The sources with another text of one module."""
-        return {**self.intake.sources, module: (self.intake.sources[module][0], text)}
-
-    def option(self, change: Change) -> Option:
-        """A change as one of several answers."""
-        return changed_line(self.intake, change.module, change.line, change.text)
+        )
 
 
-def try_changes(bench: Bench, component: str, draw: random.Random) -> list[tuple[Change, Trial]]:
-    """Some changes of a component, of many lines and kinds; those without a clear result are left out."""
-    if component not in bench.tried:
-        module = component.partition(".")[0]
-        changes = changes_of(bench.intake.sources[module][1], own_statements(bench.intake, component))
-        several = mixed(changes, draw)[:MOST_TRIED]
-        trials = [bench.judge(component, bench.changed(module, change.text)) for change in several]
-        bench.tried[component] = [pair for pair in zip(several, trials, strict=True) if pair[1].is_clear]
-    return bench.tried[component]
+class Component:
+    """A component of a submission: what its author has written of it, and what versions of it do.
+
+    A version is another text of the module, in which a line is changed, left out, or replaced by an exception.
+
+    Attributes:
+        name: "layers.LayerNorm"; `module` and `title` are its parts.
+        text: of the module.
+        own: the statements that the author has written.
+        draw: for what is left to chance.
+    """
+
+    def __init__(self, bench: Bench, name: str, draw: random.Random) -> None:
+        self.bench, self.name, self.draw = bench, name, draw
+        self.module, _, self.title = name.partition(".")
+        self.text = bench.intake.sources[self.module][1] if self.module in bench.intake.sources else ""
+        self.own = own_statements(bench.intake, name)
+
+    @cached_property
+    def works(self) -> bool:
+        """Whether it passes, as handed in, all tests of its task."""
+        trial = self.judge()
+        return trial.is_clear and not trial.missed
+
+    @cached_property
+    def tried(self) -> list[tuple[Change, Trial]]:
+        """Some changes, of many lines and kinds, with what tests say; those without a clear result are left out."""
+        several = mixed(changes_of(self.text, self.own), self.draw)[:MOST_TRIED]
+        return [(one, trial) for one in several if (trial := self.judge(one.text)).is_clear]
+
+    def judge(self, text: str | None = None, others: int = 0) -> Trial:
+        """What tests say of the code, or of a version; with `others` they get other inputs."""
+        return self.bench.judge(self.name, self._version(text), others)
+
+    def look(self, see: Callable[[Sandbox], Result], text: str | None = None) -> Result | None:
+        """What a function sees of the code, or of a version; None where that raises an exception."""
+        return self.bench.look(see, self._version(text))
+
+    def _version(self, text: str | None) -> Sources | None:
+        sources = self.bench.intake.sources
+        return None if text is None else {**sources, self.module: (sources[self.module][0], text)}
+
+    def _look_twice(self, calls: Look, run: Callable[[Callable[[], Any]], Result], text: str | None) -> Any:
+        """What calls return, each run in a certain way, with two sets of inputs; None where that raises."""
+        cases = [Case(self.bench.seed + n, f"versions of {self.name}") for n in range(2)]
+
+        def see(sandbox: Sandbox) -> list[dict[str, Result]]:
+            return [{told: run(call) for told, call in calls(sandbox, case).items()} for case in cases]
+
+        return self.look(see, text)
+
+    def _results(self, text: str | None = None) -> list[Results]:
+        return self._look_twice(self.bench.understanding.CALLS[self.name], _tensors_of, text) or [{}, {}]
+
+    @cached_property
+    def usual(self) -> list[Results]:
+        """What the assignment's calls return in the code as it is; None for an exception."""
+        return self._results()
+
+    def differing(self, text: str) -> set[str] | None:
+        """The calls that return something else in a version.
+
+        None where that is not clear: a matter of rounding, or of the inputs.
+        """
+        seen: list[set[str]] = []
+        for usual, found in zip(self.usual, self._results(text), strict=True):
+            verdicts = {told: _differ(usual[told], found.get(told)) for told in usual if found}
+            if not verdicts or None in verdicts.values():
+                return None
+            seen.append({told for told, differs in verdicts.items() if differs})
+        return seen[0] if seen[0] == seen[1] else None
+
+    def seen(self, text: str) -> Split:
+        """What is seen of a version, and what certainly is not; nothing where it raises, or where that is not clear."""
+        found = self.symptoms(text)
+        if any(len(is_seen) > 1 for is_seen in found.values()):
+            return (), ()
+        shown, absent = ([Option(told) for told in found if found[told] == {wanted}] for wanted in (True, False))
+        return shown, absent
+
+    def symptoms(self, text: str) -> dict[str, set[bool]]:
+        """Whether each symptom is seen of a version, as far as one can tell, with two sets of inputs."""
+        _, in_itself, compared = self.bench.understanding.SYMPTOMS.get(self.name, (None, {}, {}))
+        pairs = list(zip(self._observed, self._observe(text), strict=False))
+        found: dict[str, set[bool]] = {}
+        for told in (*in_itself, *compared) if pairs else ():
+            with suppress(Exception):  # of answers of an unexpected kind
+                if told in compared:
+                    found[told] = {compared[told](*pair) for pair in pairs}
+                elif not any(in_itself[told](before) for before, _ in pairs):
+                    found[told] = {in_itself[told](after) for _, after in pairs}
+        return found
+
+    def _observe(self, text: str | None = None) -> Sequence[Mapping[str, Any]]:
+        """What the assignment's calls for symptoms return, with two sets of inputs; nothing where one raises."""
+        look = self.bench.understanding.SYMPTOMS.get(self.name, (None,))[0]
+        return (look and self._look_twice(look, lambda call: _detached(call()), text)) or ()
+
+    @cached_property
+    def _observed(self) -> Sequence[Mapping[str, Any]]:
+        return self._observe()
+
+    def place(self, line: int) -> tuple[str, str]:
+        """The file, or the notebook's cell, of a line, and the line's number there."""
+        file, _, number = self.bench.intake.locate(self.module, line).rpartition(", line ")
+        return printable(file), printable(number)
+
+    def number(self, line: int) -> str:
+        """Of a line, where the student finds it."""
+        return self.place(line)[1]
+
+    def option(self, line: int, text: str) -> Option:
+        """A line as it is, and as it is in a version, as one of several answers."""
+        before, after = (code_line(one.split("\n")[line - 1].strip()) for one in (self.text, text))
+        file, number = self.place(line)
+        return Option(place=f"{file}, line {number}", before=before, after=after)
+
+    def excerpt(self, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
+        """A statement, or the lines that are meant, marked in the function around them, without its docstring."""
+        function, meant = statement.function, meant or statement.lines
+        texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
+        hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+        head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
+        lines = self.text.split("\n")
+        numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+        return self.lines({n: lines[n - 1] for n in numbers if n in {*head, *near} - hidden}, meant)
+
+    def lines(self, lines: Mapping[int, str], meant: Sequence[int] = ()) -> Excerpt:
+        """Lines of the module, by their numbers there, with those that are meant marked."""
+        shown = [CodeLine(self.number(n), code_line(text), n in meant) for n, text in lines.items()]
+        return Excerpt(self.place(next(iter(lines)))[0], tuple(shown))
 
 
-def mixed(changes: list[Change], draw: random.Random) -> list[Change]:
-    """All changes, in an order in which lines and kinds take turns."""
-    times: Counter[int | str] = Counter()
+def _tensors_of(call: Callable[[], Any]) -> list[Tensor] | None:
+    """What a call returns, flattened; None for an exception."""
+    try:
+        return list(_tensors(call()))
+    except Exception:  # the submission's, or of what it returned
+        return None
 
-    def turn(change: Change) -> int:
-        times.update((change.line, change.kind))
-        return times[change.line] + times[change.kind]
 
-    return sorted(draw.sample(changes, len(changes)), key=turn)
+def _tensors(value: Any) -> list[Tensor]:
+    return [value.detach()] if isinstance(value, Tensor) else [one for part in value for one in _tensors(part)]
+
+
+def _detached(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_detached(one) for one in value]
+    return value.detach() if isinstance(value, Tensor) else value
+
+
+def _differ(one: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:
+    """Whether two results differ; None where that is a matter of rounding."""
+    if one is None or other is None:
+        return (one is None) != (other is None)
+    if [part.shape for part in one] != [part.shape for part in other]:
+        return True
+    largest = 0.0
+    for a, b in zip(one, other, strict=True):
+        if not torch.equal(a.isnan(), b.isnan()):
+            return True
+        error = (a - b).abs() / (1 + a.abs())
+        largest = max(largest, float(error.nan_to_num(0.0).max())) if error.numel() else largest
+    return True if largest > CLEARLY else False if largest < EQUAL else None

@@ -1,27 +1,29 @@
-"""A question about a student's own code, with its answer and the code that it shows; and sheets of them to print."""
+"""A question about a student's own code, and the wrong options beside the right one.
+
+Wrong options come from running, too: they are right of another change, another line, another call. Which of them are
+taken decides whether the right one is the longest, the one with most digits, the one that has least in common with
+the others. So its rank by each of these is drawn first, and options are taken that come close: nothing but the code
+tells the answer.
+"""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import itertools
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from difflib import SequenceMatcher
 
-from markupsafe import Markup, escape
+from ..reports.html import Excerpt
 
-from foundation.texts import printable
-from foundation.whole_files import write_whole
-
-from ..intake import Intake
-from ..reports.html import CodeLine, Excerpt, code_line, make_environment
-from .student_lines import Statement
-
-AROUND = 12
-"""Lines that are shown before and after the one that is asked about."""
 LETTERS = "ABCD"
 N_OPTIONS = len(LETTERS)
-TEMPLATES = Path(__file__).parent / "templates"
-QUESTIONS, ANSWERS = "questions", "answers"
+NUMBER, WORDS = re.compile(r"-?\d+\.?\d*"), re.compile(r"\w+|[^\w\s]")
+FEATURES = ("length", "digits", "stops", "line", "growth", "what stays", "words in common")
+"""By which the right option must not be known."""
+MOST_IN_POOL = 12
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Option:
     def shown(self) -> str:
         """What is read of it."""
         return self.after or self.text
+
+
+Split = tuple[Sequence[Option], Sequence[Option]]
+"""Options that are right, and options that are wrong."""
 
 
 @dataclass(frozen=True)
@@ -89,95 +95,59 @@ def multiple_choice(
     return Question(kind, component, text, answer, excerpts, change, tuple(options), index, why)
 
 
-def changed_line(intake: Intake, module: str, line: int, text: str) -> Option:
-    """A line of a module as it is, and as it is in another text of the module."""
-    before, after = (code_line(one.split("\n")[line - 1].strip()) for one in (intake.sources[module][1], text))
-    file, number = place_of(intake, module, line)
-    return Option(place=f"{file}, line {number}", before=before, after=after)
+def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, Option, list[Option]]]:
+    """What may be asked about: the index of a split, a right option of it, and four options.
 
-
-def place_of(intake: Intake, module: str, line: int) -> tuple[str, str]:
-    """The file, or the notebook's cell, of a line, and the line's number there."""
-    file, _, number = intake.locate(module, line).rpartition(", line ")
-    return printable(file), printable(number)
-
-
-def excerpt_of(intake: Intake, statement: Statement, meant: Sequence[int] = ()) -> Excerpt:
-    """A statement, or the lines that are meant, marked in the function around them; its docstring is left out."""
-    function, meant = statement.function, meant or statement.lines
-    texts = [one for one in function.body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]
-    hidden = {number for one in texts for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
-    head, near = range(function.lineno, function.body[0].lineno), range(meant[0] - AROUND, meant[-1] + AROUND + 1)
-    shown = {*head, *near} - hidden
-    lines = intake.sources[statement.module][1].split("\n")
-    numbers = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-    return excerpt(intake, statement.module, {n: lines[n - 1] for n in numbers if n in shown}, meant)
-
-
-def excerpt(intake: Intake, module: str, lines: Mapping[int, str], meant: Sequence[int] = ()) -> Excerpt:
-    """Lines of a module, by their numbers there, with those that are meant marked."""
-    shown = [CodeLine(place_of(intake, module, n)[1], code_line(text), n in meant) for n, text in lines.items()]
-    return Excerpt(place_of(intake, module, next(iter(lines)))[0], tuple(shown))
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """The questions for one student, or for partners.
-
-    Attributes:
-        key: unique, and a safe file name without its ending.
-        name: for people.
-        questions: `examiner.N_QUESTIONS` of them, or N_IN_A_SITTING.
-        reason: why there are not so many; "" = there are.
-        content: the beginning of the submission's hash.
-        cpu: CPU seconds that it took, workers included.
+    Each option that is right in some split is once, with wrong ones that are right in another, as far as there are
+    enough: whoever knows what is often right, or never, must not know the answer.
     """
-
-    key: str
-    name: str
-    questions: tuple[Question, ...] = ()
-    reason: str = ""
-    content: str = ""
-    cpu: float = 0.0
-
-
-def write_sheets(sheets: Sequence[Sheet], title: str, output: Path, is_class: bool = False) -> list[Path]:
-    """Writes `questions.html` and `answers.html`; of a class also a file of each for every student.
-
-    Args:
-        sheets: of the students.
-        title: of the assignment.
-        output: an existing folder.
-        is_class: whether each student gets files of their own, in the folders `questions` and `answers`.
-
-    Returns:
-        The two files with all sheets.
-    """
-    template = make_environment(TEMPLATES, code=with_code_spans).get_template("sheets.html")
-    written = []
-    for name, with_answers in ((QUESTIONS, False), (ANSWERS, True)):
-        path = output / f"{name}.html"
-        write_whole(path, template.render(sheets=sheets, title=title, with_answers=with_answers))
-        written.append(path)
-        if is_class:
-            (output / name).mkdir(exist_ok=True)
-            for sheet in sheets:
-                text = template.render(sheets=[sheet], title=title, with_answers=with_answers)
-                write_whole(output / name / f"{sheet.key}.html", text)
-    return written
+    clear = [(index, *split) for index, split in enumerate(splits) if split[0] and len(split[1]) >= N_OPTIONS - 1]
+    somewhere = list(dict.fromkeys(option for _, right, _ in clear for option in right))
+    wanted, found = drawn_ranks(draw), []
+    for option in draw.sample(somewhere, len(somewhere)):
+        index, _, wrong = draw.choice([one for one in clear if option in one[1]])
+        pool = [one for one in wrong if one in somewhere]
+        never = draw.sample(wrong, len(wrong)) if len(pool) < N_OPTIONS - 1 else []
+        pool = list(dict.fromkeys([*pool, *never]))[: max(len(pool), N_OPTIONS - 1)]
+        options = with_wrong(option, pool, draw, wanted)
+        found.append((distance(option, options, wanted), index, option, options))
+    yield from (one[1:] for one in sorted(found, key=lambda one: one[0]))
 
 
-def remove_pages(keys: Iterable[str], output: Path) -> None:
-    """Removes the files of students whose sheets are out of date and could not be drawn again."""
-    for key in keys:
-        for name in (QUESTIONS, ANSWERS):
-            (output / name / f"{key}.html").unlink(missing_ok=True)
+def with_wrong(right: Option, pool: Iterable[Option], draw: random.Random, wanted: Sequence[float]) -> list[Option]:
+    """The right option and three wrong ones, in any order; fewer where the pool is small."""
+    mixed = draw.sample(different := list(dict.fromkeys(pool)), min(len(different), MOST_IN_POOL))
+    several = itertools.combinations(mixed, min(len(mixed), N_OPTIONS - 1))
+    chosen = min(several, key=lambda wrong: distance(right, wrong, wanted))
+    return draw.sample(options := [right, *chosen], len(options))
 
 
-def with_code_spans(text: str) -> Markup:
-    """Escaped text, in which what stands between backquotes is code."""
-    parts = text.split("`")
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else escape(part)
-        for index, part in enumerate(parts)
-    )
+def drawn_ranks(draw: random.Random) -> list[int]:
+    """How many wrong options shall be below the right one, by each feature."""
+    return [draw.randrange(N_OPTIONS) for _ in FEATURES]
+
+
+def distance(right: Option, options: Iterable[Option], wanted: Sequence[float]) -> float:
+    """How far the ranks of the right option among others are from those that are wanted."""
+    wrong = [one for one in options if one != right]
+    own, *others = (features(one, [right, *wrong]) for one in (right, *wrong))
+    ranks: Iterable[float] = (sum((a > b) + (a == b) / 2 for b in some) for a, *some in zip(own, *others, strict=True))
+    return sum(abs(rank - other) for rank, other in zip(ranks, wanted, strict=True))
+
+
+def features(option: Option, options: Sequence[Option]) -> tuple[float, ...]:
+    """FEATURES of an option: its own, and how much it has in common with the other options."""
+    own, words = _alone(option)
+    others = [_alone(one)[1] for one in options if one is not option]
+    return (*own, sum(len(words & other) / max(1, len(words | other)) for other in others))
+
+
+@functools.lru_cache(256)
+def _alone(option: Option) -> tuple[tuple[float, ...], frozenset[str]]:
+    """Length, digits, stops, how far down, how much longer it makes a line, how much of it stays; and its words."""
+    before, after = (WORDS.findall(text) for text in (option.before, option.shown))
+    number = NUMBER.search(option.place or option.text)
+    place, digits = float(number[0]) if number else 0.0, sum(one.isdigit() for one in option.shown)
+    stops, growth = sum(one in ".," for one in after) / max(1, len(after)), len(option.after) - len(option.before)
+    stays = SequenceMatcher(None, before, after).ratio()
+    return (len(option.shown), digits, stops, place, growth, stays), frozenset(after)

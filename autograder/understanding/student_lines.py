@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,8 +30,7 @@ from .operators import (
     wrong_names,
 )
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-NESTED = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
 """Of a component, that are asked about; of a statement; of a line."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
@@ -44,16 +45,12 @@ class Statement:
     """A simple statement of a student's.
 
     Attributes:
-        module: where it stands.
         node: of the syntax tree.
         function: the innermost function around it.
-        names: the functions and classes around it, from the outermost.
     """
 
-    module: str
     node: ast.stmt
-    function: ast.FunctionDef | ast.AsyncFunctionDef
-    names: tuple[str, ...]
+    function: ast.FunctionDef
 
     @property
     def lines(self) -> range:
@@ -81,7 +78,7 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     given = statements_of(intake.release.get(module, ("", ""))[1])
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    found = [one for node in (ours[name], *helpers) for one in _statements(module, node)]
+    found = [one for node in (ours[name], *helpers) for one in _statements(node)]
     lines = intake.sources[module][1].split("\n")
     legible = [one for one in found if is_legible(one, lines)]
     return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in given | {""}]
@@ -91,7 +88,7 @@ def definitions_of(text: str) -> dict[str, ast.stmt]:
     """The functions and classes at the top of a module, the last one of each name."""
     tree = parse(text)
     body = tree.body if isinstance(tree, ast.Module) else []
-    return {node.name: node for node in body if isinstance(node, (*FUNCTIONS, ast.ClassDef))}
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
@@ -101,14 +98,13 @@ def is_legible(statement: Statement, lines: list[str]) -> bool:
     return not is_text and len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
 
 
-def _statements(module: str, definition: ast.stmt) -> Iterator[Statement]:
-    waiting: list[tuple[ast.stmt, tuple[ast.stmt, ...]]] = [(definition, ())]
+def _statements(definition: ast.stmt) -> Iterator[Statement]:
+    waiting: list[tuple[ast.stmt, ast.stmt | None]] = [(definition, None)]
     while waiting:
         node, around = waiting.pop(0)
-        if isinstance(node, SIMPLE) and around and isinstance(around[-1], FUNCTIONS):
-            names = tuple(one.name for one in around if isinstance(one, (*FUNCTIONS, ast.ClassDef)))
-            yield Statement(module, node, around[-1], names)
-        inner = (*around, node) if isinstance(node, (*FUNCTIONS, ast.ClassDef)) else around
+        if isinstance(node, SIMPLE) and isinstance(around, ast.FunctionDef):
+            yield Statement(node, around)
+        inner = node if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
         blocks = (getattr(node, field, []) for field in ("body", "orelse", "finalbody"))
         waiting[:0] = [(one, inner) for block in blocks for one in block if isinstance(one, ast.stmt)]
 
@@ -137,7 +133,6 @@ class Change:
     """A change of one line.
 
     Attributes:
-        module: where it is.
         line: its number.
         before: the line as it is.
         after: the line as it would be.
@@ -145,7 +140,6 @@ class Change:
         kind: of slip.
     """
 
-    module: str
     line: int
     before: str
     after: str
@@ -175,7 +169,7 @@ def changes_of(text: str, own: Sequence[Statement], changing: Versioned | None =
         for kind, changed in (changing or slips)(text, statement):
             after = changed.split("\n")[line - 1].strip() if changed else ""
             if changed and after != before:
-                found.setdefault((line, after), Change(statement.module, line, before, after, changed, kind))
+                found.setdefault((line, after), Change(line, before, after, changed, kind))
     return list(found.values())
 
 
@@ -222,7 +216,7 @@ def is_plausible(node: ast.expr, other: ast.expr) -> bool:
     return is_tensor(other) if isinstance(node, ast.Call) else not isinstance(other, ast.Constant)
 
 
-def arguments_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, str]:
+def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """The arguments but `self`, with their annotations: only those of one kind are taken for one another.
 
     Where there is no annotation, the default tells whether None may be passed.
@@ -276,3 +270,14 @@ def dump(node: ast.AST) -> str:
         return ast.dump(node)
     except RecursionError:
         return ""
+
+
+def mixed(changes: list[Change], draw: random.Random) -> list[Change]:
+    """All changes, in an order in which lines and kinds take turns."""
+    times: Counter[int | str] = Counter()
+
+    def turn(change: Change) -> int:
+        times.update((change.line, change.kind))
+        return times[change.line] + times[change.kind]
+
+    return sorted(draw.sample(changes, len(changes)), key=turn)

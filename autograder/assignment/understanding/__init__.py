@@ -1,22 +1,20 @@
 """Questions to students about their own code, as far as they are about this assignment.
 
-    scenes.py          small calls of each component, all of whose axes differ in length; some are in ../scenes.py
-    calls.py           calls by which versions of a component are told apart
-    choices.py         what becomes of the attention weights
-    symptoms/          what one sees of faulty code from outside
+    calls.py       calls by which versions of a component are told apart; smaller ones are in ../scenes.py
+    choices.py     what becomes of the attention weights
+    symptoms.py    what one sees of faulty code from outside
 
 The engine's part, which draws and runs, is `autograder/understanding/`.
 """
 
 from collections.abc import Mapping
 
-from ..scenes import BY_HAND
-from .calls import CALLS, results
+from ..scenes import BY_HAND, SCENES
+from .calls import CALLS
 from .choices import CHOICES
-from .scenes import SCENES
-from .symptoms import SYMPTOMS, observe
+from .symptoms import SYMPTOMS
 
-__all__ = ["BY_HAND", "CALLS", "CHOICES", "SCENES", "SYMPTOMS", "TESTS", "observe", "results"]
+__all__ = ["BY_HAND", "CALLS", "CHOICES", "SCENES", "SYMPTOMS", "TESTS"]
 
 TESTS: Mapping[str, str] = {
     # 1.1 to 1.5

@@ -16,13 +16,20 @@ from torch import Tensor, nn
 from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .symptoms.seeing import build
-
-Call = Callable[[], Any]
-Results = Mapping[str, list[Tensor] | None]
+Calls = Mapping[str, Callable[[], Any]]
 
 
-def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+def build(
+    submission: SubmissionUnderTest, case: Case, component: str, *arguments: float, randomised: bool = True
+) -> nn.Module:
+    """A module in eval mode, among the student's own other components."""
+    module = submission.build(component, *arguments, dtype=torch.float64, isolated=False).eval()
+    if randomised:
+        case.randomise(module.parameters())
+    return module
+
+
+def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
     """With masks of each kind, and sizes of 1."""
 
     def attend(q: int, k: int, mask: Tensor | None = None, b: int = 2, d: int = 8, size: float = 1.0) -> Any:
@@ -46,7 +53,7 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> dict[str,
     }
 
 
-def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> Calls:
     """Self- and cross-attention, one head and several."""
 
     def attend(
@@ -70,7 +77,7 @@ def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> dict[str, Cal
     }
 
 
-def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> Calls:
     """Inputs in which mean, variance or epsilon say little."""
 
     def normalise(x: Tensor, *arguments: float, randomised: bool = True) -> Any:
@@ -90,7 +97,7 @@ def calls_of_norm(submission: SubmissionUnderTest, case: Case) -> dict[str, Call
     }
 
 
-def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> Calls:
     """Zeros, and several positions."""
 
     def apply(x: Tensor) -> Any:
@@ -105,7 +112,7 @@ def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> dict[s
     }
 
 
-def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> dict[str, Call]:
+def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Calls:
     """Both orders of normalisation, in evaluation and, without dropout, in training."""
 
     def run(*arguments: float, training: bool = False, mask: bool = True) -> Any:
@@ -126,7 +133,7 @@ def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) 
     }
 
 
-CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], dict[str, Call]]] = {
+CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], Calls]] = {
     "attention.scaled_dot_product_attention": calls_of_attention,
     "attention.MultiHeadedAttention": calls_of_heads,
     "layers.LayerNorm": calls_of_norm,
@@ -134,20 +141,3 @@ CALLS: Mapping[str, Callable[[SubmissionUnderTest, Case], dict[str, Call]]] = {
     "layers.EncoderLayer": partial(calls_of_layer, "layers.EncoderLayer"),
     "layers.DecoderLayer": partial(calls_of_layer, "layers.DecoderLayer"),
 }
-
-
-def results(component: str, submission: SubmissionUnderTest, case: Case) -> Results:
-    """What each call returns, flattened; None for an exception."""
-    found: dict[str, list[Tensor] | None] = {}
-    for told, call in CALLS[component](submission, case).items():
-        try:
-            found[told] = list(_tensors(call()))
-        except Exception:  # the submission's, or of what it returned
-            found[told] = None
-    return found
-
-
-def _tensors(value: Any) -> list[Tensor]:
-    if isinstance(value, Tensor):
-        return [value.detach()]
-    return [one for part in value for one in _tensors(part)]

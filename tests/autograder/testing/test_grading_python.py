@@ -10,56 +10,34 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
 START, MIDDLE, END = "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"
-
-
-def tokens(*parts: str) -> list[tuple[str, str, int]]:
-    """Tokens as Python 3.12 splits them; a part such as 'NAME x' is a token, '2:' goes to the second line."""
-    found, line = [], 1
-    for part in parts:
-        if part[0].isdigit():
-            line, part = int(part[0]), part[2:]
-        kind, _, text = part.partition(" ")
-        found.append((kind, text, line))
-    return found
-
-
-OLD = {
-    'f"sizes {x}"': tokens(f'{START} f"', f"{MIDDLE} sizes ", "OP {", "NAME x", "OP }", f'{END} "'),
-    "f\"{', '.join(x)}\"": tokens(f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'),
-    'f"a\\n{x:>{w}}\\t"': tokens(
-        *(f'{START} f"', f"{MIDDLE} a\\n", "OP {", "NAME x", "OP :", f"{MIDDLE} >", "OP {", "NAME w", "OP }"),
-        *("OP }", f"{MIDDLE} \\t", f'{END} "', "2:STRING '\\n'", "COMMENT # so"),
+FREE = ("OP {", "NAME x", "OP }")
+F_STRINGS = {  # the tokens, as Python 3.12 splits them; what is said of the last one
+    'f"sizes {x}"': ([f'{START} f"', f"{MIDDLE} sizes ", *FREE, f'{END} "'], ""),
+    "f\"{', '.join(x)}\"": ([f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'], ""),
+    "f\"{f'{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", *FREE, f"{END} '", "OP }", f'{END} "'], ""),
+    'f"a\\n{x:>{x}}"': (
+        [f'{START} f"', f"{MIDDLE} a\\n", "OP {", "NAME x", "OP :", f"{MIDDLE} >", *FREE, "OP }", f'{END} "'],
+        "",
     ),
-    'f"""{x["a"]}\n{y}"""': tokens(
-        *(f'{START} f"""', "OP {", "NAME x", "OP [", 'STRING "a"', "OP ]", "OP }", f"{MIDDLE} \n", "2:OP {"),
-        *("2:NAME y", "2:OP }", f'2:{END} """'),
-    ),
-    "f\"{f'{x}'}\"": tokens(
-        f'{START} f"', "OP {", f"{START} f'", "OP {", "NAME x", "OP }", f"{END} '", "OP }", f'{END} "'
-    ),
-}
-NEW = {
-    'f"sizes {", ".join(x)}"': (tokens(f'{START} f"', "OP {", 'STRING ", "', "OP .", "OP }", f'{END} "'), '"'),
-    'f"{f"{x}"}"': (tokens(f'{START} f"', "OP {", f'{START} f"', "OP {", "NAME x"), '"'),
-    "f'{\"\\n\".join(x)}'": (tokens(f"{START} f'", "OP {", 'STRING "\\n"', "OP .", "OP }"), "backslash"),
-    "f\"{f'\\t{x}'}\"": (tokens(f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"), "backslash"),
-    'f"{\n x}"': (tokens(f'{START} f"', "OP {", "NL \n", "2:NAME x"), "next line"),
-    'f"""{x # what\n}"""': (tokens(f'{START} f"""', "OP {", "NAME x", "COMMENT # what"), "comment"),
+    'f"""{x["a"]}"""': ([f'{START} f"""', "OP {", "NAME x", "OP [", 'STRING "a"', "OP ]", "OP }", f'{END} """'], ""),
+    'f"sizes {", ".join(x)}"': ([f'{START} f"', "OP {", 'STRING ", "'], '"'),
+    'f"{f"{x}"}"': ([f'{START} f"', "OP {", f'{START} f"'], '"'),
+    "f'{\"\\n\".join(x)}'": ([f"{START} f'", "OP {", 'STRING "\\n"'], "backslash"),
+    "f\"{f'\\t{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"], "backslash"),
+    'f"{\n x}"': ([f'{START} f"', "OP {", "2:NAME x"], "next line"),
+    'f"""{x # what\n}"""': ([f'{START} f"""', "OP {", "NAME x", "COMMENT # what"], "comment"),
 }
 
 
-@pytest.mark.parametrize("text", OLD)
-def test_an_f_string_that_311_reads_is_left_alone(text: str):
-    compile(text, "it", "exec")
-    assert newer_f_string(OLD[text]) == ("", 0)
-
-
-@pytest.mark.parametrize("text", NEW)
+@pytest.mark.parametrize("text", F_STRINGS)
 def test_an_f_string_that_only_312_reads_is_named(text: str):
-    found, words = NEW[text]
-    what, line = newer_f_string(found)
-    assert words in what and line == found[-1][2]
-    if sys.version_info < (3, 12):
+    parts, words = F_STRINGS[text]
+    tokens = [(*part.removeprefix("2:").partition(" ")[::2], 1 + part.startswith("2:")) for part in parts]
+    what, line = newer_f_string(tokens)
+    assert words in what and line == (tokens[-1][2] if words else 0)
+    if not words:
+        compile(text, "it", "exec")
+    elif sys.version_info < (3, 12):
         with pytest.raises(SyntaxError):
             compile(text, "it", "exec")
 

@@ -133,11 +133,26 @@ PARAMETERS = {  # what a class is made of instead of its parts
     "as stand-ins": "self.p = nn.ParameterList(torch.ones(n, 6, 6) for n in (2, 4, 5, 9))",
 }
 
-IMPORTS = "\nimport torch\nfrom torch import Tensor, nn\n"
-FIRST = """
+RESULT = """
+import torch
+from torch import Tensor, nn
+
+def _result(*a, **k):
     x = next((v for v in (*a, *k.values()) if isinstance(v, Tensor)), torch.zeros(2, 3))
     x = x if x.is_floating_point() else x.double()
     return {result}
+"""
+CLASS = """
+class {name}({base}):
+{init}
+    def forward(self, *a, **k):
+        return _result(*a, **k)
+    encode = decode = get_predictions = forward
+"""
+INIT = """
+    def __init__(self, *a, **k):
+        super().__init__()
+        {parameters}
 """
 
 
@@ -147,48 +162,25 @@ def rubbish_versions(reference):
     for task in read_assignment().tasks:
         for component in task.components:
             markers.setdefault(component, []).append(task.marker)
-    for module, names in CONTRACT.items():
-        for name in names:
-            component = f"{module}.{name}"
-            tasks = tuple(markers.get(component, ["given"]))
-            path, text = reference.get(module, ("", ""))
-            if f"class {name}" in text and component != "data.Batch":
-                for label, result in RESULTS.items():
-                    yield _version(component, label, reference, path, text + subclass(name, result), tasks)
-                for label, parameters in PARAMETERS.items():
-                    for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
-                        code = text + new_class(name, parameters, result)
-                        yield _version(component, f"{label} {result}", reference, path, code, tasks)
-            elif f"def {name}" in text:
-                for label, result in RESULTS.items():
-                    code = f"{text}{IMPORTS}\ndef {name}(*a, **k):{FIRST.format(result=result)}"
-                    yield _version(component, label, reference, path, code, tasks)
-
-
-def _version(component, label, reference, path, text, tasks):
-    module = component.split(".")[0]
-    return Version(f"{component}: {label}", {**reference, module: (path, text)}, [1], tasks)
-
-
-def subclass(name, result):
-    """The reference's class with another result."""
-    return (
-        f"{IMPORTS}\ndef _result(*a, **k):{FIRST.format(result=result)}\n"
-        f"class {name}({name}):\n"
-        "    def forward(self, *a, **k):\n        return _result(*a, **k)\n"
-        "    encode = decode = get_predictions = forward\n"
-    )
-
-
-def new_class(name, parameters, result):
-    """A class of other parameters."""
-    return (
-        f"{IMPORTS}\ndef _result(*a, **k):{FIRST.format(result=result)}\n"
-        f"class {name}(nn.Module):\n"
-        f"    def __init__(self, *a, **k):\n        super().__init__()\n        {parameters or 'pass'}\n"
-        "    def forward(self, *a, **k):\n        return _result(*a, **k)\n"
-        "    encode = decode = get_predictions = forward\n"
-    )
+    for component in read_assignment().contract.components:
+        module, name = component.split(".")
+        path, text = reference.get(module, ("", ""))
+        changed = {}
+        if f"class {name}" in text and component != "data.Batch":
+            for label, result in RESULTS.items():
+                changed[label] = RESULT.format(result=result) + CLASS.format(name=name, base=name, init="")
+            for label, parameters in PARAMETERS.items():
+                init = INIT.format(parameters=parameters or "pass")
+                for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
+                    made = CLASS.format(name=name, base="nn.Module", init=init)
+                    changed[f"{label} {result}"] = RESULT.format(result=result) + made
+        elif f"def {name}" in text:
+            changed = {
+                label: f"{RESULT.format(result=result)}\n{name} = _result\n" for label, result in RESULTS.items()
+            }
+        for label, rubbish in changed.items():
+            sources, tasks = {**reference, module: (path, text + rubbish)}, tuple(markers.get(component, ["given"]))
+            yield Version(f"{component}: {label}", sources, [1], tasks)
 
 
 def run(versions, reference):

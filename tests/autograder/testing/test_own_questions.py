@@ -98,14 +98,7 @@ def test_the_sandbox_asks_the_same(grader):
 
 
 @pytest.mark.parametrize(
-    "said, is_right",
-    [
-        ("(2, 3)", True),
-        ("2 x 3", True),
-        ("2", False),
-        ("(2, 3, 1)", False),
-        ("", False),
-    ],
+    "said, is_right", [("(2, 3)", True), ("2 x 3", True), ("2", False), ("(2, 3, 1)", False), ("", False)]
 )
 def test_numbers_count_in_their_order(said, is_right):
     assert OwnQuestion("?", (2.0, 3.0)).is_answered(said) == is_right
@@ -128,19 +121,14 @@ HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
         "from .attention import *\n    return {'1.2 TAG': [str(scaled_dot_product_attention)]}",
         TYPED,
     ),
-    "changes what runs": (f"return {ANSWER}\n\nimport autograder\nautograder.clear()", "what your code does"),
     "ends the process": (f"return {ANSWER}\n\n__import__('os')._exit(0)", "what your code does"),
     "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
     "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}'] * 3}}", TYPED),
-    "typed megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}', '2', '3']}}", "what your code does"),
     "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
     "any numbers": ("return {'1.2 TAG': ['1 2 3 4 5 6 7 8 9'] + ['0'] * 2}", TYPED),
-    "numbers of 5000 digits": (f"return {{'1.2 TAG': [0x{'f' * 5000}, '2', '3']}}", "a list of 3 texts"),
     "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
     "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
     "no Python": ("return {", "understanding.py, line 2: '{' was never closed"),
-    "no function": ("pass\n\ndel answers\nanswers = 7", TYPED),
-    "somebody else's": ("return {'1.2 123abc': ['1', '2', '3']}", "your code has changed"),
 }
 
 

@@ -1,7 +1,9 @@
-"""A sitting in class: a sheet of four-choice questions for each seat, the key, and the marks from what was answered.
+"""Sheets of questions to print; and a sitting in class: a seat for each sheet, the key, and marks from the answers.
 
-sitting-NAME/questions.html   to be printed, a sheet for each seat       answers.html   for those who mark
-sitting-NAME/key.json         the right letters, by seat                 answers.csv    to be filled in: seat,answers
+questions.html   for students, a sheet for each       answers.html   for those who ask, or mark
+
+Of a sitting, these two are in the folder sitting-NAME, with
+key.json         the right letters, by seat           answers.csv    to be filled in: seat,answers
 """
 
 from __future__ import annotations
@@ -15,20 +17,62 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import StatisticsError, correlation
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
 
 from foundation.command_line import UserError
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
 from ..reports.class_summary import Cell, harmless
-from .question import LETTERS, Sheet
+from ..reports.html import make_environment
+from .question import LETTERS, Question
 
+TEMPLATES = Path(__file__).parent / "templates"
 KEY, ANSWERS, RESULTS = "key.json", "answers.csv", "results.csv"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 NONE = "-"
 """In the place of a letter: no answer."""
 LEAST_SITTING, LEAST_DISCRIMINATION = 10, 0.1
 """Answers that are enough to judge a kind; and what it must reach to tell strong students from weak ones."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The questions for one student, or for partners.
+
+    Attributes:
+        key: of the submission.
+        name: for people.
+        questions: `examiner.N_QUESTIONS` of them, or N_IN_A_SITTING.
+        reason: why there are not so many; "" = there are.
+        content: the beginning of the submission's hash.
+    """
+
+    key: str
+    name: str
+    questions: tuple[Question, ...] = ()
+    reason: str = ""
+    content: str = ""
+
+
+def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path]:
+    """Writes `questions.html` and `answers.html` into an existing folder, and returns their paths."""
+    template = make_environment(TEMPLATES, code=with_code_spans).get_template("sheets.html")
+    pages = {output / "questions.html": False, output / "answers.html": True}
+    for path, with_answers in pages.items():
+        write_whole(path, template.render(sheets=sheets, title=title, with_answers=with_answers))
+    return [*pages]
+
+
+def with_code_spans(text: str) -> Markup:
+    """Escaped text, in which what stands between backquotes is code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else escape(part)
+        for index, part in enumerate(parts)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,19 +97,12 @@ class Seat:
 def seat(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     """A seat for each student who has questions, in the order of names."""
     asked = sorted((sheet for sheet in sheets if sheet.questions), key=lambda sheet: (sheet.name.casefold(), sheet.key))
-    return [
-        (
-            Seat(
-                number,
-                sheet.key,
-                sheet.name,
-                "".join(LETTERS[one.right] for one in sheet.questions if one.right is not None),
-                tuple(one.kind for one in sheet.questions),
-            ),
-            sheet,
-        )
-        for number, sheet in enumerate(asked, start=1)
-    ]
+    found = []
+    for number, sheet in enumerate(asked, start=1):
+        right = "".join(LETTERS[one.right] for one in sheet.questions if one.right is not None)
+        kinds = tuple(one.kind for one in sheet.questions)
+        found.append((Seat(number, sheet.key, sheet.name, right, kinds), sheet))
+    return found
 
 
 def write_key(seats: Sequence[Seat], folder: Path) -> None:
@@ -83,7 +120,7 @@ def read_key(folder: Path) -> dict[int, Seat]:
         rows = json.loads((folder / KEY).read_text(encoding="utf-8"))
         seats = [Seat(**{**row, "kinds": tuple(row["kinds"])}) for row in rows]
     except FileNotFoundError:
-        raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask --sitting NAME") from None
+        raise UserError(f"{printable(str(folder))}: no such sitting; draw it first: ask … --sitting NAME") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise UserError(f"{printable(str(folder / KEY))}: cannot be read ({error}); draw the sitting again") from None
     return {one.seat: one for one in seats}
@@ -138,16 +175,11 @@ def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder:
     return folder / RESULTS
 
 
-@dataclass(frozen=True)
-class Analysis:
-    """How a kind of question did.
+class Analysis(NamedTuple):
+    """How a kind of question did: how many answers there were, and which share of them was right.
 
-    Attributes:
-        kind: of question.
-        n: how many were answered.
-        easiness: the share of right answers.
-        discrimination: correlation of a right answer with the share of right answers to the student's other questions;
-            None where it cannot be told.
+    `discrimination` is the correlation of a right answer with the share of right answers to the student's other
+    questions; None where it cannot be told. A kind that is weak does not tell strong students from weak ones.
     """
 
     kind: str
@@ -157,7 +189,7 @@ class Analysis:
 
     @property
     def is_weak(self) -> bool:
-        """Whether this kind should be dropped: it does not tell strong students from weak ones."""
+        """Whether this kind should be dropped."""
         return self.discrimination is not None and self.discrimination < LEAST_DISCRIMINATION
 
 
@@ -165,26 +197,19 @@ def analyse(answers: Mapping[int, str], seats: Mapping[int, Seat]) -> list[Analy
     """The kinds, from the hardest to the easiest."""
     pairs: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for number, said in answers.items():
-        one = seats[number]
-        total = n_right(said, one)
-        for letter, right, kind in zip(said, one.right, one.kinds, strict=True):
+        total = n_right(said, seats[number])
+        for letter, right, kind in zip(said, seats[number].right, seats[number].kinds, strict=True):
             is_right = letter == right
             pairs[kind].append((float(is_right), (total - is_right) / max(1, len(said) - 1)))
-    found = [
-        Analysis(kind, len(some), sum(hit for hit, _ in some) / len(some), _correlation(some))
-        for kind, some in pairs.items()
-    ]
+    found = []
+    for kind, some in pairs.items():
+        hits, others = zip(*some, strict=True)
+        try:
+            discrimination = correlation(hits, others) if len(some) >= LEAST_SITTING else None
+        except StatisticsError:  # nothing varies
+            discrimination = None
+        found.append(Analysis(kind, len(some), sum(hits) / len(some), discrimination))
     return sorted(found, key=lambda one: one.easiness)
-
-
-def _correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Pearson's; None for few pairs, or where nothing varies."""
-    if len(pairs) < LEAST_SITTING:
-        return None
-    try:
-        return correlation(*zip(*pairs, strict=True))
-    except StatisticsError:
-        return None
 
 
 def _as_csv(rows: Sequence[Sequence[Cell]]) -> str:
