@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,11 +128,11 @@ def grade_class(
                 to_grade.remove(entry)
                 store(entry, done)
     if to_grade:
-        notes = {entry: (NOT_OURS,) for entry in to_grade if results.is_forged(entry.key)}
-        for entry in notes:
-            print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
+        for entry in to_grade:
+            if results.is_forged(entry.key):
+                print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
         with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
-            grade_all(to_grade, conditions, grader, store, notes)
+            grade_all(to_grade, conditions, grader, store)
     return [changes[entry] for entry in entries if entry in changes]
 
 
@@ -169,13 +169,7 @@ def present_result(entry: Entry, content: str, conditions: Conditions, results: 
     return usable[0].changed(judgement=weighed(usable[0].judgement, conditions.assignment)) if usable else None
 
 
-def grade_all(
-    entries: Sequence[Entry],
-    conditions: Conditions,
-    grader: Grader,
-    store: Store,
-    notes: Mapping[Entry, tuple[str, ...]] | None = None,
-) -> None:
+def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, store: Store) -> None:
     """Grades each entry in a child of this process, and calls `store` with its record, once.
 
     Where something else than the submission has ended its child or the zygote, the record is not finished, so that
@@ -186,12 +180,9 @@ def grade_all(
         conditions: as asked for.
         grader: that all children use.
         store: called in the order in which they end.
-        notes: on some runs.
     """
-    assignment, noted = conditions.assignment, notes or {}
-    recorders = {
-        entry: Recorder(entry.name, assignment, conditions.grader_version, noted.get(entry, ())) for entry in entries
-    }
+    assignment = conditions.assignment
+    recorders = {entry: Recorder(entry.name, assignment, conditions.grader_version) for entry in entries}
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS

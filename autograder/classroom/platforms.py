@@ -40,6 +40,12 @@ class Layout:
     read: Callable[[Listing], Read]  # what is in such a folder; a `UserError` says why it cannot be used
 
 
+def is_mostly(listing: Listing, *patterns: re.Pattern[str]) -> bool:
+    """Whether most of the entries are named as a platform names them."""
+    names = (*listing.folders, *listing.files)
+    return 2 * sum(any(one.fullmatch(name) for one in patterns) for name in names) > len(names)
+
+
 # Canvas: loose files, `NAME_LATE_USER_UPLOAD_FILE` with the lower-case name, the user's and the upload's number.
 #
 # Of names, Canvas keeps letters of any script with their accents and vowel signs, which need not be one character, and
@@ -50,12 +56,6 @@ class Layout:
 OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
 CANVAS_FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
 CANVAS_TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
-
-
-def recognises_canvas(listing: Listing) -> bool:
-    """Whether most of the files are named as Canvas names them."""
-    named = [name for name in listing.files if CANVAS_FILE.fullmatch(name) or CANVAS_TEXT.fullmatch(name)]
-    return bool(named) and 2 * len(named) > len(listing.files) + len(listing.folders)
 
 
 def read_canvas(listing: Listing) -> Read:
@@ -102,12 +102,6 @@ MOODLE_ENTRY = re.compile(
     r"(?P<owner>(?P<name>.+?)(?:_(?P<number>\d+))?)_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?",
     re.DOTALL,
 )
-
-
-def recognises_moodle(listing: Listing) -> bool:
-    """Whether most of the entries are named as Moodle names them."""
-    names = (*listing.folders, *listing.files)
-    return 2 * sum(MOODLE_ENTRY.fullmatch(name) is not None for name in names) > len(names)
 
 
 def read_moodle(listing: Listing) -> Read:
@@ -288,8 +282,8 @@ def read_plain(listing: Listing) -> Read:
 
 LAYOUTS = {
     "gradescope": Layout("Gradescope", recognises_gradescope, read_gradescope),
-    "canvas": Layout("Canvas", recognises_canvas, read_canvas),
-    "moodle": Layout("Moodle", recognises_moodle, read_moodle),
+    "canvas": Layout("Canvas", lambda listing: is_mostly(listing, CANVAS_FILE, CANVAS_TEXT), read_canvas),
+    "moodle": Layout("Moodle", lambda listing: is_mostly(listing, MOODLE_ENTRY), read_moodle),
     "github": Layout("GitHub Classroom", recognises_github, read_github),
     "nbgrader": Layout("nbgrader", recognises_nbgrader, read_nbgrader),
     "plain": Layout("a folder with one entry per submission", lambda listing: True, read_plain),

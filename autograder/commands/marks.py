@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
-from foundation.command_line import UserError
+from foundation.command_line import UserError, at_least
 from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
@@ -68,7 +68,7 @@ def add_commands(commands: Commands) -> None:
         'anna --days 0 --why "ill"',
     )
     days = parser.add_mutually_exclusive_group(required=True)
-    days.add_argument("--days", type=int, help="0 = in time")
+    days.add_argument("--days", type=at_least(0, MOST_DAYS), help="0 = in time")
     days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
 
     parser = add_parser(
@@ -136,8 +136,6 @@ def override(options: argparse.Namespace) -> int:
     for task in tasks:
         decide(options.output, student.id, "points", points, why, who, task.number)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
-    if points is not None and len(tasks) == 1:
-        given = f"{points:g} of {counted(tasks[0].points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
     return _told(student.called, f"{which}: {given}")
 
@@ -155,8 +153,6 @@ def comment(options: argparse.Namespace) -> int:
 def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment, days = read_assignment(options.assignment), options.days
-    if days is not None and not 0 <= days <= MOST_DAYS:
-        raise UserError(f"--days {days}: expected 0 to {MOST_DAYS}")
     student, who = student_and_decider(options, assignment)
     decide(options.output, student.id, "late", days, options.why, who)
     _told(student.called, "late days as the platform says" if days is None else counted(days, "late day"))

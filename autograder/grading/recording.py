@@ -46,12 +46,10 @@ class Recorder:
         record: as of the last event.
     """
 
-    def __init__(
-        self, submission: str, assignment: Assignment, grader_version: str, notes: tuple[str, ...] = ()
-    ) -> None:
-        """Starts with every part pending, and with these notes on the run."""
+    def __init__(self, submission: str, assignment: Assignment, grader_version: str) -> None:
+        """Starts with every part pending."""
         self._started = time.perf_counter()
-        run = Run(started=now(), finished=None, seconds=0.0, layers=None, printed="", notes=notes, error="")
+        run = Run(started=now(), finished=None, seconds=0.0, layers=None, printed="", notes=(), error="")
         self._blank = Record(submission=submission, judgement=blank(assignment, grader_version), run=run)
         self.record = self._blank
 

@@ -1,7 +1,6 @@
 """A class of three submissions, and a stub in the place of the true grader."""
 
 import traceback
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,15 @@ from autograder.classroom.grading import Conditions, grade_class
 from autograder.classroom.records import RECORDS, WAITING, Results, hold
 from autograder.commands import classes as command
 from autograder.grading.record import Record, write_record
-from autograder.grading.recording import Contained, Finished, GivenUp, Recorder, TakenIn, TasksJudged
+from autograder.grading.recording import Contained, Finished, Recorder, TakenIn, TasksJudged
 from autograder.grading.seeds import Seeds
-from autograder.testing.results import Outcome, State, TaskResult, judge_task
+from autograder.testing.results import Outcome, State, judge_task
 from foundation import child_processes
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.places import SKELETON
 
-from ..submissions import points_of
+from ..submissions import judged
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"a secret")
@@ -51,7 +50,7 @@ class StubGrader:
         yield Finished()
 
     def parts(self, intake):
-        yield TasksJudged(tuple(TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks))
+        yield judged()
 
     def names(self) -> list[str]:
         """Who has been graded since the last call."""
@@ -115,23 +114,14 @@ def log(use):
     return use(StubGrader).names
 
 
-def run(
-    folder, output, again=False, version=VERSION, seed=None, keep=True, assignment=ASSIGNMENT, **options
-) -> dict[str, Record]:
+def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
     """Grades a class; the records that count, by the submission's name in the folder."""
-    seeds = replace(SEEDS, fixed=seed)
-    conditions = Conditions(assignment, SKELETON, folder / "references", version, seeds, **options)
-    _, entries = take_class(folder, output, assignment)
-    with opened(output, seeds) as results:
-        grade_class(entries, conditions, results, again, keeps_changes=keep)
-        return {entry.entry: results.kept(entry.key) for entry in entries}
-
-
-@contextmanager
-def opened(output, seeds=SEEDS) -> Iterator[Results]:
-    """The results of a class."""
+    conditions = Conditions(ASSIGNMENT, SKELETON, folder / "references", version, replace(SEEDS, fixed=seed), **options)
+    _, entries = take_class(folder, output, ASSIGNMENT)
     with hold(output, RECORDS, WAITING):
-        yield Results(output, seeds)
+        results = Results(output, conditions.seeds)
+        grade_class(entries, conditions, results, again, keeps_changes=True)
+        return {entry.entry: results.kept(entry.key) for entry in entries}
 
 
 def kept(folder, output) -> dict[str, Record]:
@@ -140,20 +130,15 @@ def kept(folder, output) -> dict[str, Record]:
     return {entry.entry: Results(output, SEEDS).kept(entry.key) for entry in entries}
 
 
-def states_of(record: Record) -> set[str]:
-    """The states of all parts."""
-    return {part.state for part in record.judgement.parts}
-
-
 def put(output, key: str, record: Record) -> None:
     """Puts a record as it is in the place of the one that counts."""
     write_record(output / RECORDS / f"{key}.json", record)
 
 
-def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAILED) -> TasksJudged:
+def two_tests(failed: str = "", state: State = State.FAILED) -> TasksJudged:
     """Each part has two tests, of which the second of `failed` ends in a state."""
     results = []
-    for task in assignment.tasks:
+    for task in ASSIGNMENT.tasks:
         items = [item.name for item in task.items[:2]] or ["", ""]
         states = [State.PASSED, state if task.number == failed else State.PASSED]
         if task.understanding:  # a bonus, which nobody tries
@@ -163,17 +148,14 @@ def two_tests(assignment: Assignment, failed: str = "", state: State = State.FAI
             Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
             for n, one in enumerate(states)
         ]
-        results.append(judge_task(task, outcomes, assignment.credit))
+        results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
     return TasksJudged(tuple(results))
 
 
-def graded(
-    failed: str = "", content: str = "a", version: str = VERSION, state: State = State.FAILED, gives_up: bool = False
-) -> Record:
+def graded(failed: str = "", version: str = VERSION, state: State = State.FAILED) -> Record:
     """A record with two tests for each part."""
-    taken_in = TakenIn({"layers.py": content * 64}, "0" * 12)
-    judged = [GivenUp("a bug of ours")] if gives_up else [two_tests(ASSIGNMENT, failed, state), Finished()]
-    return Recorder("anna", ASSIGNMENT, version).add_all([taken_in, *judged])
+    events = [TakenIn({"layers.py": "a" * 64}, "0" * 12), two_tests(failed, state), Finished()]
+    return Recorder("anna", ASSIGNMENT, version).add_all(events)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -74,7 +74,7 @@ def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
     grade()
     log()
     assert decide("override", "Anna", "--task", "1.3", "--points", "4.5", "--why", "a <b>slip</b>") == 0
-    assert "anna: 1.3 Multi-headed attention: 4.5 of 14 points by hand; run grade-class" in capsys.readouterr().out
+    assert "anna: 1.3 Multi-headed attention: 4.5 points by hand; run grade-class" in capsys.readouterr().out
     row = grade()
     assert (row["score"], row["1.3"], row["1.3 state"]) == (90.5, 4.5, "passed") and log() == []
     assert re.fullmatch(r"1\.3: 4\.5 points by tina, \d{4}-\d\d-\d\d: a <b>slip</b>", row["by_hand"])
@@ -141,8 +141,6 @@ MISTAKES = (
     ("override anna --task 1.3 --points -1", "--points -1: expected 0 to 14"),
     ("override anna --task all --points 4", "expected 0 to"),
     ("override anna --task all --item values", "--item needs a task: name it with --task"),
-    ("late anna --days -1", "--days -1: expected 0 to 1000"),
-    ("late anna --days 100000000000000000000", "expected 0 to 1000"),
 )
 
 

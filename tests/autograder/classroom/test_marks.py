@@ -15,7 +15,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..submissions import points_of
+from ..submissions import judged
 from .conftest import ASSIGNMENT, VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
@@ -28,12 +28,8 @@ def by_hand(value: float | None, text: str = "because") -> Decision:
 
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
-    results = []
-    for task in ASSIGNMENT.tasks:
-        state = State(states.get(task.name, "passed"))
-        results.append(TaskResult(task, state, points_of(task) if state is State.PASSED else 0.0, ""))
-    events = [TakenIn({}), TasksJudged(tuple(results)), Finished()]
-    return Recorder("anna", ASSIGNMENT, VERSION).add_all(events).judgement
+    found = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
+    return Recorder("anna", ASSIGNMENT, VERSION).add_all([TakenIn({}), found, Finished()]).judgement
 
 
 def test_points_by_hand_take_the_place_of_the_graders():

@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from autograder.grading.record import Record
 from autograder.grading.recording import Finished, Recorder, TasksJudged
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import PLATFORMS, About
-from autograder.testing.results import ItemMark, State, TaskResult
+from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 
-from ..submissions import points_of
+from ..submissions import judged
 
 ASSIGNMENT = read_assignment()
 ABOUT = About(ASSIGNMENT.title, 100.0)
@@ -28,15 +29,10 @@ ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
 def record(state: State = State.PASSED) -> Record:
-    recorder = Recorder("x", ASSIGNMENT, "0123456789abcdef")
-    share = 1 if state is State.PASSED else 0
+    first, *others = judged({"1.1": state}).results
     lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
-    items = lost if state is State.FAILED else ()
-    tasks = [TaskResult(task, state, share * task.points, "", items=items) for task in ASSIGNMENT.tasks[:1]]
-    tasks += [TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks[1:]]
-    recorder.add(TasksJudged(tuple(tasks)))
-    recorder.add(Finished())
-    return recorder.record
+    first = replace(first, items=lost if state is State.FAILED else ())
+    return Recorder("x", ASSIGNMENT, "0123456789abcdef").add_all([TasksJudged((first, *others)), Finished()])
 
 
 def member(key: str, name: str, state: State | None = State.PASSED, **more: object) -> tuple[Member, Record | None]:
@@ -213,7 +209,7 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
         words = f"override bob --task 1.1 --item {item} --why slip --by tina --output".split()
         return main([*words, str(marks)])
 
-    assert override("table") == 0 and "1 of 4 points by hand" in capsys.readouterr().out
+    assert override("table") == 0 and "1 point by hand" in capsys.readouterr().out
     assert override("values") == 0, "the table was worth nothing only for want of them"
     assert run("moodle") == 0 and rows(marks, "moodle")[2][2] == "100"
     assert "by hand: “values” given: slip" in rows(marks, "moodle")[2][-1]

@@ -32,7 +32,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_release
 
-from ..submissions import MODEL, points_of
+from ..submissions import MODEL, judged
 
 ASSIGNMENT = read_assignment()
 LINES = ["the cat sleeps on the mat ."]
@@ -47,18 +47,14 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
 
 def test_results_are_complete() -> None:
     """What was not judged has no mark, and then there is no total."""
-    states = {"1.1": State.FAILED, "1.2": State.GRADER_ERROR}
-    tasks = [(task, states.get(task.number, State.PASSED)) for task in ASSIGNMENT.tasks]
-    judged = [TaskResult(task, state, points_of(task) * (state is State.PASSED), "why") for task, state in tasks]
     recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
-    results = as_results(recorder.add(TasksJudged(tuple(judged))))
+    results = as_results(recorder.add(judged({"1.1": State.FAILED, "1.2": State.GRADER_ERROR})))
     failed, broken, passed = results["tests"][:3]
     assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
     assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
     assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
     assert "score" not in results
-    judged[1] = replace(judged[2], task=ASSIGNMENT.tasks[1], score=14.0)
-    results = as_results(recorder.add(TasksJudged(tuple(judged))))
+    results = as_results(recorder.add(judged({"1.1": State.FAILED})))
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
 
 

@@ -29,7 +29,7 @@ from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import points_of
+from ..submissions import judged
 
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
@@ -42,13 +42,8 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", **changes):
     """A finished submission all of whose tasks are in one state."""
-    recorder = Recorder(key, ASSIGNMENT, "0123456789abcdef")
-    share = 1 if state is State.PASSED else 0
-    recorder.add(TasksJudged(tuple(TaskResult(task, state, share * points_of(task), "") for task in ASSIGNMENT.tasks)))
-    if note:
-        recorder.add(Noted(note, is_about_run=True))
-    recorder.add(Finished())
-    record = recorder.record
+    events = [judged(others=state), *([Noted(note, is_about_run=True)] if note else []), Finished()]
+    record = Recorder(key, ASSIGNMENT, "0123456789abcdef").add_all(events)
     judgement = record.judgement
     if fault:
         parts = [
@@ -217,11 +212,8 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(pages):
 
 def with_first(key: str, state: State, points: float) -> Record:
     """The first task in a state, with points that nobody may see where it is no judgement; all others passed."""
-    recorder = Recorder(key, ASSIGNMENT, "0" * 16)
-    others = [TaskResult(task, State.PASSED, points_of(task), "") for task in ASSIGNMENT.tasks[1:]]
-    return recorder.add_all(
-        [TakenIn({}), TasksJudged((TaskResult(FIRST, state, points, "why"), *others)), Finished()],
-    )
+    first = TasksJudged((TaskResult(FIRST, state, points, "why"),))
+    return Recorder(key, ASSIGNMENT, "0" * 16).add_all([TakenIn({}), judged(), first, Finished()])
 
 
 def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
@@ -256,8 +248,10 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     assert [float(row[name]) for name in ("score", FIRST.number) if row[name]] == shown
     _, student = json.loads((tmp_path / "summary.json").read_text())["students"]
     assert [student[name] for name in ("score", FIRST.number) if student[name] is not None] == shown
+    table = as_class_table(roll, results)
     figures = f"mean {(100 + (100 if expected is None else expected)) / 2:.1f},"
-    assert figures in as_class_table(roll, results), "what has no score is in no mean"
+    assert figures in table, "what has no score is in no mean"
+    assert (f"\n{state.value}: Bob\n" in table) == state.needs_a_look and max(map(len, table.splitlines())) <= 120
 
     (tmp_path / "students").mkdir()
     for name, column in SCORES.items():
