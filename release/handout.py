@@ -26,7 +26,6 @@ CREDITS = {
     "items": "A task's points are split among the items of its rubric, below; all tests of an item must pass.",
     "all": "A task earns its points if all of its tests pass, otherwise none.",
 }
-_DOLLAR = re.compile(r"\$(?:\$|\{?(?P<word>\w+)\}?)?")
 _IMAGE = re.compile(r"!\[[^\]]*\]\((?P<path>[^)\s]+)\)")
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """Where the common assistants look for instructions."""
@@ -83,15 +82,16 @@ def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
     """Puts words in place of `$name` and `${name}`, and `$` in place of `$$`, as `string.Template` does.
 
     Raises:
-        ReleaseError: naming each `$` that stands for nothing, by its line in the file of that name.
+        ReleaseError: where a `$` in the file of that name stands for nothing.
     """
-    unknown = [match for match in _DOLLAR.finditer(text) if match["word"] not in words and match[0] != "$$"]
-    if unknown:
-        right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
-        raise ReleaseError(
-            [Problem(name, _line_at(text, one), f"{one[0]} stands for nothing", right) for one in unknown]
-        )
-    return string.Template(text).substitute(words)
+    try:
+        return string.Template(text).substitute(words)
+    except KeyError as error:
+        what = f"${error.args[0]} stands for nothing"
+    except ValueError as error:
+        what = f"a $ stands for nothing ({error})"
+    right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
+    raise ReleaseError([Problem(name, 0, what, right)])
 
 
 def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
@@ -124,13 +124,9 @@ def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
         picture = root / PICTURES / PurePosixPath(path).name
         if not picture.is_file():
             what = f"shows {path}, but there is no such picture"
-            raise ReleaseError([Problem(name, _line_at(text, match), what, f"draw it in {PICTURES}/")])
+            raise ReleaseError([Problem(name, 0, what, f"draw it in {PICTURES}/")])
         found[path] = picture.read_bytes()
     return found
-
-
-def _line_at(text: str, match: re.Match[str]) -> int:
-    return text.count("\n", 0, match.start()) + 1
 
 
 def make_handout(

@@ -11,14 +11,14 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from autograder.scoring import read_references, read_translations, score
+from autograder.scoring import Score, read_references, read_translations, score
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole
@@ -39,10 +39,11 @@ def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
     spread, present = spread_of(scores), read_assignment().thresholds
     missing = {name: round(spread.share_below(value), 4) for name, value in present.items()}
     proposed = {f"{share:.0%}": spread.threshold_for(share) for share in SHARES}
-    content = {"scores": [vars(one) for one in scores], "share_that_misses": missing, "thresholds": proposed}
+    found = [{"bleu": one.bleu, "low": one.low, "high": one.high} for one in scores]
+    content = {"scores": found, "share_that_misses": missing, "thresholds": proposed}
     write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
-    for one in scores:
-        print(f"seed {one.seed}: BLEU {one.bleu:.3f}")
+    for seed, one in enumerate(scores):
+        print(f"seed {seed}: BLEU {one.bleu:.3f}")
     deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
     print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
     for name, value in present.items():
@@ -52,25 +53,15 @@ def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class SeedScore:
-    """BLEU of one trained seed with the ends of its 95% bootstrap interval, all between 0 and 1."""
-
-    seed: int
-    bleu: float
-    low: float
-    high: float
-
-
-def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[SeedScore]:
+def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[Score]:
     """The scores of all seeds.
 
     Args:
         seeds: one per run.
         arguments: arguments of `python -m reference train`: preset, epochs, other settings.
         references: the test split, `source|||target` lines.
-        output: folder; each seed gets one in it, with `score.json` once it is done. An interrupted run is resumed.
-            The folder's name identifies everything that decides the score, so that an outdated score is never used.
+        output: folder; each seed gets one in it, with translations once it is trained. An interrupted run is resumed.
+            The folder's name identifies everything that decides the score, so that nothing outdated is used.
 
     Raises:
         UserError: where training or translating fails, or the references cannot be read.
@@ -80,16 +71,13 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
     scores = []
     for seed in tqdm(seeds, desc="calibrate", unit="seed", disable=None):
         folder = output / f"seed-{seed}-{version}"
-        done = folder / "score.json"
-        if not done.is_file():
+        translations = folder / "translations.txt"
+        if not translations.is_file():
             is_begun = (folder / "last.pt").is_file()
             how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
             run("-m", "reference", "train", *how, "--output", folder)
-            translations = folder / "translations.txt"
             run("-m", "reference", "translate", "--checkpoint", folder / "best.pt", "--output", translations)
-            found = score(read_translations(translations, expected=len(targets)), targets)
-            write_whole(done, json.dumps(asdict(SeedScore(seed, found.bleu, found.low, found.high))) + "\n")
-        scores.append(SeedScore(**json.loads(done.read_text(encoding="utf-8"))))
+        scores.append(score(read_translations(translations, expected=len(targets)), targets))
     return scores
 
 
@@ -128,7 +116,7 @@ class Spread:
         return max(0.0, math.floor(float(np.quantile(self.draws, share)) * 100) / 100)
 
 
-def spread_of(scores: Sequence[SeedScore]) -> Spread:
+def spread_of(scores: Sequence[Score]) -> Spread:
     """The spread of two scores or more."""
     values = np.array([score.bleu for score in scores])
     over_seeds = float(values.std(ddof=1))

@@ -1,17 +1,17 @@
 """Thresholds from made-up scores, and seeds that are done and not done again."""
 
-import json
 from pathlib import Path
 
 import pytest
 
+from autograder.scoring import Score
 from validity import calibration
 from validity.__main__ import main
-from validity.calibration import SeedScore, run_seeds, spread_of
+from validity.calibration import run_seeds, spread_of
 
 
-def scores(*values: float, half: float = 0.02) -> list[SeedScore]:
-    return [SeedScore(seed, value, value - half, value + half) for seed, value in enumerate(values)]
+def scores(*values: float, half: float = 0.02) -> list[Score]:
+    return [Score(value, value - half, value + half, 1) for value in values]
 
 
 def test_spread_of_known_scores():
@@ -50,13 +50,12 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "run", run)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
     assert [score.bleu for score in first] == [1.0, 1.0]
-    one, two = sorted((tmp_path / "out").iterdir())
-    (two / "score.json").unlink()
+    _, two = sorted((tmp_path / "out").iterdir())
+    (two / "translations.txt").unlink()
     calls.clear()
     assert run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out") == first
     assert [call[0] for call in calls] == ["train", "translate"], "seed 0 was done"
     assert calls[0] == ["train", "--resume", "--output", str(two)]
-    assert json.loads((one / "score.json").read_text())["seed"] == 0
     calls.clear()
     references.write_text(references.read_text().replace("sleeps", "slept"))
     assert run_seeds([0], ["--preset", "tiny"], references, tmp_path / "out")[0].bleu < 1, "another test split"
