@@ -2,14 +2,13 @@
 
 import argparse
 import errno
-import json
 import sys
 
 from foundation.command_line import INTERRUPTED, Parser, UserError, print_anywhere, with_output
 from foundation.texts import printable
 
 from .commands import ask, classes, demo, grade, marks
-from .grading.record import NotWrittenError, record_schema
+from .grading.record import NotWrittenError
 from .sandbox.errors import SandboxUnavailableError
 from .testing.results import CollectionError
 
@@ -54,20 +53,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in (grade, classes, marks, ask, demo):
         module.add_commands(commands)
-    schema = commands.add_parser(
-        "record-schema",
-        help="print the JSON schema of records",
-        description="Print the JSON schema of records, as `grade --record` and `grade-class` write them.",
-        epilog="example: python -m autograder record-schema > record-schema.json",
-    )
-    schema.set_defaults(run=print_schema)
     return parser
-
-
-def print_schema(options: argparse.Namespace) -> int:
-    """Prints the JSON schema of records."""
-    print(json.dumps(record_schema(), indent=2))
-    return 0
 
 
 if __name__ == "__main__":

@@ -40,26 +40,18 @@ class Edit:
 class Fault:
     """One misconception.
 
-    Attributes:
-        id: unique, for people and tables.
-        component: the component of the contract that has the fault.
-        task: number of the task that must find it.
-        when: completes "Your code behaves exactly like code that ...": a verb phrase in the third person.
-        hint: what the student should look at; it leads and does not give the line away.
-        severity: "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length
-            one), "conditional" (only a condition that the code names, such as a size or a counted call).
-        edits: the patch.
-        file: name of the file in the catalogue.
+    It is "blatant" (any use shows it), "subtle" (only some uses), "edge" (only limits such as length one) or
+    "conditional" (only a condition that the code names, such as a size or a counted call).
     """
 
-    id: str = setting(TEXT)
-    component: str = setting(TEXT)
-    task: str = setting(TEXT)
-    when: str = setting(TEXT)
-    hint: str = setting(TEXT)
+    id: str = setting(TEXT)  # unique, for people and tables
+    component: str = setting(TEXT)  # of the contract, that has the fault
+    task: str = setting(TEXT)  # number of the one that must find it
+    when: str = setting(TEXT)  # completes "Your code behaves exactly like code that ...", in the third person
+    hint: str = setting(TEXT)  # what the student should look at; it leads and does not give the line away
     severity: str = setting(choice(*SEVERITIES))
-    edits: tuple[Edit, ...] = ()
-    file: str = ""
+    edits: tuple[Edit, ...] = ()  # the patch
+    file: str = ""  # in the catalogue
 
 
 def read_catalogue(

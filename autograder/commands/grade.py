@@ -37,7 +37,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
     results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
-    parser.add_argument("--record", type=Path, help="write the full record too; `record-schema` prints its schema")
+    parser.add_argument("--record", type=Path, help="write the full record too")
     parser = add_parser(
         commands,
         "replay",

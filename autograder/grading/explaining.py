@@ -21,19 +21,12 @@ EXPLAINED = (State.FAILED, State.ERROR)
 
 @dataclass(frozen=True)
 class Misconception:
-    """The submission behaves like code with a known fault.
+    """The submission behaves like code with a known fault."""
 
-    Attributes:
-        text: for the student.
-        fault: id of the fault.
-        others: ids of the faults that no test tells from it.
-        explains_all: the tests see of it all that they see of the submission.
-    """
-
-    text: str
-    fault: str = ""
-    others: tuple[str, ...] = ()
-    explains_all: bool = False
+    text: str  # for the student
+    fault: str = ""  # its id
+    others: tuple[str, ...] = ()  # ids of the faults that no test tells from it
+    explains_all: bool = False  # the tests see of it all that they see of the submission
 
 
 def find_misconceptions(
@@ -51,7 +44,10 @@ def find_misconceptions(
         if result.state in EXPLAINED and (number in faults or number in hints):
             *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
             seen = pattern_of(outcomes.get(result.task.marker, ()))
-            if finding := name(faults.get(number, ()), seen) or hint(fitting(hints.get(number, ()), seen)):
+            finding = name(faults.get(number, ()), seen)
+            if finding is None and (found := fitting(hints.get(number, ()), seen)):
+                finding = Misconception("\n".join(f"Hint: {one}" for one in found))
+            if finding:
                 yield with_finding(result, finding)
 
 
@@ -84,11 +80,6 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> Misconception
         text += f"\nThe tests cannot tell this from {told}{more}."
     ids = tuple(fault.id for fault in others)
     return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all=share == 1)
-
-
-def hint(hints: Sequence[str]) -> Misconception | None:
-    """Hints without a name; None where there are none."""
-    return Misconception("\n".join(f"Hint: {one}" for one in hints)) if hints else None
 
 
 def with_finding(result: TaskResult, finding: Misconception) -> TaskResult:

@@ -35,21 +35,13 @@ BY_HAND = "marked by hand, in class"
 
 @dataclass
 class Grader:
-    """What all submissions of an assignment are judged with; see `submission.open_grader`.
-
-    Attributes:
-        assignment: tasks, points, thresholds, limits.
-        references: of the test split.
-        tests: collected.
-        zygote: that workers are forked from.
-        level: of containment.
-    """
+    """What all submissions of an assignment are judged with; see `submission.open_grader`."""
 
     assignment: Assignment
-    references: Path
+    references: Path  # of the test split
     tests: CollectedTests
-    zygote: Zygote
-    level: str = "auto"
+    zygote: Zygote  # that workers are forked from
+    level: str = "auto"  # of containment
 
     def judge(
         self,

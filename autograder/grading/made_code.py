@@ -80,19 +80,12 @@ def _bare(text: str) -> Mapping[str, ast.stmt]:
 
 @dataclass(frozen=True)
 class Implementation:
-    """One implementation of a component.
+    """One implementation of a component."""
 
-    Attributes:
-        name: "reference", or of a correct variant; the id of a fault.
-        text: Python that sets the name `implementation`.
-        group: the item of the rubric that a faulty one belongs to; "" = it is right.
-        law: of a right one: what a test has demanded that accepts either this one or the reference.
-    """
-
-    name: str
-    text: str
-    group: str = ""
-    law: str = ""
+    name: str  # "reference", or of a correct variant; the id of a fault
+    text: str  # Python that sets the name `implementation`
+    group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
+    law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
 
     @property
     def code(self) -> str:

@@ -33,21 +33,13 @@ PATIENCE = 2.0
 
 @dataclass
 class Tried:
-    """What became of the tests of one class.
+    """What became of the tests of one class."""
 
-    Attributes:
-        name: of the class, "own_tests.TestAttention".
-        implementations: that they are tried on, the reference first.
-        tests: their names, in order, each with the TODO that is still in it, or "".
-        rejected: by name of the implementation: the tests that have not passed.
-        excluded: tests that count for nothing whatever they find, with the reason.
-    """
-
-    name: str
-    implementations: Sequence[Implementation]
-    tests: dict[str, str]
-    rejected: dict[str, set[str]] = field(default_factory=dict)
-    excluded: dict[str, str] = field(default_factory=dict)
+    name: str  # of the class, "own_tests.TestAttention"
+    implementations: Sequence[Implementation]  # that they are tried on, the reference first
+    tests: dict[str, str]  # their names, in order, each with the TODO that is still in it, or ""
+    rejected: dict[str, set[str]] = field(default_factory=dict)  # by implementation: the tests that have not passed
+    excluded: dict[str, str] = field(default_factory=dict)  # tests that count for nothing, with the reason
 
     @property
     def right(self) -> list[Implementation]:

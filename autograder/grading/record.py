@@ -2,9 +2,8 @@
 
     record = read_record(Path("anna.json"))   a Record, or None
     write_record(Path("anna.json"), record)   in one piece or not at all
-    record_schema()                           the JSON schema, as `python -m autograder record-schema` prints it
 
-The models below are the schema's only source. Every text in them is free of control characters and cut to its length.
+Every text in the models below is free of control characters and cut to its length.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import json
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -35,6 +34,7 @@ Text: TypeAlias = Annotated[str, Field(max_length=MAX_TEXT), _cleaned(MAX_TEXT)]
 TestText: TypeAlias = Annotated[str, Field(max_length=MAX_TEST_TEXT), _cleaned(MAX_TEST_TEXT)]
 Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(MAX_TRACEBACK)]
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Sha256OrNone: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Seconds: TypeAlias = Annotated[float, Field(ge=0)]
@@ -54,9 +54,9 @@ class Model(BaseModel):
 class Diagnosis(Model):
     """What a failure looks like."""
 
-    fault: Annotated[str, Field(description="Id in the catalogue of misconceptions; empty where none fits.")]
-    others: Annotated[tuple[str, ...], Field(description="Ids of those that the tests cannot tell from it.")]
-    text: Annotated[Traceback, Field(description="For the student.")]
+    fault: str  # id in the catalogue of misconceptions; empty where none fits
+    others: tuple[str, ...]  # ids of those that the tests cannot tell from it
+    text: Traceback  # for the student
 
 
 class Test(Model):
@@ -65,8 +65,8 @@ class Test(Model):
     __test__ = False  # not one of the kit's own tests
 
     name: Name
-    nodeid: Annotated[Name, Field(description="File and name: unique among all tests.")]
-    item: Annotated[Name, Field(description="The item of the part's rubric; empty where the test names none.")]
+    nodeid: Name  # file and name: unique among all tests
+    item: Name  # the item of the part's rubric; empty where the test names none
     state: State
     message: TestText
 
@@ -77,8 +77,8 @@ class ItemScore(Model):
     name: Name
     score: Points
     points: Points
-    missed: Annotated[int, Field(ge=0, description="Tests of the item that did not pass.")]
-    requires: Annotated[str, Field(description="An item that was not earned, without which this one is worth nothing.")]
+    missed: Annotated[int, Field(ge=0)]  # tests of the item that did not pass
+    requires: str  # an item that was not earned, without which this one is worth nothing
 
 
 class Part(Model):
@@ -86,16 +86,16 @@ class Part(Model):
 
     number: Annotated[str, Field(pattern=r"^([0-9]+|E)\.[0-9]+$")]
     title: str
-    components: Annotated[tuple[str, ...], Field(description="Names that its tests judge; empty for BLEU.")]
-    extension: Annotated[bool, Field(description="Its points are a bonus.")]
-    visibility: Annotated[str, Field(description="When students see it on Gradescope.")]
+    components: tuple[str, ...]  # names that its tests judge; empty for BLEU
+    extension: bool  # its points are a bonus
+    visibility: str  # when students see it on Gradescope
     state: State
-    score: Annotated[Points | None, Field(description="Null exactly where the state is no judgement.")]
+    score: Points | None  # null exactly where the state is no judgement
     points: Points
-    message: Annotated[Text, Field(description="Why points are missing; empty where none are.")]
-    traceback: Annotated[Traceback, Field(description="The submission's own frames, of the first test that raised.")]
+    message: Text  # why points are missing; empty where none are
+    traceback: Traceback  # the submission's own frames, of the first test that raised
     diagnosis: Diagnosis | None
-    items: Annotated[tuple[ItemScore, ...], Field(description="The rubric; empty where no tests were judged.")] = ()
+    items: tuple[ItemScore, ...] = ()  # the rubric; empty where no tests were judged
     tests: tuple[Test, ...]
 
     @model_validator(mode="after")
@@ -117,37 +117,24 @@ class Bleu(Model):
     low: Share
     high: Share
     sentences: Annotated[int, Field(ge=1)]
-    signature: Annotated[str, Field(description="sacreBLEU's record of every choice behind the figure.")]
+    signature: str  # sacreBLEU's record of every choice behind the figure
 
 
 class Judgement(Model):
     """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
 
     assignment: str
-    content_hash: Annotated[
-        str, Field(pattern="^([0-9a-f]{64})?$", description="One hash over files' names and hashes; empty at first.")
-    ]
-    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES, description="File name to hash of its content.")]
-    grader_version: Annotated[
-        str, Field(pattern="^[0-9a-f]{16}$", description="Version of everything that decides outcomes.")
-    ]
-    weighting: Annotated[
-        str, Field(pattern="^[0-9a-f]{16}$", description="Version of points, thresholds, credit and titles.")
-    ]
-    seed_id: Annotated[
-        str, Field(pattern="^([0-9a-f]{12})?$", description="Names the seed of the inputs; empty where no test ran.")
-    ]
-    score: Annotated[
-        Points | None,
-        Field(description="The sum of the parts' scores, bonus included; null where a part with points has none."),
-    ]
-    max_score: Annotated[Points, Field(description="The sum of the points of all parts that are not extensions.")]
-    parts: Annotated[tuple[Part, ...], Field(description="The tasks, in the assignment's order.")]
-    bleu: Annotated[Bleu | None, Field(description="Null where no translations can be scored.")]
-    notes: Annotated[Notes, Field(description="What a person should know about the submission.")]
-    internals: Annotated[
-        Notes, Field(description="Uses of PyTorch's and Python's internals, which a person should read.")
-    ] = ()
+    content_hash: Sha256OrNone  # one hash over files' names and hashes; empty at first
+    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES)]  # file name to hash of its content
+    grader_version: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of everything that decides outcomes
+    weighting: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of points, thresholds, credit and titles
+    seed_id: Annotated[str, Field(pattern="^([0-9a-f]{12})?$")]  # names the seed of the inputs; empty where no test ran
+    score: Points | None  # the sum of the parts' scores, bonus included; null where a part with points has none
+    max_score: Points  # the sum of the points of all parts that are not extensions
+    parts: tuple[Part, ...]  # the tasks, in the assignment's order
+    bleu: Bleu | None  # null where no translations can be scored
+    notes: Notes  # what a person should know about the submission
+    internals: Notes = ()  # uses of PyTorch's and Python's internals, which a person should read
 
     @property
     def refusal(self) -> str:
@@ -160,31 +147,22 @@ class Run(Model):
     """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
 
     started: AwareDatetime
-    finished: Annotated[AwareDatetime | None, Field(description="Null while parts are still pending.")]
-    seconds: Annotated[Seconds, Field(description="Wall time.")]
-    layers: Annotated[
-        tuple[str, ...] | None,
-        Field(description="Layers of containment that were in force; null where no submitted code ran."),
-    ]
-    printed: Annotated[str, Field(description="What submitted code printed, cut at the limit `output_kb`.")]
-    notes: Annotated[Notes, Field(description="What a person should know about this run.")]
-    error: Annotated[Text, Field(description="Why the grader gave up; empty if it did not.")]
+    finished: AwareDatetime | None  # null while parts are still pending
+    seconds: Seconds  # wall time
+    layers: tuple[str, ...] | None  # layers of containment that were in force; null where no submitted code ran
+    printed: str  # what submitted code printed, cut at the limit `output_kb`
+    notes: Notes  # what a person should know about this run
+    error: Text  # why the grader gave up; empty if it did not
 
 
 class Record(Model):
     """One submission with its results. While parts are pending, the grading has not finished."""
 
-    version: Annotated[Literal[4], Field(description="Version of this schema.")] = 4
-    submission: Annotated[Name, Field(description="Name of the file or folder, without its ending.")]
+    version: Literal[4] = 4  # version of this schema
+    submission: Name  # name of the file or folder, without its ending
     judgement: Judgement
     run: Run
-    seal: Annotated[
-        str,
-        Field(
-            pattern="^([0-9a-f]{64})?$",
-            description="Authenticates all of the record: HMAC-SHA256 with the term's secret; empty where not sealed.",
-        ),
-    ] = ""
+    seal: Sha256OrNone = ""  # HMAC-SHA256 of all of the record with the term's secret; empty where not sealed
 
     @property
     def has_ended(self) -> bool:
@@ -252,12 +230,6 @@ def write_result(path: Path, content: bytes | str) -> None:
         raise
     except OSError as error:
         raise NotWrittenError(path, error) from None
-
-
-def record_schema() -> dict[str, Any]:
-    """The JSON schema of a record."""
-    schema = Record.model_json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def now() -> datetime:

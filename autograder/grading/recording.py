@@ -183,15 +183,10 @@ class Event:
 
 @dataclass(frozen=True)
 class TakenIn(Event):
-    """The submission was read; its judgement begins, also where an earlier one was given up.
+    """The submission was read; its judgement begins, also where an earlier one was given up."""
 
-    Attributes:
-        files: file name -> sha256 of what was taken in.
-        seed_id: names the seed of the tests' inputs; empty where no test runs.
-    """
-
-    files: Mapping[str, str]
-    seed_id: str = ""
+    files: Mapping[str, str]  # name -> sha256 of what was taken in
+    seed_id: str = ""  # names the seed of the tests' inputs; empty where no test runs
 
 
 @dataclass(frozen=True)
@@ -210,23 +205,14 @@ class TasksJudged(Event):
 
 @dataclass(frozen=True)
 class Found(Event):
-    """What else is known of the submission: its BLEU, uses of internals.
-
-    Attributes:
-        fields: of the judgement.
-    """
+    """What else is known of the submission, by fields of the judgement: its BLEU, uses of internals."""
 
     fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Contained(Event):
-    """Submitted code has run.
-
-    Attributes:
-        layers: of containment that were in force.
-        printed: what it has printed so far.
-    """
+    """Submitted code has run, with these layers of containment, and has printed this so far."""
 
     layers: tuple[str, ...]
     printed: str
@@ -234,15 +220,10 @@ class Contained(Event):
 
 @dataclass(frozen=True)
 class Noted(Event):
-    """Something that a person should know.
-
-    Attributes:
-        text: in a sentence.
-        is_about_run: whether another run of the same submission may lack it.
-    """
+    """Something that a person should know, in a sentence."""
 
     text: str
-    is_about_run: bool = False
+    is_about_run: bool = False  # another run of the same submission may lack it
 
 
 @dataclass(frozen=True)

@@ -35,27 +35,16 @@ AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell, or a cell of text that is an answer.
+    """A code cell, or a cell of text that is an answer."""
 
-    Attributes:
-        notebook: file name.
-        number: from 1, over all cells of the notebook including text.
-        text: its code.
-        grade_id: nbgrader's name of the cell, or "".
-        is_answer: students write in it (nbgrader's `solution`).
-        is_locked: students should not write in it.
-        is_test: nbgrader takes points from it.
-        is_text: it holds no code.
-    """
-
-    notebook: str
-    number: int
+    notebook: str  # file name
+    number: int  # from 1, over all cells of the notebook including text
     text: str
-    grade_id: str = ""
-    is_answer: bool = False
-    is_locked: bool = False
-    is_test: bool = False
-    is_text: bool = False
+    grade_id: str = ""  # nbgrader's name of the cell
+    is_answer: bool = False  # students write in it (nbgrader's `solution`)
+    is_locked: bool = False  # students should not write in it
+    is_test: bool = False  # nbgrader takes points from it
+    is_text: bool = False  # it holds no code
 
     def __str__(self) -> str:
         name = f" ({self.grade_id})" if self.grade_id else ""
@@ -118,25 +107,15 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
 
 @dataclass
 class Statement:
-    """One statement at the top level of a cell that defines or changes something.
-
-    Attributes:
-        cell: that contains it.
-        text: its lines.
-        node: its syntax tree; None = the cell does not compile, and this represents one of its definitions.
-        problem: where `node` is None, what is wrong and where.
-        binds: names that it gives a value.
-        changes: names whose value it changes: `Name.attribute = …`, `@add_to(Name)`.
-        uses: names that it reads, now or when it is called.
-    """
+    """One statement at the top level of a cell that defines or changes something."""
 
     cell: Cell
-    node: ast.stmt | None
-    text: str = ""
-    problem: str = ""
-    binds: set[str] = field(default_factory=set)
-    changes: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
+    node: ast.stmt | None  # None = the cell does not compile, and this represents one of its definitions
+    text: str = ""  # its lines
+    problem: str = ""  # where `node` is None, what is wrong and where
+    binds: set[str] = field(default_factory=set)  # names that it gives a value
+    changes: set[str] = field(default_factory=set)  # whose value it changes: `Name.attribute = …`, `@add_to(Name)`
+    uses: set[str] = field(default_factory=set)  # that it reads, now or when it is called
 
     @property
     def is_filled_in(self) -> bool:

@@ -36,31 +36,18 @@ SHOWN_FILES = 3
 
 @dataclass
 class Intake:
-    """The part of a submission that is graded.
+    """The part of a submission that is graded."""
 
-    Attributes:
-        name: for reports.
-        sources: the submission's modules merged with the release's.
-        submitted: names of the modules that the submission brings.
-        translations: the content of translations.txt, or None.
-        translations_problem: why translations.txt cannot be read, or "".
-        answers: what the student has written for people to read; "" = nothing.
-        hashes: file name -> sha256 of every file that was read.
-        notes: what a person should know.
-        origins: module -> notebook, cell and line of each of its lines, where it comes from a notebook.
-        release: the modules that were handed out.
-    """
-
-    name: str
-    sources: dict[str, Source]
-    submitted: set[str] = field(default_factory=set)
-    translations: bytes | None = None
-    translations_problem: str = ""
-    answers: str = ""
-    hashes: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    origins: dict[str, list[str]] = field(default_factory=dict)
-    release: Sources = field(default_factory=dict)
+    name: str  # for reports
+    sources: dict[str, Source]  # the submission's modules merged with the release's
+    submitted: set[str] = field(default_factory=set)  # names of the modules that the submission brings
+    translations: bytes | None = None  # the content of translations.txt
+    translations_problem: str = ""  # why it cannot be read
+    answers: str = ""  # what the student has written for people to read
+    hashes: dict[str, str] = field(default_factory=dict)  # file name -> sha256 of every file that was read
+    notes: list[str] = field(default_factory=list)  # what a person should know
+    origins: dict[str, list[str]] = field(default_factory=dict)  # module -> cell and line that each line comes from
+    release: Sources = field(default_factory=dict)  # the modules that were handed out
 
     @classmethod
     def begin(cls, name: str, release: Sources) -> Intake:
@@ -78,12 +65,6 @@ class Intake:
         origins = self.origins.get(module, [])
         origin = origins[line - 1] if 0 < line <= len(origins) else ""
         return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
-
-    def replace_unusable(self, module: str, reason: str) -> None:
-        """Replaces a module that cannot be used by one whose import raises the reason."""
-        self.sources[module] = failing_module(module, reason)
-        self.submitted.add(module)
-        self.notes.append(reason)
 
     def complete(self, contract: Contract, add: Callable[[str], bool] = lambda module: False) -> None:
         """Adds the contract's modules and what modules import, from the submission or else from the release.
@@ -141,11 +122,12 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
         if len(intake.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
             what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
             raise RefusedError(f"{what}; hand in only what is asked for")
+        intake.submitted.add(module)
         try:
             intake.sources[module] = (file, decode(content))
-            intake.submitted.add(module)
         except RefusedError as error:  # as in a student's own run, it costs the module alone
-            intake.replace_unusable(module, f"{file}: {error}")
+            intake.notes.append(f"{file}: {error}")
+            intake.sources[module] = failing_module(module, intake.notes[-1])
         return True
 
     intake.complete(assignment.contract, add)

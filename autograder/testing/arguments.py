@@ -89,8 +89,7 @@ def inputs_told(inputs: Inputs, formulas: object) -> Iterator[None]:
             raise
         what, *rest = str(error).split("\n")
         line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
-        masks = [value for value in inputs.values() if value is not None and value.dtype == torch.bool]
-        raise CheckFailed("\n".join([what, line, *rest]), error.compared, masks) from None
+        raise CheckFailed("\n".join([what, line, *rest]), error.compared) from None
 
 
 def describe(name: str, value: Tensor | None) -> str:

@@ -170,11 +170,9 @@ class Course:
 
 def show(picture: bytes, description: str) -> None:
     """Shows a PNG below the cell, where the code runs in a notebook."""
-    try:
-        from IPython import get_ipython
-        from IPython.display import Image, display
-    except ImportError:  # the tests of an installation without notebooks
-        return
+    from IPython import get_ipython
+    from IPython.display import Image, display
+
     if get_ipython() is not None:
         display(Image(picture), metadata={"image/png": {"alt": description}})  # type: ignore[no-untyped-call]  # IPython's
 

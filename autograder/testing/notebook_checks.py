@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import io
 import traceback
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -20,12 +18,8 @@ from foundation.assignment_file import Assignment, Task
 
 from ..rules import find_mentions
 from .collection import Collection, run_in_process
-from .observation import fits
 from .results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
 from .under_test import InProcessSubmission
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MAX_PRINTED = 4000
 WORST = "#e600e6"
@@ -125,12 +119,8 @@ def draw_failure(error: CheckFailed) -> bytes | None:
     got, expected = (torch.atleast_2d(one.detach().double()) for one in error.compared)
     *outer, row, column = worst_place(got, expected)
     what = str(error).split("\n")[0].partition(", called with ")[0]
-    is_weights = "weights" in what
-    mask = mask_of(got, error.masks, is_cross="cross" in what) if is_weights else None
     part = tuple(outer)
-    title = f"{what} {outer}" if outer else what
-    forbidden = [] if mask is None else (~mask[part]).nonzero().tolist()
-    return plot(title, expected[part], got[part], (row, column), forbidden, is_weights)
+    return plot(f"{what} {outer}" if outer else what, expected[part], got[part], (row, column), "weights" in what)
 
 
 def worst_place(got: Tensor, expected: Tensor) -> tuple[int, ...]:
@@ -139,22 +129,10 @@ def worst_place(got: Tensor, expected: Tensor) -> tuple[int, ...]:
     return tuple(int(i) for i in torch.unravel_index(error.argmax(), error.shape))
 
 
-def mask_of(weights: Tensor, masks: Sequence[Tensor], is_cross: bool) -> Tensor | None:
-    """Of the call's masks the one of these weights, in their shape; those of cross-attention come first."""
-    fitting = [mask for mask in masks if fits(mask, weights)]
-    return fitting[0 if is_cross else -1].expand_as(weights) if fitting else None
-
-
-def plot(
-    title: str,
-    expected: Tensor,
-    got: Tensor,
-    worst: tuple[int, int],
-    forbidden: Sequence[tuple[int, int]],
-    is_weights: bool,
-) -> bytes:
+def plot(title: str, expected: Tensor, got: Tensor, worst: tuple[int, int], is_weights: bool) -> bytes:
     """Two heat maps on one scale, that of the expected values."""
     from matplotlib.figure import Figure  # here: it takes a second to load, and most checks pass
+    from matplotlib.patches import Rectangle
 
     height, width = (min(CELL * max(length, 5), LARGEST) for length in expected.shape)
     figure = Figure(figsize=(2 * width + 2, height + 1.3), layout="constrained")
@@ -168,20 +146,10 @@ def plot(
         axes.set_ylabel("query" if is_weights else "row")
         axes.set_xlabel("key" if is_weights else "column")
         axes.locator_params(integer=True)
-        for cell in forbidden:
-            outline(axes, cell, hatch="//", edgecolor="grey", linewidth=0)
-        outline(axes, worst, edgecolor=WORST, linewidth=2.5)
+        corner = (worst[1] - 0.5, worst[0] - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=WORST, linewidth=2.5))
     figure.colorbar(image, ax=both, shrink=0.85, extend="both")
-    hatched = "; hatched: forbidden by the mask" if forbidden else ""
-    figure.supxlabel(f"outlined: the greatest difference{hatched}", fontsize=8)
+    figure.supxlabel("outlined: the greatest difference", fontsize=8)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110)
     return content.getvalue()
-
-
-def outline(axes: Axes, cell: tuple[int, int], **style: Any) -> None:
-    """Draws a frame around a cell, or hatches it."""
-    from matplotlib.patches import Rectangle
-
-    row, column = cell
-    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, **style))

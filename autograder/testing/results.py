@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -70,14 +70,11 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
 
     Attributes:
         compared: what was returned and what was expected, where two tensors of one shape differ.
-        masks: of the call that was checked.
     """
 
-    def __init__(
-        self, message: str, compared: tuple[Tensor, Tensor] | None = None, masks: Sequence[Tensor] = ()
-    ) -> None:
+    def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
         super().__init__(message)
-        self.compared, self.masks = compared, masks
+        self.compared = compared
 
 
 class OtherPartsError(CheckFailed):

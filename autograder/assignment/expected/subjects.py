@@ -76,7 +76,7 @@ class LayerSubject(Subject):
             leaves = leaves_of(parameters)
             found = attempt(lambda: [own.read(leaves)])
             if isinstance(found, CheckFailed):  # it has all parts, and one is wrong: still it has gradients
-                found = OtherPartsError(str(found), found.compared, found.masks)
+                found = OtherPartsError(str(found), found.compared)
         return cls(module, parts, found, list(zip(parameters, leaves, strict=True)), used, sizes, kind, case)
 
     def output(self, inputs: Inputs) -> Tensor:

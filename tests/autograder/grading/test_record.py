@@ -7,12 +7,10 @@ import signal
 import time
 from dataclasses import replace
 
-import jsonschema
 import psutil
 import pytest
 
-from autograder.__main__ import main
-from autograder.grading.record import MAX_TEXT, Record, read_record, record_schema, write_record
+from autograder.grading.record import MAX_TEXT, read_record, write_record
 from autograder.grading.recording import Contained, Finished, GivenUp, Noted, Recorder, TakenIn, TasksJudged
 from autograder.grading.submission import events_of, open_grader, refusal
 from autograder.intake import IntakeRefusedError, take_in
@@ -26,31 +24,16 @@ from foundation.assignment_file import read_assignment
 from ..submissions import write_submission
 from .conftest import CLASS, SEEDS, SKELETON, VERSION
 
-VALIDATOR = jsonschema.Draft202012Validator(record_schema())
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
-
-
-def as_json(record: Record) -> dict:
-    """The record's JSON, checked against the schema."""
-    content = json.loads(record.model_dump_json())
-    VALIDATOR.validate(content)
-    return content
 
 
 def new_recorder(name: str = "anna") -> Recorder:
     return Recorder(name, read_assignment(), VERSION)
 
 
-def test_the_schema_is_printed(capsys):
-    jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
-    assert main(["record-schema"]) == 0
-    assert json.loads(capsys.readouterr().out) == VALIDATOR.schema
-
-
 @pytest.mark.parametrize("name", CLASS)
 def test_every_kind_of_submission_gets_a_valid_record(graded, name, tmp_path):
     record = graded(name)
-    as_json(record)
     write_record(tmp_path / "record.json", record)
     assert read_record(tmp_path / "record.json") == record
     assert record.is_finished and record.judgement.grader_version == VERSION
@@ -72,7 +55,7 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
         assert not CONTROL.search(text)
     recorder = new_recorder("\x1b]0;owned\x07\nscore 100\udcff")
     hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
-    assert not CONTROL.search(json.dumps(as_json(hostile), ensure_ascii=False).replace("\\n", ""))
+    assert not CONTROL.search(hostile.model_dump_json().replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
 
 
@@ -96,7 +79,6 @@ def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, ref
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     record = read_record(path)
-    as_json(record)
     parts = {part.number: part for part in record.judgement.parts}
     assert not record.is_finished and record.run.finished is None and "pending" in seen
     assert [parts[number].state for number in ("1.1", "1.2", "1.3")] == ["passed"] * 3
@@ -135,7 +117,6 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
     with open_grader(assignment, references, zygote=zygote) as grader, pytest.raises(SandboxUnavailableError):
         recorder.add_all(events_of(intake, SEEDS, grader))
     record = recorder.record
-    as_json(record)
     judged = [part for part in record.judgement.parts if part.components]
     assert not record.is_finished and {part.state for part in judged} == {"grader error"}
     assert all("no processes left" in part.message for part in judged) and "no processes left" in record.run.error
@@ -200,7 +181,7 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     ],
 )
 def test_what_is_not_a_record_is_none(tmp_path, change):
-    content = as_json(new_recorder().record)
+    content = json.loads(new_recorder().record.model_dump_json())
     change(content)
     for text in (json.dumps(content), "", "{", "[]", "\udcff"):
         (tmp_path / "record.json").write_text(text, errors="surrogateescape")
