@@ -56,7 +56,7 @@ def add_commands(commands: Commands) -> None:
         grade,
         "grade a class",
         "Grade a platform's download, as `list-class` reads it: for each student, the submission that "
-        "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv, summary.json, "
+        "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv "
         "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
         "regrades what has changed: a submission, the assignment, the grader. If that would change the mark of the "
         "same files, it shows whose mark, by how much and because of which test, and keeps the earlier mark until you "
@@ -152,13 +152,13 @@ def grade(options: argparse.Namespace) -> int:
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
     write_roll(roll, options.output)
-    write_summary(roll, results, options.output)
+    write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
         write_marks(book, in_book, entries, results, options.release, assignment)
     print(as_class_table(roll, results))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
-    print(f"records, pages of students, summary.csv, summary.json: {options.output}")
+    print(f"records, pages of students, summary.csv: {options.output}")
     if held:
         print(f"\n{as_regrade_table(held, roll.names())}")
     waits = any(not one.is_kept for one in held)

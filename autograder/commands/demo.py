@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import csv
 import json
 import random
 import re
@@ -67,10 +68,11 @@ def run(options: argparse.Namespace) -> int:
         if main(words) not in (0, 1):  # 1: a damaged archive waits for a person
             return 1
     print(f"\nlook at {marks / 'class.html'} and {marks / 'similar.html'} in a browser; what each submission is about:")
-    scores = {row["id"]: row["score"] for row in json.loads((marks / "summary.json").read_text())["students"]}
+    with (marks / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
+        scores = {row["id"]: row["score"] for row in csv.DictReader(file)}
     for number, (name, about, _) in enumerate(students, 1):
         score = scores[f"s{number}"]
-        print(f"  {name:16} {'—' if score is None else format(score, 'g'):>5}  {about}")
+        print(f"  {name:16} {score or '—':>5}  {about}")
     return 0
 
 

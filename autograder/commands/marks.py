@@ -224,15 +224,15 @@ def export_class(options: argparse.Namespace) -> int:
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
     about = About(judgement.assignment, judgement.max_score, options.column)
     name = options.platform
-    done = export(name, marks, about, options.marks, output)
-    print(f"{name}: {done.marks}, {done.feedback}")
+    table, without_page = export(name, marks, about, options.marks, output)
+    print(f"{name}: {output / name}.csv, {output / name}-feedback.zip")
     tell("no score", [f"{result.member.name} ({result.status.value})" for result in results if result.score is None])
-    for text in filter(None, (done.table.doubt, done.table.note)):
+    for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
     what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
-    tell(f"not known to {name}; {what}", done.table.unknown)
-    tell(f"no feedback file for {name}, which knows only its own download", done.without_feedback)
-    return int(bool(done.table.unknown or done.table.doubt))
+    tell(f"not known to {name}; {what}", table.unknown)
+    tell(f"no feedback file for {name}, which knows only its own download", without_page)
+    return int(bool(table.unknown or table.doubt))
 
 
 def tell(what: str, names: Sequence[str]) -> None:

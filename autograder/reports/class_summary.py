@@ -1,4 +1,4 @@
-"""The results of a class for people and programs: a table of one screen, summary.csv, summary.json, a regrade.
+"""The results of a class for people and programs: a table of one screen, summary.csv, a regrade.
 
 Tables are made for spreadsheets and for the platforms that import them: nothing in them is computed.
 """
@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
@@ -20,7 +20,7 @@ from ..classroom.entries import Roll
 from ..classroom.grading import Change, Held
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.records import Decision
-from ..grading.record import Record, write_json, write_result
+from ..grading.record import Record, write_result
 from ..testing.results import State
 from .terminal import containment_of
 
@@ -33,38 +33,24 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 
 @dataclass(frozen=True)
 class TaskSummary:
-    """How the class did in one task, as graded.
-
-    The mean of the points, and the shares in percent of those with all and with some of them, are over submissions that
-    have a mark there; the mean is None where none has. `states` counts submissions.
-    """
+    """How the class did in one task, as graded."""
 
     number: str
     title: str
     points: float
-    extension: bool
-    mean: float | None
-    full: float
-    partial: float
-    states: Mapping[str, int]
+    mean: float | None  # over submissions that have a mark there
+    states: Mapping[str, int]  # numbers of submissions
 
 
 def tasks_of(records: Iterable[Record]) -> list[TaskSummary]:
     """Summaries of all tasks, in the assignment's order."""
     found = []
     for same in by_task(records):
-        first, counts = same[0], Counter(part.state for part in same)
+        counts = Counter(part.state for part in same)
         scores = [part.score for part in same if part.score is not None]
-        n_partial = sum(part.state is not State.PASSED and bool(part.score) for part in same)
-        found.append(
-            TaskSummary(
-                *(first.number, first.title, first.points, first.extension),
-                mean=round(mean(scores), 2) if scores else None,
-                full=100 * counts[State.PASSED] / max(len(scores), 1),
-                partial=100 * n_partial / max(len(scores), 1),
-                states={state.value: counts[state] for state in State},
-            )
-        )
+        average = round(mean(scores), 2) if scores else None
+        states = {state.value: counts[state] for state in State}
+        found.append(TaskSummary(same[0].number, same[0].title, same[0].points, average, states))
     return found
 
 
@@ -79,16 +65,9 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
     return {result.member.key: result.record for result in results if result.record}
 
 
-def write_summary(roll: Roll, results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv and summary.json, each in one piece; at least one student has been graded."""
+def write_summary(results: Sequence[Result], output: Path) -> None:
+    """Writes summary.csv in one piece; at least one student has been graded."""
     rows = rows_of(results)
-    about = {
-        "layout": roll.layout,
-        "parts": [asdict(task) for task in tasks_of(records_of(results).values())],
-        "students": rows,
-        "left_out": [one.model_dump(include={"entry", "reason"}) for one in roll.left_out],
-    }
-    write_json(output / "summary.json", about)
     write_result(output / "summary.csv", as_csv([*rows[0]], rows))
 
 

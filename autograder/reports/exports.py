@@ -207,38 +207,24 @@ FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}
 """The name by which a platform finds the student of a feedback file."""
 
 
-@dataclass(frozen=True)
-class Export:
-    """The table that the file `marks` has, and the archive `feedback`, with no page of some students with a score."""
+def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> tuple[Table, list[str]]:
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
 
-    table: Table
-    marks: Path
-    feedback: Path
-    without_feedback: Sequence[str]
-
-
-def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> Export:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages."""
+    Returns:
+        The table, and the students with a score of whom the archive has no page.
+    """
     table = PLATFORMS[platform](marks, about)
-    path = output / f"{platform}.csv"
-    write_result(path, as_csv(table.heading, table.rows))
-    pages, without = pages_of(platform, [mark for mark in marks if mark.result.score is not None], source)
-    archive = output / f"{platform}-feedback.zip"
-    write_result(archive, as_zip(pages))
-    return Export(table, path, archive, without)
-
-
-def pages_of(platform: str, marks: Sequence[Mark], source: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The students' pages by their names on the platform, and the students of whom there is none."""
+    write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows))
     pages, without = {}, []
-    for mark in marks:
+    for mark in (mark for mark in marks if mark.result.score is not None):
         path = source / STUDENTS / f"{mark.result.member.key}.html"
         name = FEEDBACK_FILES[platform](mark)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
             without.append(mark.result.member.called)
-    return pages, without
+    write_result(output / f"{platform}-feedback.zip", as_zip(pages))
+    return table, without
 
 
 def as_zip(files: Mapping[str, bytes]) -> bytes:

@@ -46,7 +46,7 @@ def test_the_command_writes_records_and_summaries_and_resumes(folder, output, lo
     assert main(arguments) == 1
     table = capsys.readouterr().out
     assert "4 submissions, mean 100.0" in table and "Layer normalisation" in table
-    files = {"class.html", "class.json", "records", "students", "summary.csv", "summary.json", "waiting"}
+    files = {"class.html", "class.json", "records", "students", "summary.csv", "waiting"}
     assert {path.name for path in output.iterdir()} == files
     heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
     assert heading.startswith("id,name,submission,late,status,reason,score,max_score,bleu,1.1,") and len(rows) == 4
