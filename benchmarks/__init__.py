@@ -1,8 +1,8 @@
 """Measures the figures that the README quotes.
 
-    __main__.py  the command line              training.py  BLEU of models with a part missing
+    __main__.py  the command line              grading.py   the cost of a submission
     speed.py     tokens a second in training   symptoms.py  what hunted faults do to a trained model
-    grading.py   the cost of a submission      tables.py    the course's report again
+    tables.py    the course's report again, and models with a part missing
 
 Times are CPU time, compared within one run.
 """

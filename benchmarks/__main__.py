@@ -8,10 +8,9 @@ import torch
 
 from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import Parser, at_least, print_anywhere, run_command
-from given.config import PRESETS
 from reference.data import DataError
 
-from . import grading, speed, symptoms, tables, training
+from . import grading, speed, symptoms, tables
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -36,16 +35,13 @@ def make_parser() -> Parser:
         sub.add_argument(name, type=at_least(least), default=default, help=f"{text} (default: {default})")
 
     text = "tokens a second in training, and against torch.nn.Transformer"
-    sub = add("speed", speed.measure, text, "--presets course fast")
-    sub.add_argument("--presets", nargs="+", choices=PRESETS, default=["course", "fast"], help="default: course fast")
-    add_number(sub, "--batches", 40, "batches of each round")
-    add_corpus(sub, "train")
+    add_corpus(add("speed", speed.measure, text), "train")
 
     text = "what the faults of bug hunts do to a trained model, into symptoms.jsonl beside hunts.toml; resumes"
     add_corpus(add("symptoms", symptoms.measure, text), "train", "dev")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
-    sub = add("ablations", training.measure_ablations, text, "--seeds 5")
+    sub = add("ablations", tables.measure_ablations, text, "--seeds 5")
     add_number(sub, "--seeds", 5, "runs of the intact model")
     add_corpus(sub, "train", "dev")
 

@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from tqdm import trange
 
 from given.building import build_model, make_optimizer
-from given.config import PRESETS, Config
+from given.config import COURSE, Config
 from given.extras.layers import computing_in
-from reference.data import Batch, BatchLoader, Pair, read_pairs
+from reference.data import Batch, BatchLoader, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
 from validity.report import print_table
 
-ROUNDS = 5
+ROUNDS, BATCHES = 5, 40
 FASTER: dict[str, object] = {"precision": "fast-float32"}
 WAYS: dict[str, tuple[dict[str, object], bool]] = {
     "as students write it": ({}, False),
@@ -46,12 +46,10 @@ class TorchTransformer(nn.Module):
         self.tgt_embedding = InputEmbedding(tgt_vocab_size, config.d_model)
         self.positions = PositionalEncoding(config.d_model, config.dropout)
         sizes = config.d_model, config.n_heads, config.d_ff, config.dropout
-        first = config.norm_first
-        norms = [nn.LayerNorm(config.d_model) if first else None for _ in range(2)]
-        encoder_layer = nn.TransformerEncoderLayer(*sizes, batch_first=True, norm_first=first)
-        decoder_layer = nn.TransformerDecoderLayer(*sizes, batch_first=True, norm_first=first)
-        encoder = nn.TransformerEncoder(encoder_layer, config.n_layers, norms[0], enable_nested_tensor=False)
-        decoder = nn.TransformerDecoder(decoder_layer, config.n_layers, norms[1])
+        encoder_layer = nn.TransformerEncoderLayer(*sizes, batch_first=True)
+        decoder_layer = nn.TransformerDecoderLayer(*sizes, batch_first=True)
+        encoder = nn.TransformerEncoder(encoder_layer, config.n_layers, enable_nested_tensor=False)
+        decoder = nn.TransformerDecoder(decoder_layer, config.n_layers)
         self.layers = nn.Transformer(*sizes[:2], custom_encoder=encoder, custom_decoder=decoder, batch_first=True)
         for module in self.layers.modules():
             if isinstance(module, nn.MultiheadAttention):
@@ -59,8 +57,6 @@ class TorchTransformer(nn.Module):
             elif isinstance(module, (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)):
                 module.dropout = nn.Dropout(0.0)  # the one inside the feed-forward network
         self.output_projection = nn.Linear(config.d_model, tgt_vocab_size)
-        if config.tie_output:
-            self.output_projection.weight = self.tgt_embedding.table.weight
 
     def encode(self, src: Tensor, mask: Tensor) -> tuple[Tensor, None]:
         """Reads the source (b, s); `mask` is that of the padding."""
@@ -92,47 +88,37 @@ def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[
     model: nn.Module = TorchTransformer(*sizes, config) if is_rival else build_model(config, *sizes)
     optimizer = make_optimizer(config, model)
     criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
-    norm = config.max_grad_norm or None
 
     def train(batches: Sequence[Batch]) -> float:
         start = time.process_time()
         with computing_in(config.precision, "cpu"):
-            train_epoch(batches, model, optimizer, criterion, max_grad_norm=norm)  # type: ignore[arg-type]
+            train_epoch(batches, model, optimizer, criterion)  # type: ignore[arg-type]
         return time.process_time() - start
 
     return train
 
 
-def first_batches(pairs: Sequence[Pair], config: Config, count: int) -> tuple[list[Batch], tuple[int, int]]:
-    """Returns the first batches of an epoch, and the sizes of both vocabularies."""
-    vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
-    loader = BatchLoader(pairs, *vocabularies, config.batch_size, bucketing=config.bucketing)
-    batches = [batch for batch, _ in zip(loader.epoch(0), range(count), strict=False)]
-    return batches, (len(vocabularies[0]), len(vocabularies[1]))
-
-
-def measure(train: Path, presets: Sequence[str], batches: int) -> int:
-    """Measures all ways with the settings of each preset on so many batches, and prints a table for each."""
+def measure(train: Path) -> int:
+    """Measures all ways at the default size, and prints a table."""
     pairs = read_pairs(train)
-    for preset in presets:
-        config = PRESETS[preset]
-        some, sizes = first_batches(pairs, config, batches)
-        n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in some)
-        trainers = {
-            name: prepare(replace(config, **changes), is_rival, sizes)  # type: ignore[arg-type]
-            for name, (changes, is_rival) in WAYS.items()
-        }
-        for trainer in trainers.values():
-            trainer(some[: max(1, len(some) // 4)])
-        seconds: dict[str, list[float]] = {name: [] for name in WAYS}
-        for _ in trange(ROUNDS, unit="round", desc=preset, leave=False, disable=None):
-            for name, trainer in trainers.items():
-                seconds[name].append(trainer(some))
-        print(f"\nPreset `{preset}`\n")
-        rows = []
-        for name, found in seconds.items():
-            figures = [f"{n_tokens / median(found):,.0f}", f"{median(found) / len(some) * 1e3:.1f}"]
-            rows.append([name, *figures, *(f"{median_ratio(seconds[base], found):.2f} x" for base in list(WAYS)[:2])])
-        head = ["way", "tokens/s", "ms a step", "against the first", "against torch.nn.Transformer"]
-        print_table(head, rows)
+    vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
+    loader = BatchLoader(pairs, *vocabularies, COURSE.batch_size)
+    batches = [batch for batch, _ in zip(loader.epoch(0), range(BATCHES), strict=False)]
+    n_tokens = sum(int((batch.src != PAD_ID).sum() + (batch.labels != PAD_ID).sum()) for batch in batches)
+    sizes = len(vocabularies[0]), len(vocabularies[1])
+    trainers = {
+        name: prepare(replace(COURSE, **changes), is_rival, sizes)  # type: ignore[arg-type]
+        for name, (changes, is_rival) in WAYS.items()
+    }
+    for trainer in trainers.values():
+        trainer(batches[: BATCHES // 4])
+    seconds: dict[str, list[float]] = {name: [] for name in WAYS}
+    for _ in trange(ROUNDS, unit="round", leave=False, disable=None):
+        for name, trainer in trainers.items():
+            seconds[name].append(trainer(batches))
+    rows = []
+    for name, found in seconds.items():
+        figures = [f"{n_tokens / median(found):,.0f}", f"{median(found) / len(batches) * 1e3:.1f}"]
+        rows.append([name, *figures, *(f"{median_ratio(seconds[base], found):.2f} x" for base in list(WAYS)[:2])])
+    print_table(["way", "tokens/s", "ms a step", "against the first", "against torch.nn.Transformer"], rows)
     return 0

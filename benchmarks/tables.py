@@ -1,16 +1,19 @@
-"""The tables of the course's report, trained again: on any corpus, with several seeds.
+"""What trained models reach: the tables of the course's report again, and models with a part missing.
 
 The report came with the course's original code: "Creating a Transformer Assignment for Machine Translation"
 (L. Falzarano, 2024), section 5 (tables 1 and 2) and section 7 (table 3). Its figures are from one run each, on 8,701
 French-English pairs from Tatoeba.
 
-The folder of a run is named after the settings that differ from the defaults, and its seed; the result is a file there,
-so that an interrupted command goes on where it stopped. Two models with the same seed begin with the same weights and
-see the same batches, so the effect of the diagonal mask is the mean of the differences between such pairs.
+For these tables, the folder of a run is named after the settings that differ from the defaults, and its seed; the result
+is a file there, so that an interrupted command goes on where it stopped. Two models with the same seed begin with the
+same weights and see the same batches, so the effect of the diagonal mask is the mean of the differences between such
+pairs.
 """
 
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,15 +21,15 @@ from statistics import mean, stdev
 
 from tqdm import tqdm
 
+from foundation.places import REFERENCE, ROOT
+from foundation.texts import counted
 from foundation.whole_files import make_folder, write_whole
 from given.config import ConfigError
 from given.decoding import bleu
 from reference.data import read_pairs
 from reference.vocab import join_subwords
-from validity.processes import CommandError
-from validity.report import table
-
-from .training import run_reference
+from validity.processes import CommandError, run
+from validity.report import print_table, table
 
 MASK, NO_MASK = "diagonal mask", "no mask"
 SIZES = {
@@ -104,6 +107,12 @@ Files = tuple[Path, Path, Path | None]
 """Pairs to train on, of dev, and of test, `source|||target` lines."""
 Result = dict[str, float]
 """Of one model: dev BLEU after the last epoch, test BLEU of the best model where test pairs are given, and minutes."""
+
+
+def run_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: Path = ROOT) -> None:
+    """Trains once into `folder`, in a process of its own, with the package `reference` in `cwd`."""
+    files = ["--train", train.resolve(), "--dev", dev.resolve(), "--output", folder.resolve(), "--samples", 0]
+    run("-m", "reference", "train", *files, *flags, cwd=cwd)
 
 
 def place(column: Column, seed: int, output: Path) -> Path:
@@ -253,3 +262,42 @@ def mean_and_spread(values: Sequence[float]) -> str:
     if not values:
         return "–"
     return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
+
+
+ABLATIONS = {
+    "no positional encoding": ("embedding.py", "self.dropout(x + self.code[:length])", "self.dropout(x)"),
+    "no cross-attention": ("layers.py", "attention(x, memory, memory", "attention(x, 0 * memory, 0 * memory"),
+    "no causal mask in training": ("data.py", " & causal_mask(tgt_input.size(1))", ""),
+    "attention not scaled": ("attention.py", " / math.sqrt(query.size(-1))", ""),
+    "attention not masked": ("attention.py", "if mask is not None:", "if False:"),
+}
+"""The file of the reference, the text that goes, and what takes its place."""
+
+
+def bleu_without(part: str, train: Path, dev: Path, seed: int = 0) -> float:
+    """Trains the reference without a part, or, by another name, with all; dev BLEU after the last epoch."""
+    with tempfile.TemporaryDirectory() as name:
+        shutil.copytree(REFERENCE, Path(name, REFERENCE.name))
+        if part in ABLATIONS:
+            file, old, new = ABLATIONS[part]
+            path = Path(name, REFERENCE.name, file)
+            text = path.read_text(encoding="utf-8")
+            if text.count(old) != 1:
+                raise RuntimeError(f"{file}: expected {old!r} once")
+            path.write_text(text.replace(old, new), encoding="utf-8")
+        run_reference(Path(name, "run"), train, dev, "--preset", "course", "--seed", seed, cwd=Path(name))
+        last = Path(name, "run", "history.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+        return float(json.loads(last)["dev_bleu"])
+
+
+def measure_ablations(seeds: int, train: Path, dev: Path) -> int:
+    """Trains all models, and prints a table, each row once it is known."""
+
+    def row(part: str) -> list[str]:
+        if part in ABLATIONS:
+            return [part, f"{bleu_without(part, train, dev):.3f}"]
+        found = [bleu_without(part, train, dev, seed) for seed in range(seeds)]
+        return [f"intact, {counted(seeds, 'seed')}", f"{min(found):.3f} to {max(found):.3f}, mean {mean(found):.3f}"]
+
+    print_table(["model", "dev BLEU"], map(row, ["intact", *ABLATIONS]))
+    return 0
