@@ -4,10 +4,9 @@ The report came with the course's original code: "Creating a Transformer Assignm
 (L. Falzarano, 2024), section 5 (tables 1 and 2) and section 7 (table 3). Its figures are from one run each, on 8,701
 French-English pairs from Tatoeba.
 
-For these tables, the folder of a run is named after the settings that differ from the defaults, and its seed; the result
-is a file there, so that an interrupted command goes on where it stopped. Two models with the same seed begin with the
-same weights and see the same batches, so the effect of the diagonal mask is the mean of the differences between such
-pairs.
+A run's folder in these tables is named after the settings that differ from the defaults, and its seed; the result is a
+file there, so that an interrupted command goes on where it stopped. Two models with the same seed begin with the same
+weights and see the same batches, so the effect of the diagonal mask is the mean of the differences between such pairs.
 """
 
 import json
