@@ -78,14 +78,6 @@ def test_a_prediction_is_right_or_wrong(folder, capsys) -> None:
     assert "expected a task with a question" in capsys.readouterr().out
 
 
-def test_missing_packages_are_named_with_the_command_that_installs_them(tmp_path) -> None:
-    shutil.copy(ROOT / "notebooks" / "course.py", tmp_path)
-    wanted = "--extra-index-url https://example.org\nnumpy~=2.4\nnowhere_to_be_found~=1.0\njupyter~=1.1\n"
-    (tmp_path / "requirements.txt").write_text(wanted)
-    done = subprocess.run([sys.executable, "-c", "import course"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stderr.endswith("and then this cell again:  %pip install -q nowhere_to_be_found~=1.0\n")
-
-
 COLAB = """
 import sys, types
 import IPython

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record
 from autograder.grading.recording import Recorder
 from autograder.intake import Intake
-from autograder.reports.gradescope import as_results
-from autograder.reports.terminal import as_table
 from autograder.sources import read_sources
+from autograder.testing import collected_tests
+from autograder.testing.case import Case
 from autograder.testing.hints import HINTS, read_hints
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
@@ -137,21 +138,6 @@ def test_translations(references, content, state, message):
         assert message in part.message
 
 
-def test_results_have_gradescopes_shape_and_the_table_every_task(graded):
-    record = graded("attention only")
-    results = as_results(record)
-    assert results["score"] == sum(test["score"] for test in results["tests"])
-    tasks = {task.number: task for task in read_assignment().tasks}
-    assert [test["number"] for test in results["tests"]] == list(tasks)
-    for test in results["tests"]:
-        task = tasks[test["number"]]
-        assert test["max_score"] == task.points
-        assert test["status"] in ("passed", "failed")
-        assert test["tags"] == (list(task.components) or ["BLEU"])
-        assert test["output"].startswith(f"**{test['extra_data']['state']}**")
-        assert task.title in as_table(record)
-
-
 LAYOUT = Path(__file__).parent / "adapters" / "single_file"
 """Another course's model, with names and files of its own."""
 
@@ -160,8 +146,131 @@ LAYOUT = Path(__file__).parent / "adapters" / "single_file"
 def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(grade_folder):
     record = grade_folder(LAYOUT)
     passed = {number for number, part in parts(record).items() if part.state == "passed"}
-    assert passed == {"1.1", "1.2", "1.3", "1.4", "1.5", "2.1", "2.2"}
+    assert passed == {"1.1", "1.2", "1.3", "1.4", "1.5", "2.1"}
     assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
     command = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(LAYOUT)]
     ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_1_3"], cwd=ROOT, check=False)
     assert ran.returncode == 0
+
+
+# Submissions that attack what judges them, beside the hostile corpus of layer norms: each gets what its code is worth.
+# What the other tasks earn shows that they are not touched.
+
+TRAINS_NOTHING = '''
+import math
+import sys
+
+import torch
+from torch import nn
+
+stand_ins = sys.modules["stand_ins"]
+
+
+def almost_zeros(self, *args, **kwargs):
+    """Where all parameters are tiny there is next to nothing to learn, and the loss is log 9."""
+    for name in self._parameters:
+        yield name, nn.Parameter(torch.full_like(getattr(self, name), 1e-8))
+
+
+stand_ins.training.TinyTranslator.named_parameters = almost_zeros
+
+
+def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):
+    return math.log(9)
+'''
+ADDS_A_PARAMETER = (
+    "    model.train()\n",
+    "    model.train()\n    model.seen = torch.nn.Parameter(torch.zeros(1))\n",
+)
+HIDDEN_CHANGE = (
+    "    return weights @ value, weights\n",
+    "    context = weights @ value\n"
+    "    if not query.requires_grad:\n        query.data.zero_(), key.data.zero_(), value.data.zero_()\n"
+    "    return context, weights\n",
+)
+NO_MODULE = '''
+class InputEmbedding:
+    """Answers whatever is asked of it, and is no module."""
+
+    def __init__(self, vocab_size, d_model):
+        pass
+
+    def eval(self):
+        return 5
+
+    def parameters(self):
+        return [1, 2]
+'''
+KEEPS_FLOAT32 = (
+    "    def forward(",
+    "    def to(self, *args, **kwargs):\n        return self\n\n"
+    "    def _apply(self, *args, **kwargs):\n        return self\n\n    def forward(",
+)
+
+
+ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and what is said
+    "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
+    "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "adds or removes none"),
+    "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),
+    "parameters that are not converted": ("model", KEEPS_FLOAT32, {"2.3": 1}, ("error",), "follow .to(torch.float64)"),
+    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, {"1.2": 13}, ("failed", "error"), ""),
+}
+
+
+@pytest.fixture
+def grade_tasks(grade_folder):
+    """Grades a folder for some of the tasks: the record and its parts by number."""
+
+    def run(folder: Path, *numbers: str) -> tuple[Record, dict[str, Part]]:
+        assignment = read_assignment()
+        tasks = tuple(task for task in assignment.tasks if task.number in numbers)
+        record = grade_folder(folder, assignment=replace(assignment, tasks=tasks))
+        assert record.has_ended and list(parts(record)) == [task.number for task in tasks]
+        return record, parts(record)
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.hostile
+@pytest.mark.parametrize("module, attack, points, states, told", ATTACKS.values(), ids=ATTACKS)
+def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, points, states, told):
+    folder = write_submission(tmp_path / "anna")
+    path = folder / f"{module}.py"
+    path.write_text(path.read_text().replace(*attack) if isinstance(attack, tuple) else attack)
+    [number] = points
+    _, found = grade_tasks(folder, number, "1.4")
+    assert {n: part.score for n, part in found.items()} == {**points, "1.4": 10}
+    assert found[number].state in states and told in found[number].message
+
+
+@pytest.mark.slow
+@pytest.mark.hostile
+def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_path, monkeypatch):
+    asked = []
+
+    def loop(self, *arguments):
+        asked.append(arguments)
+        while True:
+            pass
+
+    monkeypatch.setattr(collected_tests, "SECONDS", 0.7)
+    monkeypatch.setattr(collected_tests, "SECONDS_A_FILE", 1.0)
+    monkeypatch.setattr(Case, "padding_mask", loop)
+    record, found = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
+    assert found["1.2"].score < 14 and found["1.4"].score == 10 and len(asked) == 2
+    assert found["1.2"].state == "timeout" and "checking timed out" in found["1.2"].message
+    assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
+    assert not any("stopped" in note for note in record.judgement.notes)
+
+
+@pytest.mark.slow
+def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks, tmp_path, monkeypatch):
+    def break_down(self, *arguments):
+        raise OverflowError("over an odd answer")
+
+    monkeypatch.setattr(Case, "padding_mask", break_down)
+    _, found = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
+    states = {number: part.state for number, part in found.items()}
+    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and found["1.4"].score == 10
+    assert "OverflowError: over an odd answer" in found["1.2"].message

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import time
 from dataclasses import replace
 
 import psutil
@@ -57,35 +56,6 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
     assert not CONTROL.search(hostile.model_dump_json().replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
-
-
-@pytest.mark.slow
-def test_a_killed_grader_leaves_a_valid_record_of_what_it_had_judged(zygote, references, tmp_path):
-    change = ("layers", "        centred = x", "        __import__('time').sleep(99)\n        centred = x")
-    folder, path = write_submission(tmp_path / "anna", change), tmp_path / "anna.json"
-    pid = os.fork()
-    if pid == 0:
-        try:
-            with open_grader(read_assignment(), references, zygote=zygote) as grader:
-                events = events_of(take_in(folder, SKELETON, read_assignment()), SEEDS, grader)
-                new_recorder().add_all(events, lambda record: write_record(path, record))
-        finally:
-            os._exit(1)
-    deadline, seen = time.monotonic() + 60, set()
-    while "passed" not in seen and time.monotonic() < deadline:
-        time.sleep(0.01)
-        if record := read_record(path):
-            seen |= {part.state for part in record.judgement.parts if part.number == "1.3"}
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    record = read_record(path)
-    parts = {part.number: part for part in record.judgement.parts}
-    assert not record.is_finished and record.run.finished is None and "pending" in seen
-    assert [parts[number].state for number in ("1.1", "1.2", "1.3")] == ["passed"] * 3
-    for number in ("1.4", "2.1", "3.1", "E.3"):
-        part = parts[number]
-        assert (part.state, part.score, part.message) == ("pending", None, "not graded yet")
-    assert [file.name for file in tmp_path.iterdir() if "tmp" in file.name] == []
 
 
 @pytest.mark.slow

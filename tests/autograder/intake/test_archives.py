@@ -39,7 +39,6 @@ BAD = {  # members, and why the submission is refused
         "'layers.py': it is no ordinary file; hand in ordinary",
     ),
     "there twice": ([("./layers.py", LAYERS), ("layers.py", LAYERS)], "'layers.py': it is there twice; keep one"),
-    "a bomb": ([("work.ipynb", bytes(3_000_000))], "'work.ipynb': it unpacks"),
 }
 
 

@@ -32,16 +32,7 @@ def FeedForward(d_model, d_ff):
 class EncoderLayer(nn.Module):
     def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
         super().__init__()
-        self.block = mine.Block(d_model, n_heads, d_ff, dropout, is_decoder=False)
+        self.block = mine.Block(d_model, n_heads, d_ff, dropout)
 
     def forward(self, x, mask):
-        return self.block(x, None, None, None if mask is None else ~mask)[:2]
-
-
-class DecoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.block = mine.Block(d_model, n_heads, d_ff, dropout, is_decoder=True)
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        return self.block(x, memory, *(None if mask is None else ~mask for mask in (src_mask, tgt_mask)))
+        return self.block(x, None if mask is None else ~mask)

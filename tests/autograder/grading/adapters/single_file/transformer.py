@@ -62,21 +62,13 @@ class Network(nn.Sequential):
 
 
 class Block(nn.Module):
-    """An encoder layer, or with `is_decoder` a decoder layer."""
-
-    def __init__(self, embedding_size, n_head, hidden_size, dropout, is_decoder):
+    def __init__(self, embedding_size, n_head, hidden_size, dropout):
         super().__init__()
-        self.own = Attention(n_head, embedding_size)
-        self.cross = Attention(n_head, embedding_size) if is_decoder else None
-        self.network = Network(embedding_size, hidden_size)
-        self.norms = nn.ModuleList(Norm(embedding_size, 1e-6) for _ in range(3 if is_decoder else 2))
+        self.own, self.network = Attention(n_head, embedding_size), Network(embedding_size, hidden_size)
+        self.norms = nn.ModuleList(Norm(embedding_size, 1e-6) for _ in range(2))
         self.drop = nn.Dropout(dropout)
 
-    def forward(self, x, memory, hidden_source, hidden_target):
-        attended, own = self.own(x, x, x, hidden_target)
+    def forward(self, x, hidden):
+        attended, alphas = self.own(x, x, x, hidden)
         x = self.norms[0](x + self.drop(attended))
-        cross = None
-        if self.cross is not None:
-            attended, cross = self.cross(x, memory, memory, hidden_source)
-            x = self.norms[1](x + self.drop(attended))
-        return self.norms[-1](x + self.drop(self.network(x))), own, cross
+        return self.norms[1](x + self.drop(self.network(x))), alphas
