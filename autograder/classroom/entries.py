@@ -68,13 +68,7 @@ def take_class(
 def list_class(
     folder: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
 ) -> tuple[Roll, list[Entry]]:
-    """Who handed in what, and what has to be graded, in the order of the download.
-
-    Args:
-        folder: the unpacked download.
-        assignment: by whose files submissions are recognised.
-        roster: the platform's list of students; None = they are the people whom the download names.
-        layout: one of `platforms.LAYOUTS`; None = recognised.
+    """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
 
     Raises:
         UserError: where there is no submission, or the roster cannot be read.
@@ -151,7 +145,7 @@ def left_out(download: Download, matched: Matched) -> list[LeftOut]:
     counting, undecided = {*matched.counting.values()}, {one for group in matched.undecided.values() for one in group}
     found = []
     for one in download.submissions:
-        if one in matched.unmatched:
+        if not matched.students[one]:
             what = "fits no student in the roster, or not for sure, or more than one"
             found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
         elif one in undecided - counting:

@@ -24,10 +24,8 @@ class Matched:
     """A roster and a download, side by side."""
 
     roster: tuple[Student, ...]
-    students: Mapping[HandedIn, tuple[Student, ...]]  # several for a group, none where nobody fits
+    students: Mapping[HandedIn, tuple[Student, ...]]  # several for a group, none where nobody fits for sure
     counting: Mapping[Student, HandedIn]  # the submission whose marks count, the last where times are known
-    missing: tuple[Student, ...]  # without any submission
-    unmatched: tuple[HandedIn, ...]  # that fit nobody for sure
     undecided: Mapping[Student, tuple[HandedIn, ...]]  # several, of which nothing tells which one counts
 
 
@@ -51,14 +49,7 @@ def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
             counting[student] = last
         elif several:
             undecided[student] = tuple(several)
-    return Matched(
-        tuple(roster),
-        students,
-        counting,
-        missing=tuple(student for student in roster if not having[student]),
-        unmatched=tuple(one for one, owners in students.items() if not owners),
-        undecided=undecided,
-    )
+    return Matched(tuple(roster), students, counting, undecided)
 
 
 def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, ...]]:

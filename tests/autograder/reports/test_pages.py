@@ -8,9 +8,7 @@ import html
 import re
 import shutil
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -87,41 +85,14 @@ def section(page, name):
     return words(re.search(rf'<section aria-labelledby="{name}">.*?</section>', page, re.DOTALL)[0])
 
 
-class Balanced(HTMLParser):
-    """Notes every tag, and elements that are not closed."""
-
-    VOID: ClassVar = {"meta", "input", "br"}
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.links, self.ids = [], [], [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.tags.append(tag)
-        self.links += [values["href"]] if "href" in values else []
-        self.ids += [values["id"]] if "id" in values else []
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        if tag not in self.VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+def links_in(page):
+    return {*re.findall(r'<a href="([^"]*)"', page)}
 
 
 def test_a_class_has_a_page_and_one_for_each_student(pages):
     found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
     assert set(found) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
-    for page in found.values():
-        parsed = Balanced(page)
-        assert not parsed.open and len(set(parsed.ids)) == len(parsed.ids)
-    links = {link for link in Balanced(found["class.html"]).links if link.endswith(".html")}
-    assert links == found.keys() - {"class.html"}
+    assert links_in(found["class.html"]) == found.keys() - {"class.html"}
     assert "3 submissions 66.67 mean, of 100 100 median" in words(found["class.html"])
     of_anna = words(found["students/anna.html"])
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
@@ -132,7 +103,7 @@ def test_markup_of_submissions_stays_text(pages):
     found = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
     for page in found.values():
         assert MARKUP in words(page) and "<img" not in page
-        assert Balanced(page).tags.count("script") == ("table.js" in page or "data-sortable" in page)
+        assert page.count("<script") == page.count("</script") == ("data-sortable" in page)
         assert "default-src 'none'" in page and not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", page)
 
 
@@ -329,7 +300,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
         assert column(1) == ["Carl"] and page.get_by_role("status").inner_text() == "1 of 3 shown"
         page.get_by_role("searchbox").fill("")
         assert not Axe().run(page).response["violations"]
-        for link in {*Balanced(found["class.html"]).links}:
+        for link in links_in(found["class.html"]):
             page.goto((tmp_path / link).as_uri())
             assert not Axe().run(page).response["violations"]
             page.set_viewport_size({"width": 360, "height": 640})
