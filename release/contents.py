@@ -171,13 +171,18 @@ def read_corpus(root: Path) -> dict[str, bytes]:
 
 
 def check_corpus(root: Path) -> None:
-    """Raises ReleaseError unless each line that students translate has a reference."""
-    sources = f"{CORPUS}/fren.test.src.bpe"
-    counts = {str(name): read_text(root / name, str(name)).count("\n") for name in (sources, REFERENCES)}
-    if counts[sources] != counts[str(REFERENCES)]:
-        what = f"has {counts[str(REFERENCES)]} lines, but {sources} has {counts[sources]}"
+    """Raises ReleaseError unless lines are pairs, and each line that students translate has a reference."""
+    train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
+    references = str(REFERENCES)
+    lines = {name: read_text(root / name, name).split("\n")[:-1] for name in (train, dev, sources, references)}
+    for name in (train, dev):
+        for number, line in enumerate(lines[name], start=1):
+            if line.count("|||") != 1:
+                raise ReleaseError([Problem(name, number, "is no pair", "expected `source|||target`")])
+    if len(lines[sources]) != len(lines[references]):
+        what = f"has {len(lines[references])} lines, but {sources} has {len(lines[sources])}"
         right = "each line needs the reference of the line that students translate"
-        raise ReleaseError([Problem(str(REFERENCES), 0, what, right)])
+        raise ReleaseError([Problem(references, 0, what, right)])
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:

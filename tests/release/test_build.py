@@ -91,7 +91,7 @@ def test_a_change_of_the_reference_is_mended(built: Project) -> None:
     assert not (built.output / "student" / "more.py").exists()
 
 
-SOURCES = "data/corpus/fren.test.src.bpe"
+DEV, SOURCES = "data/corpus/fren.dev.bpe", "data/corpus/fren.test.src.bpe"
 REFERENCES = "data/private/fren.test.bpe"
 LATIN = "é".encode("latin-1")
 
@@ -113,6 +113,7 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
 @pytest.mark.parametrize(
     ("path", "content", "says"),
     [
+        (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
         (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
         (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md: a $ stands for nothing (Invalid placeholder in string"),

@@ -1,6 +1,5 @@
 """Every gate closes for the fault that it is there for; `test_example.py` has the example pass them all."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -43,8 +42,6 @@ TESTS = "assignment/component_tests"
     [
         ("gradescope.zip", "notes.md", LEAK),
         ("student.zip", "assignment/more.zip", make_zip({"more.zip": make_zip({"a.txt": LEAK})})),
-        ("student.zip", "assignment/student/__pycache__/loss.cpython-311.pyc", b"\x00\x01\x02"),
-        ("student.zip", "assignment/a.ipynb", json.dumps({"metadata": {"note": LEAK.decode()}}).encode()),
         ("student.zip", "assignment/b.py", RENAMED),
     ],
 )
