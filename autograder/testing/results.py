@@ -50,11 +50,6 @@ class State(StrEnum):
         return self not in (State.GRADER_ERROR, State.PENDING)
 
     @property
-    def is_missed(self) -> bool:
-        """Whether something went wrong, as opposed to nothing having been tried."""
-        return self not in (State.PASSED, State.NEEDS_READER, State.NOT_ATTEMPTED)
-
-    @property
     def needs_a_look(self) -> bool:
         """Whether a person should look at the part, since the score alone may mislead."""
         return not self.has_mark or self in (State.REFUSED, State.TIMEOUT, State.OUT_OF_MEMORY)
@@ -112,7 +107,7 @@ class Outcome:
     @property
     def is_missed(self) -> bool:
         """Whether something went wrong, as opposed to nothing having been tried."""
-        return self.state.is_missed
+        return self.state not in (State.PASSED, State.NEEDS_READER, State.NOT_ATTEMPTED)
 
 
 @dataclass(frozen=True)

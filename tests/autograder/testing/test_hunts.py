@@ -76,15 +76,6 @@ def test_symptoms_of_trained_models_are_measured():
         assert len(seen(hunt)) == 2 + len(wrong["samples"]) + len(wrong["example"])
 
 
-def test_a_box_and_right_code_answer_the_same_call():
-    number, sources = EASY.number, read_sources(REFERENCE, REFERENCE)
-    faulty, right = (open_box(number, sources, ASSIGNMENT, is_right) for is_right in (False, True))
-    given = FINDINGS[number]["input"]
-    assert faulty(*given) != right(*given) and are_near(flat(right(*given)), flat(FINDINGS[number]["right"]))
-    with pytest.raises(UserError, match="there is no hunt 99"):
-        open_box(99, sources, ASSIGNMENT, is_right=False)
-
-
 @pytest.mark.slow  # all boxes, which makes no mark
 @pytest.mark.parametrize("hunt", HUNTS.hunts, ids=lambda hunt: str(hunt.number))
 def test_the_path_leads_to_the_mistake(hunt):
@@ -145,9 +136,7 @@ def test_right_components_open_their_boxes_however_they_are_written():
     [
         ("layers.LayerNorm", [[[1, 2, 3, 4]]], r"x: expected the shape \(b, s, 4\), axes of 1 to 8, got \(1, 4\)"),
         ("layers.LayerNorm", [[[[1, 2], [3]]]], "x: expected numbers in lists that are equally long"),
-        ("layers.LayerNorm", [[[[1, 2, 3, float("nan")]]]], "x: expected numbers up to 1000000"),
         ("layers.LayerNorm", [], r"expected a list of the arguments: x float \(b, s, 4\)"),
-        ("embedding.InputEmbedding", [[[8]]], "tokens: expected whole numbers from 0 to 7"),
         ("embedding.InputEmbedding", [[[0.5]]], "tokens: expected whole numbers from 0 to 7"),
         ("embedding.InputEmbedding", [[[1] * 9]], r"tokens: expected the shape \(b, s\), axes of 1 to 8"),
     ],
@@ -202,3 +191,5 @@ def test_the_calls_that_students_are_shown_work(path):
     for name, number, arguments in shown:
         assert open_box(int(number), sources, ASSIGNMENT, name == "right")(*ast.literal_eval(arguments))
     assert len(shown) == 2
+    with pytest.raises(UserError, match="there is no hunt 99"):
+        open_box(99, sources, ASSIGNMENT, is_right=False)
