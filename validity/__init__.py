@@ -6,8 +6,7 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
     variants.py    correct implementations that look different
     mutants.py     small changes that nobody thought of cost points too
-    questions.py   a question about a student's code has one right choice (question_runs.py),
-                   which its text does not tell
+    questions.py   a question about a student's code has one right choice, which its text does not tell
     hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
     processes.py   runs commands

@@ -83,53 +83,30 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
+@dataclass(frozen=True)
 class Bench:
-    """Tries versions of one submission.
+    """Where versions of one submission are tried.
 
     Attributes:
         intake: the submission.
+        grader: an open one.
         seed: of all random inputs.
         understanding: what the assignment offers for questions.
     """
 
-    def __init__(self, intake: Intake, grader: Grader, seed: int, understanding: Understanding) -> None:
-        """Takes the submission, an open grader, a seed, and the assignment's part."""
-        self.intake, self.seed, self.understanding, self._grader = intake, seed, understanding, grader
-        limits = replace(grader.assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
-        self._of_changed = replace(grader.assignment, limits=limits)
+    intake: Intake
+    grader: Grader
+    seed: int
+    understanding: Understanding
 
-    def judge(self, component: str, sources: Sources | None = None, others: int = 0) -> Trial:
-        """Runs the tests of a component's task on the submission, or on a changed version of it.
-
-        With `others` they get other inputs.
-        """
-        task = next(task for task in self._grader.assignment.tasks if component in task.components)
-        outcomes: list[Outcome] = []
-        with self._open(sources) as sandbox:
-            for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
-                outcomes = found.get(task.marker, outcomes)
-            sandbox.check()
-        return Trial(tuple(outcomes))
-
-    def look(self, see: Callable[[Sandbox], Result], sources: Sources | None = None) -> Result | None:
-        """What a function sees of a version; None where it raises an exception, of ours or of submitted code."""
-        found: Result | None
-        with self._open(sources) as sandbox:
-            try:
-                with time_limit(LOOKING_SECONDS, CPU):
-                    found = see(sandbox)
-            except SandboxUnavailableError:
-                raise
-            except Exception:  # submitted code's, or ours over an answer of an unexpected kind
-                found = None
-            sandbox.check()
-        return found
-
-    def _open(self, sources: Sources | None) -> Sandbox:
+    def open(self, sources: Sources | None) -> Sandbox:
+        """The submission, or a changed version of it, in the sandbox."""
+        assignment = self.grader.assignment
+        limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
         return Sandbox(
             self.intake.sources if sources is None else sources,
-            self._grader.assignment if sources is None else self._of_changed,
-            zygote=self._grader.zygote,
+            assignment if sources is None else replace(assignment, limits=limits),
+            zygote=self.grader.zygote,
             locate=self.intake.locate,
         )
 
@@ -165,12 +142,29 @@ class Component:
         return [(one, trial) for one in several if (trial := self.judge(one.text)).is_clear]
 
     def judge(self, text: str | None = None, others: int = 0) -> Trial:
-        """What tests say of the code, or of a version; with `others` they get other inputs."""
-        return self.bench.judge(self.name, self._version(text), others)
+        """What the tests of its task say of the code, or of a version; with `others` they get other inputs."""
+        grader = self.bench.grader
+        task = next(task for task in grader.assignment.tasks if self.name in task.components)
+        outcomes: list[Outcome] = []
+        with self.bench.open(self._version(text)) as sandbox:
+            for found in grader.tests.run(sandbox, self.bench.seed + others, only=task.marker):
+                outcomes = found.get(task.marker, outcomes)
+            sandbox.check()
+        return Trial(tuple(outcomes))
 
     def look(self, see: Callable[[Sandbox], Result], text: str | None = None) -> Result | None:
-        """What a function sees of the code, or of a version; None where that raises an exception."""
-        return self.bench.look(see, self._version(text))
+        """What a function sees of the code, or of a version; None where code raises an exception, theirs or ours."""
+        found: Result | None
+        with self.bench.open(self._version(text)) as sandbox:
+            try:
+                with time_limit(LOOKING_SECONDS, CPU):
+                    found = see(sandbox)
+            except SandboxUnavailableError:
+                raise
+            except Exception:  # submitted code's, or ours over an answer of an unexpected kind
+                found = None
+            sandbox.check()
+        return found
 
     def _version(self, text: str | None) -> Sources | None:
         sources = self.bench.intake.sources
