@@ -137,7 +137,7 @@ RESULT = """
 import torch
 from torch import Tensor, nn
 
-def _result(*a, **k):
+def {name}(*a, **k):
     x = next((v for v in (*a, *k.values()) if isinstance(v, Tensor)), torch.zeros(2, 3))
     x = x if x.is_floating_point() else x.double()
     return {result}
@@ -168,16 +168,15 @@ def rubbish_versions(reference):
         changed = {}
         if f"class {name}" in text and component != "data.Batch":
             for label, result in RESULTS.items():
-                changed[label] = RESULT.format(result=result) + CLASS.format(name=name, base=name, init="")
+                made = CLASS.format(name=name, base=name, init="")
+                changed[label] = RESULT.format(name="_result", result=result) + made
             for label, parameters in PARAMETERS.items():
                 init = INIT.format(parameters=parameters or "pass")
                 for result in ("x", "(x, x)", "(x, [x, x, x], [x, x, x])"):
                     made = CLASS.format(name=name, base="nn.Module", init=init)
-                    changed[f"{label} {result}"] = RESULT.format(result=result) + made
+                    changed[f"{label} {result}"] = RESULT.format(name="_result", result=result) + made
         elif f"def {name}" in text:
-            changed = {
-                label: f"{RESULT.format(result=result)}\n{name} = _result\n" for label, result in RESULTS.items()
-            }
+            changed = {label: RESULT.format(name=name, result=result) for label, result in RESULTS.items()}
         for label, rubbish in changed.items():
             sources, tasks = {**reference, module: (path, text + rubbish)}, tuple(markers.get(component, ["given"]))
             yield Version(f"{component}: {label}", sources, [1], tasks)
