@@ -137,14 +137,12 @@ def read_class(
         written.mistakes = mistakes_in(intake.translations, references)
         return written
 
-    found: dict[Entry, Written] = {}
-    with tqdm(desc="reading", unit="submission", total=len(entries), disable=not show_progress) as bar:
-        for entry, answer in ask_forked(entries, read, SECONDS, n_children):
-            if isinstance(answer, Ended):
-                answer = Written(problem=answer.reason or "nothing came back")
-            found[entry] = answer
-            bar.update()
-    return found
+    answers = ask_forked(entries, read, SECONDS, n_children)
+    with_bar = tqdm(answers, "reading", len(entries), unit="submission", disable=not show_progress)
+    return {
+        entry: Written(problem=answer.reason or "nothing came back") if isinstance(answer, Ended) else answer
+        for entry, answer in with_bar
+    }
 
 
 def mistakes_in(content: bytes | None, references: Sequence[str]) -> frozenset[int]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, run_forked, usable_cores
+from foundation.child_processes import Ended, ask_forked, usable_cores
 from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
@@ -115,26 +114,21 @@ def sheets_of_class(
 
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
-        def work(entry: Entry) -> Iterator[Sheet]:
+        def draw(entry: Entry) -> Sheet:
             try:
-                intake = take_in(entry.source, options.release, assignment)
+                return examiner.sheet(entry.key, names[entry.key], take_in(entry.source, options.release, assignment))
             except IntakeError as error:
-                yield Sheet(entry.key, "", reason=error.reason)
-            else:
-                yield examiner.sheet(entry.key, "", intake)
+                return Sheet(entry.key, names[entry.key], reason=error.reason)
 
-        children = run_forked(deque(entries), work, SECONDS, options.jobs)
-        with tqdm(desc="students", unit="student", total=len(entries), disable=not sys.stderr.isatty()) as bar:
-            for entry, message in children:
-                if not isinstance(message, Ended):
-                    found[entry.key] = message
-                    continue
-                bar.update()
-                if entry.key not in found:
-                    grader.renew()
-                    failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {message.reason}"
-    sheets = [replace(found[entry.key], name=names[entry.key]) for entry in entries if entry.key in found]
-    return sheets, failed
+        answers = ask_forked(entries, draw, SECONDS, options.jobs)
+        is_hidden = not sys.stderr.isatty()
+        for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=is_hidden):
+            if isinstance(sheet, Ended):
+                grader.renew()
+                failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {sheet.reason}"
+            else:
+                found[entry.key] = sheet
+    return [found[entry.key] for entry in entries if entry.key in found], failed
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:
