@@ -24,6 +24,7 @@ SETTINGS = {
     "deterministic": "torch.use_deterministic_algorithms(True)",
     "device": "torch.set_default_device('meta')",
     "warnings": "import warnings; warnings.simplefilter('error')",
+    "autocast": "torch.autocast('cpu', dtype=torch.bfloat16).__enter__()",
     "output": "import io, sys; sys.stdout = sys.stderr = io.StringIO()",
     "recursion": "import sys; sys.setrecursionlimit(150)",
 }
@@ -39,6 +40,7 @@ def everything() -> tuple[object, ...]:
         torch.are_deterministic_algorithms_enabled(),
         torch.zeros(1).device.type,
         torch.is_anomaly_enabled(),
+        (torch.ones(2, 2) @ torch.ones(2, 2)).dtype,
         list(warnings.filters),
         (sys.stdout, sys.stderr),
         sys.getrecursionlimit(),
