@@ -166,8 +166,8 @@ def check_syntax(path: str, text: str, version: Version) -> None:
         what, line = "", 0
     except SyntaxError as error:
         what, line = error.msg, error.lineno or 1
-    if not what and version < FREE_F_STRINGS:
-        what, line = newer_f_string(tokens_of(text))
+    if not what and version < FREE_F_STRINGS and (line := newer_f_string(tokens_of(text))):
+        what = "the braces of an f-string hold neither its quotes nor a backslash"
     if what:
         shown = ".".join(map(str, version))
         source = text.split("\n")[line - 1]
@@ -180,35 +180,27 @@ def tokens_of(text: str) -> Iterable[Token]:
         yield tokenize.tok_name[token.type], token.string, token.start[0]
 
 
-def newer_f_string(tokens: Iterable[Token]) -> tuple[str, int]:
-    """The first thing in an f-string that Python 3.11 cannot read, and its line; ("", 0) if there is none.
+def newer_f_string(tokens: Iterable[Token]) -> int:
+    """The first line with an f-string that Python 3.11 cannot read; 0 if there is none.
 
-    Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash, no comment
-    and, between single quotes, no end of a line.
+    Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash.
 
     Args:
         tokens: as Python 3.12 and later give them, which split f-strings into their parts.
     """
-    around: list[tuple[str, int, int]] = []  # of each f-string: its quotes, its line, the number of open braces
+    around: list[tuple[str, int]] = []  # of each f-string: its quotes, the number of open braces
     for kind, text, line in tokens:
         if kind == "FSTRING_END":
             around.pop()
-        within = around[:-1] if kind == "FSTRING_MIDDLE" else [one for one in around if one[2]]
-        for quotes, first, _ in within:
-            if quotes in text:
-                return f"an f-string in {quotes} cannot hold {quotes} in its braces", line
-            if "\\" in text:
-                return "the braces of an f-string cannot hold a backslash", line
-            if kind == "COMMENT":
-                return "the braces of an f-string cannot hold a comment", line
-            if len(quotes) == 1 and line != first:
-                return f"an f-string in {quotes} cannot go on in the next line", line
+        within = around[:-1] if kind == "FSTRING_MIDDLE" else [one for one in around if one[1]]
+        if any(quotes in text or "\\" in text for quotes, _ in within):
+            return line
         if kind == "FSTRING_START":
-            around.append((text.lstrip("fFrRbBuU"), line, 0))
+            around.append((text.lstrip("fFrRbBuU"), 0))
         elif kind == "OP" and text in "{}" and around:
-            quotes, first, depth = around[-1]
-            around[-1] = (quotes, first, depth + (1 if text == "{" else -1))
-    return "", 0
+            quotes, depth = around[-1]
+            around[-1] = (quotes, depth + (1 if text == "{" else -1))
+    return 0
 
 
 def is_newer(version: Version) -> bool:

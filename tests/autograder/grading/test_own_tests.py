@@ -170,18 +170,13 @@ LOOKS = {  # a line, and what is refused in it
     "from .attention import scaled_dot_product_attention": ".attention",
     "attention.__code__": "__code__",
     "torch.sys.modules": "sys",
-    "torch.jit.trace(attention, ())": "jit",
     "getattr(attention, '__co' + 'de__')": "__co",
-    "look = getattr": "getattr",
     "'{0.__code__}'.format(attention)": "format",
     "f'{attention.__code__}'": "__code__",
-    "open('/etc/passwd')": "open",
     "vars(attention)": "vars",
-    "generator.gi_frame.f_back": "f_back",
     "context.grad_fn.next_functions": "next_functions",
     "match x:\n    case torch.Tensor(__code__=y): pass": "__code__",
     "class T(torch.Tensor):\n    def __torch_function__(self): pass": "__torch_function__",
-    "type('T', (), {'__torch_function__': None})": "__torch_function__",
     "pytest.importorskip('inspect')": "importorskip",
 }
 
@@ -215,10 +210,8 @@ def test_the_reference_earns_all_in_the_sandbox(zygote):
 
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
     "while True: pass": "it takes too long",
-    "print('x' * 100 + chr(10), end='') or [print('x' * 99) for _ in iter(int, 1)]": "it takes too long",
     "raise SystemExit": "it rejects correct code",
     "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
-    "pytest.skip('not today')": "",
     "other.append(1)": "it rejects correct code",
 }
 
@@ -233,8 +226,7 @@ def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
     result = judged(zygote, text)
     assert result.state is State.FAILED
     assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.n_missed}
-    told = TROUBLE[body]
-    assert (f"test_it counts for nothing: {told}" in result.message) if told else "test_it" not in result.message
+    assert f"test_it counts for nothing: {TROUBLE[body]}" in result.message
 
 
 @pytest.mark.parametrize(

@@ -83,14 +83,9 @@ def test_what_is_used_must_be_readable(pack, take, reason, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_names_are_read_as_people_see_them(pack, take, form):
-    intake = take(pack({name.replace("/", "\\"): content for name, content in WORK.items()}, form))
-    assert intake.submitted == {"layers", "mine"} and intake.translations and intake.notes == []
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_accents_in_names_that_are_used(pack, take, form):
-    intake = take(pack({"layers.py": f"from .cafe\u0301 import x\n{LAYERS}", "cafe\u0301.py": ""}, form))
-    assert intake.submitted == {"layers", "caf\u00e9"}
+    files = {"student\\layers.py": f"from .cafe\u0301 import x\n{LAYERS}", "student\\cafe\u0301.py": ""}
+    intake = take(pack(files, form))
+    assert intake.submitted == {"layers", "caf\u00e9"} and intake.notes == []
 
 
 @pytest.mark.parametrize("pattern", ["{}-1", "{} (1)", "{}(1)", "{} (2)-1"])
@@ -137,11 +132,6 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
     assert "experiment" not in intake.sources and "config" in intake.sources
     intake = take(pack({"config.py": "x = 1\n"}))
     assert intake.sources["config"][1] == "x = 1\n", "an own version of the release's"
-
-
-def test_translations_alone_are_a_submission(pack, take):
-    intake = take(pack({"translations.txt": "a\n"}))
-    assert intake.translations == b"a\n" and not intake.submitted and "layers" in intake.sources
 
 
 @pytest.mark.parametrize("place", ["", "student/", "anna/", "anna/student/", "student/student/"])
@@ -194,7 +184,8 @@ def test_backups_and_the_rest_of_the_kit_do_no_harm(pack, take):
     ],
 )
 def test_where_translations_may_lie(pack, take, files, found):
-    assert (take(pack(dict.fromkeys(files, ""))).translations is not None) == found
+    intake = take(pack(dict.fromkeys(files, "")))
+    assert (intake.translations is not None) == found and "layers" in intake.sources
 
 
 @pytest.mark.parametrize("others", [[], ["comment.html", ".DS_Store"]])
