@@ -48,7 +48,9 @@ def find_misconceptions(
             if finding is None and (found := fitting(hints.get(number, ()), seen)):
                 finding = Misconception("\n".join(f"Hint: {one}" for one in found))
             if finding:
-                yield with_finding(result, finding)
+                missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
+                message = explain_by_one(missed, len(result.outcomes)) if finding.explains_all else result.message
+                yield replace(result, finding=finding, message=message)
 
 
 def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, Pattern]]]:
@@ -80,15 +82,6 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> Misconception
         text += f"\nThe tests cannot tell this from {told}{more}."
     ids = tuple(fault.id for fault in others)
     return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all=share == 1)
-
-
-def with_finding(result: TaskResult, finding: Misconception) -> TaskResult:
-    """The result with its finding; a misconception that explains all failures makes them one message."""
-    message = result.message
-    if finding.explains_all:
-        missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
-        message = explain_by_one(missed, len(result.outcomes))
-    return replace(result, finding=finding, message=message)
 
 
 def explain_by_one(missed: list[Outcome], total: int) -> str:

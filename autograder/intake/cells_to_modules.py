@@ -19,6 +19,7 @@ from .modules import Intake
 
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
+"""Packages that are available during grading, whose star imports stay."""
 
 
 @dataclass
@@ -127,10 +128,13 @@ class Distribution:
         """A module's text: the release's, followed by the definitions and what they need."""
         taken, names = self._closure(module, roots)
         text = Text()
-        self._add_futures(text)
-        for statement in self.statements:  # before the release's text, whose names they must not hide
-            if "*" in statement.binds and statement.node is not None and is_of_library(statement.node):
-                text.add(unparse(statement.node), statement.cell)
+        imports = [(one.node, one.cell) for one in self.statements if isinstance(one.node, ast.ImportFrom)]
+        for node, cell in imports:
+            if node.module == "__future__":
+                text.add(unparse(node), cell)
+        for node, cell in imports:  # before the release's text, whose names they must not hide
+            if node.names[0].name == "*" and not node.level and (node.module or "").partition(".")[0] in LIBRARIES:
+                text.add(unparse(node), cell)
         text.add(self.release[module][1])
         for name in sorted(names):
             if self.home.get(name, module) != module:
@@ -161,11 +165,6 @@ class Distribution:
                         taken.add(id(statement))
                         waiting.append(statement)
         return taken, names
-
-    def _add_futures(self, text: Text) -> None:
-        for statement in self.statements:
-            if isinstance(statement.node, ast.ImportFrom) and statement.node.module == "__future__":
-                text.add(unparse(statement.node), statement.cell)
 
     def _add(self, text: Text, statement: Statement, names: set[str], stubs: set[str]) -> None:
         """Appends one statement in the form that does the least harm if it fails."""
@@ -208,13 +207,6 @@ def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
         notes.append(f"{cell}, which begins `{begin}`, cannot be read, so what it defines is missing ({problem})")
     more = [f"and {len(notes) - MOST_NOTES} more cells cannot be read"] if len(notes) > MOST_NOTES else []
     return [*notes[:MOST_NOTES], *more]
-
-
-def is_of_library(node: ast.stmt) -> bool:
-    """Whether a statement imports from a package that is available during grading."""
-    if not isinstance(node, ast.ImportFrom) or node.level or not node.module:
-        return False
-    return node.module.partition(".")[0] in LIBRARIES
 
 
 def unparse(node: ast.stmt) -> str:
