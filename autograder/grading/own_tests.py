@@ -182,6 +182,7 @@ def try_all(
                 if implementation is not None:
                     one.try_on(implementation, sandbox, draw)
             sandbox.check()
+            sandbox.restart()
             seconds, computed = seconds + sandbox.seconds, computed + sandbox.cpu_seconds
         if computed > limits.cpu_seconds or seconds > PATIENCE * limits.total_seconds:
             n_all = sum(map(len, orders))

@@ -9,12 +9,11 @@
 
 From the outside in:
 
-    submission.py  the submission as tests see it          session.py     the life of one worker
-    mirror.py      its objects, as ordinary modules        connection.py  pipes with deadlines
-    supervisor.py  budgets of one submission               replies.py     what a worker may answer
-    imports.py     what is done about imports              zygote.py      starts the zygote, and workers from it
-    errors.py      failures of submitted code              layers.py      of containment; their command
-    worker/        the other half                          seccomp.py     the filter of system calls
+    submission.py  the submission as tests see it          supervisor.py  budgets of one submission
+    session.py     one worker: pipes, deadlines, its end   imports.py     what is done about imports
+    replies.py     what a worker may answer                errors.py      failures of submitted code
+    zygote.py      starts the zygote, and workers from it  layers.py      of containment; their command
+    seccomp.py     the filter of system calls              worker/        the other half
 
 Decisions on the protocol, seccomp and Landlock: `docs/explanation/decisions-sandbox.md`.
 """

@@ -10,31 +10,16 @@ all modules. So a module that ends its process when it is imported is replaced b
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
+from importlib.util import resolve_name
 
 from ..sources import Source, Sources, file_of, tree_of
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500
-
-
-def resolve(importer: str, is_package: bool, level: int, name: str | None) -> str | None:
-    """The module that `from .name import …` means.
-
-    Args:
-        importer: name of the module that the line stands in, within the submission: "layers", "tools.soft".
-        is_package: whether that is the `__init__.py` of a folder.
-        level: number of dots.
-        name: after the dots, or None.
-
-    Returns:
-        Its name within the submission, "" for the submission itself; None if the dots lead out of it.
-    """
-    parts = importer.split(".") if is_package else importer.split(".")[:-1]
-    if level > len(parts) + 1:
-        return None
-    return ".".join([*parts[: len(parts) + 1 - level], *filter(None, [name])])
+TOP = "submission"
 
 
 @lru_cache(maxsize=64)
@@ -47,16 +32,18 @@ def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...
         path: where it was read from.
     """
     tree, found = tree_of(text), list[str]()
+    own = [TOP, *importer.split(".")]
+    package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
     for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
+        level, module, names = 0, "", list[str]()
         if isinstance(node, ast.ImportFrom):
             level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
         elif isinstance(node, ast.Call):
             level, module, names = _imported_by_call(node)
-        else:
+        if not level:
             continue
-        origin = resolve(importer, path.endswith("/__init__.py"), level, module) if level else None
-        if origin is not None:
-            parts = origin.split(".") if origin else []
+        with suppress(ImportError):  # dots that lead out of the submission
+            parts = resolve_name("." * level + module, package).split(".")[1:]
             found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
             found += (".".join([*parts, name]) for name in names)
     return tuple(found)
@@ -86,19 +73,6 @@ def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
     return 0, "", []
 
 
-def absolute_imports(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """The modules that a module imports by their full names, each with its line."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module, node.lineno
-        elif isinstance(node, ast.Call):
-            level, module, _ = _imported_by_call(node)
-            if module and not level:
-                yield module, node.lineno
-
-
 def wanted_imports(sources: Sources) -> list[str]:
     """The names to import before the submission runs, sorted."""
     names = frozenset[str]().union(*(_harmless_names_in(text) for _, text in sources.values()))
@@ -118,30 +92,30 @@ def names_in(tree: ast.Module) -> Iterator[str]:
     nodes = [*ast.walk(tree)]
     for node in nodes:
         if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
             imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
             imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    yield from (name for name, _ in absolute_imports(tree))
+        elif isinstance(node, ast.Call):
+            level, module, _ = _imported_by_call(node)
+            yield from () if level else (module,)
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             yield f"{imported[node.value.id]}.{node.attr}"
 
 
-def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str], names: Iterable[str]) -> Sources:
+def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:
     """The sources with every module replaced that ends its process.
 
     Args:
         sources: all modules.
         end_of_import: imports a module of such sources in a worker, which it may keep for the next call; returns why
             the worker ended, or "".
-        names: of the modules to try.
     """
     suspects: dict[str, str] = {}
-    for name in names:
-        if name == "__init__":
-            continue
-        if reason := end_of_import(without(sources, suspects), name):
+    for name in sources:
+        if name != "__init__" and (reason := end_of_import(without(sources, suspects), name)):
             suspects[name] = reason
     for name in list(suspects):  # a suspect may only have imported another one
         others = {other: reason for other, reason in suspects.items() if other != name}

@@ -72,12 +72,7 @@ class Containment:
     def environment(self) -> dict[str, str]:
         """The zygote's whole environment."""
         threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "VECLIB")}
-        fixed = {
-            "PYTHONHASHSEED": "0",
-            "PYTHONSAFEPATH": "1",
-            "LC_ALL": "C.UTF-8",
-            "CUDA_VISIBLE_DEVICES": "",
-        }
+        fixed = {"PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1", "LC_ALL": "C.UTF-8", "CUDA_VISIBLE_DEVICES": ""}
         places = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TMPDIR": "/tmp"}  # noqa: S108  an empty folder in the worker's own namespace
         loader = {key: os.environ[key] for key in ("LD_LIBRARY_PATH",) if key in os.environ}
         return {**threads, **fixed, **places, **loader}
@@ -103,27 +98,22 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
     return needed <= set(layers)
 
 
-def choose_containment(level: str, packages: Mapping[str, Path], *, use_namespaces: bool = True) -> Containment:
+def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
     """The containment for a level.
 
     Args:
         level: one of LEVELS.
         packages: name -> folder of the packages that are visible inside.
-        use_namespaces: False to behave like a machine that lacks them (for experiments).
 
     Raises:
-        ValueError: for an unknown level.
         SandboxUnavailableError: where namespaces are required and missing.
     """
     if level not in LEVELS:
-        raise ValueError(f"sandbox level {level!r} is unknown; known are {', '.join(LEVELS)}")
+        raise ValueError(f"sandbox level {level!r} is unknown")
     must = "wanted" if level == "unsafe" else "required"
     layers = {"no_new_privs": must, "seccomp": must, "landlock": "wanted"}
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    bubblewrap: tuple[str, ...] = ()
-    keeps_root, reason = is_root, "they were not tried"
-    if use_namespaces:
-        bubblewrap, keeps_root, reason = find_bubblewrap(packages, UIDS[0] if is_root else None)
+    is_root = os.geteuid() == 0
+    bubblewrap, keeps_root, reason = find_bubblewrap(packages, UIDS[0] if is_root else None)
     if level == "require-namespaces" and not bubblewrap:
         raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
     uids = UIDS if keeps_root else ()
@@ -146,7 +136,7 @@ def find_bubblewrap(packages: Mapping[str, Path], uid: int | None) -> tuple[tupl
         the reason why it does not work.
     """
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
-    if program is None or sys.platform != "linux":
+    if program is None:
         return (), uid is not None, "bwrap is not installed"
     reason = ""
     for keeps_root, separation in separations(uid is not None):
@@ -170,29 +160,20 @@ def separations(is_root: bool) -> list[tuple[bool, list[str]]]:
     rights = ["CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH"]
     kept = [option for right in rights for option in ("--cap-add", right)]
     without_user = [(True, [*shared, *kept])] if is_root else []
-    with_user = [
-        (False, ["--unshare-user", "--disable-userns", *shared]),
-        (False, ["--unshare-user", *shared]),
-    ]
-    return without_user + with_user
+    with_user = ["--unshare-user", *shared]
+    return [*without_user, (False, [*with_user, "--disable-userns"]), (False, with_user)]
 
 
 def try_out(command: list[str]) -> str:
     """Runs a command; returns "" if it succeeds, otherwise the reason."""
     try:
-        done = subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
-            command,
-            capture_output=True,
-            timeout=PROBE_SECONDS,
-            stdin=subprocess.DEVNULL,
-            cwd="/",
-            check=False,
+        subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
+            command, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL, cwd="/", check=True
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)[-200:]
-    if done.returncode == 0:
-        return ""
-    return done.stderr.decode("utf-8", "replace").strip()[-200:] or f"exit status {done.returncode}"
+    except (OSError, subprocess.SubprocessError) as error:
+        printed: bytes = getattr(error, "stderr", None) or b""
+        return printed.decode("utf-8", "replace").strip()[-200:] or str(error)[-200:]
+    return ""
 
 
 def visible(packages: Mapping[str, Path]) -> list[str]:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from torch import Tensor
 
 from .worker.failures import MAX_FRAMES, MAX_MESSAGE
-from .worker.inspection import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 from .worker.messages import Decoder
+from .worker.running import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 
 Made = TypeVar("Made")
 

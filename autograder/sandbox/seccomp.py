@@ -17,7 +17,6 @@ import json
 import platform
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from foundation.whole_files import write_whole
 
@@ -74,24 +73,15 @@ def compile_filter(machine: str) -> bytes:
     if wanted != native:
         policy.add_arch(wanted)
         policy.remove_arch(native)
-    for name in ALLOWED.split():
-        _allow(policy, name, ())
     for name in MISSING.split():
         with contextlib.suppress(ValueError, OSError):  # a call that this processor does not have
             policy.add_rule(pyseccomp.ERRNO(errno.ENOENT), name)
-    for name, conditions in ALLOWED_WITH:
-        _allow(policy, name, conditions)
+    for name, conditions in (*((name, ()) for name in ALLOWED.split()), *ALLOWED_WITH):
+        policy.add_rule(pyseccomp.ALLOW, name, *(pyseccomp.Arg(at, pyseccomp.EQ, value) for at, value in conditions))
     with tempfile.TemporaryFile() as file:
         policy.export_bpf(file)
         file.seek(0)
         return file.read()
-
-
-def _allow(policy: Any, name: str, conditions: tuple[tuple[int, int], ...]) -> None:
-    import pyseccomp
-
-    arguments = [pyseccomp.Arg(position, pyseccomp.EQ, value) for position, value in conditions]
-    policy.add_rule(pyseccomp.ALLOW, name, *arguments)
 
 
 def main() -> None:

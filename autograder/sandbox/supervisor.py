@@ -15,7 +15,6 @@ from typing import Any, Self
 from autograder.sources import Locate, Sources, in_module
 from foundation.assignment_file import Assignment
 
-from .connection import Output
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
@@ -25,12 +24,10 @@ from .errors import (
     WorkerKilledError,
 )
 from .imports import defuse
-from .session import Session
+from .session import Output, Session
 from .worker.messages import Decoder, Encoder
 from .zygote import Zygote
 
-LONG_IMPORT = 0.2
-"""Seconds."""
 CPU_GRAIN = 0.1
 """Seconds. With less than this left no new worker is started, since its limit counts whole seconds."""
 
@@ -63,7 +60,6 @@ class Supervisor:
         self.sources, self.contract = sources, assignment.contract
         self.failure: SandboxUnavailableError | None = None
         self._is_fair = True
-        self._is_defused = False
         self._killed_before = killed_before
         self._sources, self._assignment, self._limits = sources, assignment, assignment.limits
         self._zygote, self._locate = zygote, locate
@@ -76,29 +72,18 @@ class Supervisor:
         self._output = Output(self._limits.output_kb << 10)
 
     def session(self, component: str) -> Session:
-        """A living session, started if necessary, for a call on behalf of `component`."""
+        """A living session for a call on behalf of `component`.
+
+        If it must be started, all modules are imported first: that time is no component's.
+        """
         self._check(component)
         try:
-            names = self._to_import()
-            if names:
-                self._sources = defuse(self._sources, self._end_of_import, names)
+            if self._session is None or not self._session.is_alive:
+                self._sources = defuse(self._sources, self._end_of_import)
             return self._session_with(self._sources)
         except SandboxUnavailableError as error:
             self.failure = error
             raise
-
-    def _to_import(self) -> list[str]:
-        """The modules to import before anything else: in the first worker all, in a later one those that take long.
-
-        That time is no component's. What is imported quickly is left to the first call.
-        """
-        if not self._is_defused:
-            self._is_defused = True
-            return list(self._sources)
-        session = self._session
-        if session is not None and session.is_alive and session.sources == self._sources:
-            return []
-        return [name for name in self._sources if self._seconds_of.get(f"import of {name}", 0.0) > LONG_IMPORT]
 
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
@@ -203,22 +188,18 @@ class Supervisor:
 
     @property
     def cpu_seconds(self) -> float:
-        """CPU time of all workers so far."""
-        return self._cpu_of_ended + (self._session.cpu_seconds() if self._session else 0.0)
+        """CPU time of all workers that have ended."""
+        return self._cpu_of_ended + (self._session.cpu if self._session else 0.0)
 
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""
-        self._end("it was restarted")
+        self._end("it was restarted or closed")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *details: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Ends the worker."""
-        self._end("it was closed")
+        self.restart()
 
     def _end(self, reason: str) -> None:
         """Ends the current worker, if there is one, and adds up its CPU time."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import contextlib
 import json
 import os
@@ -18,7 +17,7 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Limits
 
 from .errors import SandboxUnavailableError
-from .layers import Containment, choose_containment
+from .layers import choose_containment
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0
@@ -49,27 +48,20 @@ class Worker:
         self._warden = warden
         self.pid = int(receive(warden, "pid", START_SECONDS).get("pid", 0))
 
-    def cpu_seconds(self) -> float:
-        """CPU time so far."""
-        return float(self._ask("cpu", "cpu").get("cpu", 0.0))
-
     def kill(self) -> Ending | None:
         """Ends the worker, whatever its state, and closes our ends of the pipes.
 
         Returns:
             How it ended; None where the zygote does not tell, because it has ended itself or hangs.
         """
-        answer = self._ask("kill", "status")
+        answer: dict[str, Any] = {}
+        with contextlib.suppress(OSError):
+            self._warden.send(b"kill")
+            answer = receive(self._warden, "status", KILL_SECONDS)
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
         self._warden.close()
         return Ending(**answer) if answer else None
-
-    def _ask(self, word: str, key: str) -> dict[str, Any]:
-        with contextlib.suppress(OSError):
-            self._warden.send(word.encode())
-            return receive(self._warden, key, KILL_SECONDS)
-        return {}
 
 
 class Zygote:
@@ -78,15 +70,14 @@ class Zygote:
     Args:
         assignment: whose stand-ins the workers have.
         level: see `layers.LEVELS`.
-        containment: instead of a level, for experiments with particular layers.
 
     Raises:
         SandboxUnavailableError: where the machine lacks a required layer.
     """
 
-    def __init__(self, assignment: Assignment, level: str = "auto", *, containment: Containment | None = None) -> None:
+    def __init__(self, assignment: Assignment, level: str = "auto") -> None:
         packages = packages_for(assignment)
-        self.containment = containment or choose_containment(level, packages)
+        self.containment = choose_containment(level, packages)
         self._control, theirs = socket_pair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._owner = os.getpid()
@@ -111,15 +102,15 @@ class Zygote:
         plan = {
             **self.containment.plan(),
             "imports": imports,
-            "limits": {"memory_bytes": limits.memory_mb << 20, "cpu_seconds": max(1, round(cpu_left))},
+            "memory_bytes": limits.memory_mb << 20,
+            "cpu_seconds": max(1, round(cpu_left)),
         }
         pipes = [os.pipe() for _ in range(3)]
         (their_requests, requests), (replies, their_replies), (output, their_output) = pipes
         warden, their_warden = socket_pair()
         sent = [their_requests, their_replies, their_output, their_warden.fileno()]
         try:
-            note = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", sent))
-            self._control.sendmsg([json.dumps(plan).encode()], [note])
+            socket.send_fds(self._control, [json.dumps(plan).encode()], sent)
         except OSError:
             pass  # reported below, since no fork follows
         finally:
@@ -146,8 +137,7 @@ class Zygote:
         asker, theirs = socket_pair()
         with asker:
             try:
-                note = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))
-                self._control.sendmsg([b"{}"], [note])
+                socket.send_fds(self._control, [b"{}"], [theirs.fileno()])
             except OSError:
                 return False
             finally:
@@ -214,8 +204,5 @@ def receive(channel: socket.socket, key: str, seconds: float) -> dict[str, Any]:
 
 
 def socket_pair() -> tuple[socket.socket, socket.socket]:
-    """A pair of sockets that keeps message boundaries where the system can (not on macOS)."""
-    try:
-        return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    except OSError:
-        return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    """A pair of sockets that keeps message boundaries."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

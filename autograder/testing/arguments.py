@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..sandbox.worker.inspection import has_changed, keep
+from ..sandbox.worker.running import has_changed, keep
 from .comparison import all_equal, fail
 from .results import CHANGED, CheckFailed, UnreadableError
 from .under_test import call_undisturbed

@@ -13,9 +13,8 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
 from ..assignment_code import stand_ins_of
-from ..sandbox.worker import settings
-from ..sandbox.worker.inspection import call_again, parameters_of
 from ..sandbox.worker.loading import Package
+from ..sandbox.worker.running import call_again, compile_nothing, parameters_of, settings_kept
 from ..sources import Locate, Sources, adapt, check_syntax, in_module, is_newer
 
 
@@ -82,7 +81,7 @@ class InProcessSubmission:
         """
         self.contract = assignment.contract
         self._stand_ins = stand_ins_of(assignment)
-        settings.compile_nothing()
+        compile_nothing()
         name = f"submission_{next(_numbers)}"
         check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
         self.package = Package(
@@ -90,7 +89,7 @@ class InProcessSubmission:
             assignment.contract.modules,
             self._stand_ins,
             name,
-            settings.kept,
+            settings_kept,
             check=check,
         )
         _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})

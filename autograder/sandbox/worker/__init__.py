@@ -1,12 +1,11 @@
 """What runs in the sandboxed process beside a submission: torch, a loader, and a small fixed set of verbs.
 
-    zygote.py     has torch loaded, forks                 service.py     answers the verbs
-    hardening.py  gives up rights in the fork             loading.py     makes modules of text; what they can import
-    settings.py   no import changes them for others       inspection.py  parameters, and what a call has written into
-    failures.py   an exception, described                 shortcuts.py   raises where a forbidden part is used
-    messages.py   how values travel; used by both sides
+    zygote.py     has torch loaded, forks                 service.py    answers the verbs
+    hardening.py  gives up rights in the fork             loading.py    makes modules of text; what they can import
+    running.py    settings, parameters, changes           shortcuts.py  raises where a forbidden part is used
+    failures.py   an exception, described                 messages.py   how values travel; used by both sides
 
 Nothing here is secret and nothing here judges. Whatever this package says after a submission's code has run
-is to be treated as said by the submission. The trusted half is `autograder/sandbox/`. Students get `loading`,
-`settings` and `inspection`, with which they run their own code.
+is to be treated as said by the submission. The trusted half is `autograder/sandbox/`. Students get `loading` and
+`running`, with which they run their own code.
 """

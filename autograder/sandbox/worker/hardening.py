@@ -1,4 +1,4 @@
-"""Rights that a fresh fork gives up before it sees any submitted code: on Linux; elsewhere only the limits.
+"""Rights that a fresh fork gives up before it sees any submitted code.
 
 The `Plan` comes from the trusted side. A required layer that cannot be had ends the process; what was reached is
 reported.
@@ -11,8 +11,6 @@ import ctypes
 import os
 import resource
 import struct
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -21,8 +19,6 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 2
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
 MAX_DESCRIPTOR = 64
-ORPHANED = 72
-"""Exit status of a worker whose zygote has ended."""
 CREATE_RULESET, RESTRICT_SELF = 444, 446  # the same numbers on every processor
 CREATE_VERSION = 1
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights there are, from bit 0
@@ -30,26 +26,21 @@ NETWORK_RIGHTS = 0b11  # bind, connect (ABI 4)
 SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
 
-class Limits(TypedDict):
-    """Resource limits. `memory_bytes` is what the submission may have on top of the libraries."""
-
-    memory_bytes: int
-    cpu_seconds: int
-
-
 class Plan(TypedDict):
     """What a worker is to import and then give up.
 
     Attributes:
         imports: modules to import before the layers apply.
-        limits: resource limits.
+        memory_bytes: what the submission may have on top of the libraries.
+        cpu_seconds: its CPU time.
         layers: names of layers; a required one that cannot be had ends the process.
         uid: the user to become, None = there is none.
         seccomp: the filter's program in hexadecimal digits, "" = none for this processor.
     """
 
     imports: list[str]
-    limits: Limits
+    memory_bytes: int
+    cpu_seconds: int
     layers: dict[str, Literal["required", "wanted"]]
     uid: int | None
     seccomp: str
@@ -62,36 +53,19 @@ class LayerMissingError(Exception):
 def prctl(option: int, value: int, pointer: object = None) -> None:
     """Set an attribute of this process; raises LayerMissingError where the kernel refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(libc, "prctl"):
-        raise LayerMissingError("no prctl")
     zero = ctypes.c_ulong(0)
     if libc.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero) != 0:
         raise LayerMissingError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
-def end_with_parent() -> None:
-    """The system kills this process when its parent ends."""
-    if sys.platform == "linux":
-        prctl(PR_SET_PDEATHSIG, SIGKILL)
-
-
-def hide_memory() -> None:
-    """Keeps other processes of this user from tracing this one or opening its memory; forks inherit that."""
-    if sys.platform == "linux":
-        prctl(PR_SET_DUMPABLE, 0)
-
-
-def harden(plan: Plan, parent: int) -> list[str]:
-    """Applies the layers in an order in which each is still permitted; returns the names of those in force.
-
-    `parent` is the zygote's process id, as this process sees it.
-    """
+def harden(plan: Plan) -> list[str]:
+    """Applies the layers in an order in which each is still permitted; returns the names of those in force."""
     _be_alone()
     _offer_to_oom_killer()
-    _limit(plan["limits"])
+    _limit(plan["memory_bytes"], plan["cpu_seconds"])
     steps: dict[str, Callable[[], None]] = {
         "uid": lambda: _drop_user(plan["uid"]),
-        "no_new_privs": lambda: _forbid_gains(parent),
+        "no_new_privs": _forbid_gains,
         "landlock": enter_landlock,
         "seccomp": lambda: _filter_calls(bytes.fromhex(plan["seccomp"])),
     }
@@ -109,29 +83,19 @@ def harden(plan: Plan, parent: int) -> list[str]:
     return reached
 
 
-def _limit(limits: Limits) -> None:
-    with_libraries = limits["memory_bytes"] + _address_space()
-    cpu = limits["cpu_seconds"]
-    wanted = {
-        "RLIMIT_AS": (with_libraries, with_libraries),
-        "RLIMIT_CPU": (cpu, cpu + 1),
-        "RLIMIT_NOFILE": (MAX_DESCRIPTOR, MAX_DESCRIPTOR),
-        "RLIMIT_NPROC": (0, 0),
-        **{f"RLIMIT_{name}": (0, 0) for name in ("FSIZE", "CORE", "MEMLOCK", "MSGQUEUE")},
-    }
-    for name, value in wanted.items():
-        if hasattr(resource, name):
-            try:
-                resource.setrlimit(getattr(resource, name), value)
-            except (ValueError, OSError):  # macOS has no usable RLIMIT_AS; the wall limit remains
-                if sys.platform == "linux":
-                    raise
+def _limit(memory_bytes: int, cpu_seconds: int) -> None:
+    n_pages = int(Path("/proc/self/statm").read_bytes().split()[0])
+    with_libraries = memory_bytes + n_pages * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (with_libraries, with_libraries))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_DESCRIPTOR, MAX_DESCRIPTOR))
+    for name in ("NPROC", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE"):
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
 
 
 def _be_alone() -> None:
     """A helper that a library has started while it was imported would stay outside of all that follows."""
-    tasks = Path("/proc/self/task")
-    if threading.active_count() != 1 or (tasks.is_dir() and len(list(tasks.iterdir())) != 1):
+    if len([*Path("/proc/self/task").iterdir()]) != 1:
         raise LayerMissingError("an import has started a thread")
     with contextlib.suppress(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
@@ -144,13 +108,6 @@ def _offer_to_oom_killer() -> None:
         file.write("1000")
 
 
-def _address_space() -> int:
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 1 << 30
-
-
 def _drop_user(uid: int | None) -> None:
     if uid is None:
         raise LayerMissingError("only root can change to another user")
@@ -161,12 +118,10 @@ def _drop_user(uid: int | None) -> None:
         raise LayerMissingError("the user is not the one asked for")
 
 
-def _forbid_gains(parent: int) -> None:
+def _forbid_gains() -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 0)  # setresuid has reset it, and the next one too
-    end_with_parent()
-    if os.getppid() != parent:  # it has ended before
-        os._exit(ORPHANED)
+    prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
 def _filter_calls(program: bytes) -> None:
@@ -183,8 +138,6 @@ def enter_landlock() -> None:
 
     Needs Linux 5.13 and no_new_privs. Behind seccomp this is a second lock on the same doors, built differently.
     """
-    if sys.platform != "linux":
-        raise LayerMissingError("not Linux")
     version = call_landlock(CREATE_RULESET, None, 0, CREATE_VERSION)
     rights = [(1 << FILE_RIGHTS[min(version, 5)]) - 1]
     if version >= 4:

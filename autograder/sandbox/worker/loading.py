@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import CodeType, FunctionType, ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 PACKAGES = (
@@ -116,7 +116,7 @@ class Package(MetaPathFinder, Loader):
         try:
             if self._check:
                 self._check(path, text)
-            code = self._compile(short_name, path, text)
+            code = compile(text, path, "exec", dont_inherit=True)
             vars(module)["__builtins__"] = builtins_for(self.sources)
             with self._settings_kept():
                 exec(code, vars(module))  # noqa: S102  what this is for
@@ -135,10 +135,6 @@ class Package(MetaPathFinder, Loader):
             if short_name in self.errors or name not in vars(module):
                 self.missing.add(f"{short_name}.{name}")
                 setattr(module, name, getattr(self.stand_ins, name))
-
-    def _compile(self, short_name: str, path: str, text: str) -> CodeType:
-        """The code of a module."""
-        return compile(text, path, "exec", dont_inherit=True)
 
     def get(self, component: str) -> Any:
         """The component "module.Name" of the submission, with the isolation that is in force.

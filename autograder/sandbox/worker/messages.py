@@ -5,11 +5,11 @@ compared with limits before a single byte of the content is kept, so that a host
 what it likes nor make us guess where a frame ends.
 
 A header holds values as trees. Scalars stand for themselves; everything else is an object with one key that names
-its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`,
-`{"dtype": "float64"}`, `{"generator": seed}`. Anything else cannot be sent, in either direction.
+its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, and in a request
+`{"generator": seed}`. Anything else cannot be sent, in either direction.
 
-Arguments keep the pattern of their strides (transposed, expanded, with gaps): the worker rebuilds it from `order`,
-`shape` and `gapped`. What a worker answers is dense, so that nothing in it describes memory that is not there.
+Arguments keep their strides (transposed, expanded). What a worker answers is dense, so that nothing in it describes
+memory that is not there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import os
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -32,16 +31,8 @@ class FrameError(Exception):
     """The peer sent bytes that are not a frame, or a frame over the limits."""
 
 
-@dataclass(frozen=True)
-class FrameLimits:
-    """The greatest lengths, in bytes, that a reader accepts."""
-
-    header: int = 1 << 20
-    body: int = 64 << 20
-
-
-REQUEST_LIMITS = FrameLimits(header=16 << 20, body=256 << 20)
-REPLY_LIMITS = FrameLimits()
+REQUEST_LIMITS, REPLY_LIMITS = (16 << 20, 256 << 20), (1 << 20, 64 << 20)
+"""The greatest lengths of header and body, in bytes, that a reader accepts."""
 
 
 def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
@@ -57,8 +48,8 @@ class FrameReader:
     is complete and None before. Reading never goes past the end of the frame.
     """
 
-    def __init__(self, limits: FrameLimits) -> None:
-        self.limits = limits
+    def __init__(self, limits: tuple[int, int]) -> None:
+        self._limits = limits
         self._buffer = bytearray()
         self._lengths: tuple[int, int] | None = None
 
@@ -80,14 +71,13 @@ class FrameReader:
         return parse_header(text), body
 
     def _read_prefix(self) -> tuple[int, int]:
-        magic, header, body = PREFIX.unpack_from(self._buffer)
+        magic, *lengths = PREFIX.unpack_from(self._buffer)
         if magic != MAGIC:
             raise FrameError("a frame does not begin with the magic bytes")
-        if header > self.limits.header:
-            raise FrameError(f"a header of {header} bytes; at most {self.limits.header} are accepted")
-        if body > self.limits.body:
-            raise FrameError(f"a body of {body} bytes; at most {self.limits.body} are accepted")
-        return header, body
+        for name, length, most in zip(("header", "body"), lengths, self._limits, strict=True):
+            if length > most:
+                raise FrameError(f"a {name} of {length} bytes; at most {most} are accepted")
+        return lengths[0], lengths[1]
 
 
 def parse_header(text: bytes) -> dict[str, Any]:
@@ -101,7 +91,7 @@ def parse_header(text: bytes) -> dict[str, Any]:
     return header
 
 
-def read_frame(descriptor: int, limits: FrameLimits) -> tuple[dict[str, Any], bytes] | None:
+def read_frame(descriptor: int, limits: tuple[int, int]) -> tuple[dict[str, Any], bytes] | None:
     """Reads one frame from a blocking descriptor; None at the end of the stream."""
     reader = FrameReader(limits)
     while True:
@@ -120,28 +110,13 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-DTYPES = {
-    name: getattr(torch, name)
-    for name in (
-        "float64",
-        "float32",
-        "float16",
-        "bfloat16",
-        "int64",
-        "int32",
-        "int16",
-        "int8",
-        "uint8",
-        "bool",
-    )
-}
+KINDS = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool"
+DTYPES = {name: getattr(torch, name) for name in KINDS.split()}
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 Record = dict[str, Any]
-"""What is known of a tensor besides its content: `order`, `shape`, `gapped`, and a caller's notes."""
+"""What is known of a tensor besides its content: its `strides` where it is not contiguous, and a caller's notes."""
 
 MAX_DEPTH = 24
-MAX_ITEMS = 100_000
-MAX_STRING = 200_000
 MAX_AXES = 12
 MAX_TENSORS = 4_000
 MAX_TENSOR_BYTES = 64 << 20
@@ -168,61 +143,44 @@ class Encoder:
         self._dense: dict[str, torch.Tensor] = {}
         self._index: dict[int, int] = {}
         self._keeps_layout = keeps_layout
-        self._items = 0
 
-    def encode(self, value: object, depth: int = 0) -> object:
+    def encode(self, value: object) -> object:
         """The JSON tree of a value. Raises UnsendableValueError, which names the type."""
-        self._items += 1
-        if depth > MAX_DEPTH or self._items > MAX_ITEMS:
-            raise UnsendableValueError(f"more than {MAX_DEPTH} levels or {MAX_ITEMS} items of nested containers")
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, torch.Tensor):
-            return {"tensor": self.add(value)}
-        if isinstance(value, int):
-            if not -(2**63) <= value < 2**63:
-                raise UnsendableValueError("an integer of more than 64 bits")
-            return int(value)
-        if isinstance(value, float):
-            return float(value)
-        if isinstance(value, str):
-            if len(value) > MAX_STRING:
-                raise UnsendableValueError(f"a string of {len(value)} characters; at most {MAX_STRING} can be sent")
-            return str(value)
-        if isinstance(value, list):
-            return {"list": [self.encode(item, depth + 1) for item in value]}
-        if isinstance(value, tuple):
-            return {"tuple": [self.encode(item, depth + 1) for item in value]}
-        if isinstance(value, dict):
-            return {"dict": [[self._key(key), self.encode(item, depth + 1)] for key, item in value.items()]}
-        if isinstance(value, torch.dtype) and value in DTYPE_NAMES:
-            return {"dtype": DTYPE_NAMES[value]}
-        if isinstance(value, torch.Generator):
-            seed = value.initial_seed()
-            if type(seed) is not int or not 0 <= seed < 2**64:
-                raise UnsendableValueError("a generator whose seed has more than 64 bits")
-            return {"generator": seed}
+        match value:
+            case None | bool():
+                return value
+            case torch.Tensor():
+                return {"tensor": self.add(value)}
+            case int():
+                return int(value)
+            case float():
+                return float(value)
+            case str():
+                return str(value)
+            case list():
+                return {"list": [self.encode(item) for item in value]}
+            case tuple():
+                return {"tuple": [self.encode(item) for item in value]}
+            case dict():
+                return {"dict": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
+            case torch.Generator() if self._keeps_layout:
+                return {"generator": value.initial_seed()}
         raise UnsendableValueError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
-
-    def _key(self, key: object) -> object:
-        if key is None or isinstance(key, (bool, int, float, str)):
-            return self.encode(key, MAX_DEPTH)
-        raise UnsendableValueError(f"a dictionary key of type {type(key).__qualname__}")
 
     def add(self, tensor: torch.Tensor, **notes: object) -> int:
         """Adds a tensor, once, and returns its index; `notes` go into its record."""
         if id(tensor) in self._index:
             return self._index[id(tensor)]
-        if tensor.layout != torch.strided or tensor.device.type != "cpu" or tensor.dtype not in DTYPE_NAMES:
-            raise UnsendableValueError(f"a tensor of {tensor.dtype}, {tensor.layout}, on {tensor.device}")
-        if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES or len(self.tensors) >= MAX_TENSORS:
-            raise UnsendableValueError(f"a tensor of shape {tuple(tensor.shape)}: more than can be sent")
-        tensor_alone = tensor.detach()
-        dense, record = lay_out(tensor_alone) if self._keeps_layout else (dense_copy(tensor_alone), {})
+        n_bytes = tensor.numel() * tensor.element_size()
+        is_strided = tensor.layout == torch.strided and tensor.device.type == "cpu"
+        if not is_strided or tensor.dtype not in DTYPE_NAMES or n_bytes > MAX_TENSOR_BYTES:
+            what = f"{tensor.dtype}, {tensor.layout}, of {n_bytes:,} bytes on {tensor.device}"
+            raise UnsendableValueError(f"a tensor of {what} cannot be sent")
         index = len(self.tensors)
+        strides = {"strides": tensor.stride()} if self._keeps_layout and not tensor.is_contiguous() else {}
         self.tensors.append(tensor)
-        self.records.append({**record, **notes})
-        self._dense[str(index)] = dense
+        self.records.append({**strides, **notes})
+        self._dense[str(index)] = tensor.detach().clone(memory_format=torch.contiguous_format)
         self._index[id(tensor)] = index
         return index
 
@@ -248,7 +206,7 @@ class Decoder:
     Args:
         records: of the tensors.
         body: that holds them.
-        is_trusted: in the worker: tensors are laid out as the records say.
+        is_trusted: in the worker: there may be generators, and tensors are laid out as the records say.
     """
 
     def __init__(self, records: object, body: bytes, is_trusted: bool = False) -> None:
@@ -258,42 +216,38 @@ class Decoder:
         if set(dense) != {str(index) for index in range(len(records))}:
             raise MalformedValueError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
-        self.tensors = [usable(dense[str(index)]) for index in range(len(records))]
+        self.tensors = [dense[str(index)] for index in range(len(records))]
+        if any(tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES for tensor in self.tensors):
+            raise MalformedValueError("a tensor of a dtype or rank that is not sent")
+        for index, tensor in enumerate(self.tensors):
+            if tensor.dtype == torch.bool:  # of bytes other than 0 and 1 become true ones
+                self.tensors[index] = tensor.view(torch.uint8) != 0
+        self._is_trusted = is_trusted
         if is_trusted:
-            self.tensors = [rebuild(*pair) for pair in zip(self.tensors, self.records, strict=True)]
-        self._items = 0
+            self.tensors = [laid_out(*pair) for pair in zip(self.tensors, self.records, strict=True)]
 
     def decode(self, tree: object, depth: int = 0) -> Any:
-        """The value that a tree describes. Raises MalformedValueError."""
-        self._items += 1
-        if depth > MAX_DEPTH + 1 or self._items > 2 * MAX_ITEMS:
-            raise MalformedValueError("too deep or too long")
-        if isinstance(tree, str):
-            return tree.encode("utf-8", "replace").decode("utf-8")
-        if isinstance(tree, int) and not -(2**63) <= tree < 2**63:
-            raise MalformedValueError("an integer of more than 64 bits")
-        if tree is None or isinstance(tree, (bool, int, float)):
-            return tree
-        if not isinstance(tree, dict) or len(tree) != 1:
-            raise MalformedValueError("no value")
-        ((kind, content),) = tree.items()
-        if kind in ("list", "tuple") and isinstance(content, list):
-            items = [self.decode(item, depth + 1) for item in content]
-            return items if kind == "list" else tuple(items)
-        if kind == "dict" and isinstance(content, list):
-            return dict(self._pair(pair, depth) for pair in content)
-        if kind == "tensor" and type(content) is int and 0 <= content < len(self.tensors):
-            return self.tensors[content]
-        if kind == "dtype" and isinstance(content, str) and content in DTYPES:
-            return DTYPES[content]
-        if kind == "generator" and type(content) is int and 0 <= content < 2**64:
-            return torch.Generator().manual_seed(content)
-        raise MalformedValueError("not a value of a known kind")
-
-    def _pair(self, pair: object, depth: int) -> tuple[Any, Any]:
-        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (list, dict)):
-            raise MalformedValueError("not a pair of key and value")
-        return self.decode(pair[0], depth + 1), self.decode(pair[1], depth + 1)
+        """The value that a tree describes. Raises MalformedValueError; TypeError for a key that cannot be one."""
+        if depth > MAX_DEPTH:
+            raise MalformedValueError(f"more than {MAX_DEPTH} levels of nested containers")
+        match tree:
+            case None | bool() | float():
+                return tree
+            case str():
+                return tree.encode("utf-8", "replace").decode("utf-8")
+            case int() if -(2**63) <= tree < 2**63:
+                return tree
+            case {"list": list(items)}:
+                return [self.decode(item, depth + 1) for item in items]
+            case {"tuple": list(items)}:
+                return tuple(self.decode(item, depth + 1) for item in items)
+            case {"dict": list(pairs)}:
+                return {self.decode(key, depth + 1): self.decode(item, depth + 1) for key, item in pairs}
+            case {"tensor": int(index)} if 0 <= index < len(self.tensors):
+                return self.tensors[index]
+            case {"generator": int(seed)} if self._is_trusted:
+                return torch.Generator().manual_seed(seed)
+        raise MalformedValueError("an integer of more than 64 bits, or no value of a kind that is sent")
 
 
 def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
@@ -308,38 +262,11 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
         raise MalformedValueError("the body is not valid safetensors") from error
 
 
-def usable(tensor: torch.Tensor) -> torch.Tensor:
-    """A received tensor, of a kind that is sent; booleans of bytes other than 0 and 1 become true ones."""
-    if tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES:
-        raise MalformedValueError("a tensor of a dtype or rank that is not sent")
-    return tensor.view(torch.uint8) != 0 if tensor.dtype == torch.bool else tensor
-
-
-def dense_copy(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy without gaps."""
-    return tensor.clone(memory_format=torch.contiguous_format)
-
-
-def lay_out(tensor: torch.Tensor) -> tuple[torch.Tensor, Record]:
-    """Splits a tensor into dense content of its own and the record of how it lay in memory."""
-    record: Record = {}
-    for axis, (length, stride) in enumerate(zip(tensor.shape, tensor.stride(), strict=True)):
-        if stride == 0 and length > 1:
-            record.setdefault("shape", list(tensor.shape))
-            tensor = tensor.narrow(axis, 0, 1)
-    if not tensor.is_contiguous():
-        strides = tensor.stride()
-        record["order"] = order = sorted(range(tensor.dim()), key=lambda axis: (-strides[axis], axis))
-        tensor = tensor.permute(order)
-        record["gapped"] = not tensor.is_contiguous()
-    return dense_copy(tensor), record
-
-
-def rebuild(dense: torch.Tensor, record: Record) -> torch.Tensor:
-    """The inverse of `lay_out`."""
-    if record.get("gapped"):
-        dense = dense.new_empty((*dense.shape, 2))[..., 0].copy_(dense)
-    if "order" in record:
-        order = record["order"]
-        dense = dense.permute([order.index(axis) for axis in range(len(order))])
-    return dense.expand(record["shape"]) if "shape" in record else dense
+def laid_out(dense: torch.Tensor, record: Record) -> torch.Tensor:
+    """The tensor with the strides that it has on the other side."""
+    if "strides" not in record:
+        return dense
+    made = dense.new_empty_strided(dense.shape, record["strides"])
+    once = tuple(slice(1) if step == 0 else slice(None) for step in record["strides"])  # where an axis is expanded
+    made[once].copy_(dense[once])
+    return made

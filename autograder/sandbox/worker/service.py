@@ -13,7 +13,7 @@ import contextlib
 import importlib
 import random
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -21,11 +21,11 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from . import settings, shortcuts
+from . import shortcuts
 from .failures import describe
-from .inspection import call_again, has_changed, keep, parameters_of
 from .loading import Package
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame, write_all
+from .running import call_again, has_changed, keep, parameters_of, settings_kept
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
@@ -70,33 +70,68 @@ class Graph:
                 tensor.grad = grad
 
 
-class Executor:
-    """Builds and calls components, and keeps what they made: the verbs, without pipes and without a submission.
+class Service:
+    """Answers requests about one submission.
 
     Attributes:
         objects: what was built, by number.
         graphs: forward passes that wait for their backward pass, by number.
     """
 
-    def __init__(self, components: Package, stand_ins: object, files: Container[str]) -> None:
-        """Takes what it works with.
-
-        Args:
-            components: the package of a submission.
-            stand_ins: the module of stand-ins.
-            files: of the submission, as its code names them.
-        """
-        self._components, self._stand_ins = components, stand_ins
-        self._files = files
+    def __init__(self, stand_ins: object) -> None:
+        """Takes the module of stand-ins."""
+        self._stand_ins = stand_ins
+        self._files: frozenset[str] = frozenset()
+        self._forbid_shortcuts: Callable[[], None] | None = None
         self.objects: dict[int, Held] = {}
         self.graphs: dict[int, Graph] = {}
 
-    def do(self, request: Content, decoder: Decoder, encoder: Encoder) -> Any:
-        """The result of one request; its tensors go into the encoder."""
-        return getattr(self, "do_" + request["verb"])(request, decoder, encoder)
+    def serve(self, request_pipe: int, reply_pipe: int) -> None:
+        """Answers until the request pipe is closed."""
+        while True:
+            frame = read_frame(request_pipe, REQUEST_LIMITS)
+            if frame is None:
+                return
+            write_all(reply_pipe, self.answer(*frame))
+
+    def answer(self, request: Content, body: bytes) -> bytes:
+        """The reply frame of one request."""
+        encoder = Encoder(keeps_layout=False)
+        try:
+            for number in request["drop"]:
+                self.objects.pop(number, None)
+                self.graphs.pop(number, None)
+            decoder = Decoder(request["tensors"], body, is_trusted=True)
+            result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
+            frame = pack({"id": request["id"], "result": result, "tensors": encoder.records}, encoder.body())
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
+            frame = pack({"id": request["id"], "error": describe(error, self._files)})
+            error.__traceback__ = None
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        return frame
+
+    def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
+        """Takes the submission; the first request of all."""
+        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
+        self._files = frozenset(path for path, _ in sources.values())
+        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
+        self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+
+    def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
+        """Imports a module; all are, before anything is built or called."""
+        importlib.import_module(f"{self._components.name}.{request['module']}")
+
+    def _begin(self) -> None:
+        """Puts PyTorch's own layers out of bounds: only calls are judged."""
+        if self._forbid_shortcuts is not None:
+            self._forbid_shortcuts()
+            self._forbid_shortcuts = None
 
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object of a submitted class."""
+        self._begin()
         component = request["component"]
         isolated = component if request["isolated"] else None
         self._components.isolate(isolated)
@@ -118,6 +153,7 @@ class Executor:
 
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
+        self._begin()
         held = self._catch_up(request, decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
@@ -187,72 +223,3 @@ class Executor:
             self._components.isolate(held.isolated)
             found = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
         return partial(getattr(self._stand_ins, target["stand_in"]), found) if target["stand_in"] else found
-
-
-class Service:
-    """Answers requests about one submission."""
-
-    def __init__(self, stand_ins: object) -> None:
-        """Takes the module of stand-ins."""
-        self._stand_ins = stand_ins
-        self._package: Package | None = None
-        self._executor: Executor | None = None
-        self._paths: frozenset[str] = frozenset()
-        self._has_begun = False
-        self._forbid_shortcuts: Callable[[], None] | None = None
-
-    def serve(self, request_pipe: int, reply_pipe: int) -> None:
-        """Answers until the request pipe is closed."""
-        while True:
-            frame = read_frame(request_pipe, REQUEST_LIMITS)
-            if frame is None:
-                return
-            write_all(reply_pipe, self.answer(*frame))
-
-    def answer(self, request: Content, body: bytes) -> bytes:
-        """The reply frame of one request."""
-        encoder = Encoder(keeps_layout=False)
-        try:
-            result = self._carry_out(request, body, encoder)
-            reply = {"id": request["id"], "result": result, "tensors": encoder.records}
-            frame = pack(reply, encoder.body())
-        except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
-            frame = pack({"id": request["id"], "error": describe(error, self._paths)})
-            error.__traceback__ = None
-        with contextlib.suppress(BaseException):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        return frame
-
-    def _carry_out(self, request: Content, body: bytes, encoder: Encoder) -> Any:
-        """The result of one request; loading is the first of all."""
-        if request["verb"] == "load":
-            return self._load(request)
-        if self._package is None or self._executor is None:
-            raise RuntimeError("no submission is loaded")
-        for number in request["drop"]:
-            self._executor.objects.pop(number, None)
-            self._executor.graphs.pop(number, None)
-        decoder = Decoder(request["tensors"], body, is_trusted=True)
-        if request["verb"] == "import":
-            importlib.import_module(f"{self._package.name}.{request['module']}")
-            return None
-        if request["verb"] in ("build", "call") and not self._has_begun:
-            self._has_begun = True
-            self._begin(self._package)
-        return self._executor.do(request, decoder, encoder)
-
-    def _load(self, request: Content) -> None:
-        sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
-        self._paths = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
-        self._package = Package(sources, request["contract"], self._stand_ins, settings_kept=settings.kept)
-        self._executor = Executor(self._package, self._stand_ins, self._paths)
-
-    def _begin(self, package: Package) -> None:
-        """Puts PyTorch's own layers out of bounds, once all modules are imported: only calls are judged."""
-        for name in package.sources:
-            if name != "__init__":
-                importlib.import_module(f"{package.name}.{name}")
-        if self._forbid_shortcuts is not None:
-            self._forbid_shortcuts()

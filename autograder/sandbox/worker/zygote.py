@@ -2,14 +2,13 @@
 
 It is started with one end of a socket pair as standard input. Each message there asks for a fork: JSON plus four
 descriptors (requests, replies, output, warden). On the warden, a socket of that worker alone, the zygote answers
-with the pid, and then with the exit status once the other side writes "kill" or goes away; "cpu" asks for the CPU
-time. A message with a single descriptor, a socket, asks whether the zygote is well, which it answers there. So graders
-that share a zygote never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
+with the pid, and then with the exit status once the other side writes anything or goes away. A message with a single
+descriptor, a socket, asks whether the zygote is well, which it answers there. So graders that share a zygote never wait
+for each other; a worker never outlives its grader, nor the zygote whoever started it.
 """
 
 from __future__ import annotations
 
-import array
 import builtins
 import contextlib
 import gc
@@ -22,7 +21,6 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE = 256 << 10
 DESCRIPTORS = 4
-GONE = 73
-"""Exit status of a zygote that nobody waits for any more."""
 STANDARD = """
 abc argparse bisect builtins collections collections.abc contextlib copy csv dataclasses datetime decimal difflib
 encodings.idna encodings.ascii encodings.latin_1 encodings.unicode_escape enum fractions functools glob hashlib heapq
@@ -58,33 +54,23 @@ def main(load_others: Callable[[], list[ModuleType]] = list) -> None:
     from . import hardening
 
     control = socket.socket(fileno=os.dup(0))
-    hardening.end_with_parent()
-    if is_closed(control):  # since before
-        os._exit(GONE)
+    hardening.prctl(hardening.PR_SET_PDEATHSIG, signal.SIGKILL)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     for name in STANDARD.split() + INSTALLED.split():
         import_quietly(name)
-    from . import service, settings  # noqa: F401  (loaded before the first fork)
+    from . import running, service  # noqa: F401  (loaded before the first fork)
 
     stand_ins = next(iter(load_others()), ModuleType("stand_ins"))
 
     still_torch()
-    settings.compile_nothing()
+    running.compile_nothing()
     os.getcwd = lambda: "/"  # the system call is denied to workers; `os.path.abspath(__file__)` is no reason to fail
     warm_up()
     gc.collect()
     gc.freeze()  # what is here now is shared with the forks, and never looked at again
-    hardening.hide_memory()
+    hardening.prctl(hardening.PR_SET_DUMPABLE, 0)  # no process of this user can trace it or a fork, or read its memory
     Zygote(control, stand_ins).serve()
-
-
-def is_closed(control: socket.socket) -> bool:
-    """Whether the other end of a socket has been closed."""
-    try:
-        return not control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-    except OSError:  # nothing to be read yet
-        return False
 
 
 def still_torch() -> None:
@@ -133,20 +119,15 @@ class Zygote:
                             self.kill(warden)
                         return
                 elif isinstance(key.fileobj, socket.socket):
-                    self.attend(key.fileobj)
+                    self.kill(key.fileobj)
 
     def accept(self) -> bool:
         """Takes one message; False at the end of the stream."""
-        room = socket.CMSG_SPACE(DESCRIPTORS * array.array("i").itemsize)
-        message, notes, _, _ = self.control.recvmsg(MAX_MESSAGE, room)
-        descriptors = array.array("i")
-        for level, kind, data in notes:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        message, descriptors, _, _ = socket.recv_fds(self.control, MAX_MESSAGE, DESCRIPTORS)
         if not message:
             return False
         if len(descriptors) == DESCRIPTORS:
-            self.fork(json.loads(message), list(descriptors))
+            self.fork(json.loads(message), descriptors)
         elif len(descriptors) == 1:
             with socket.socket(fileno=descriptors[0]) as asker:
                 tell(asker, {"workers": len(self.workers)})
@@ -173,19 +154,10 @@ class Zygote:
         self.selector.register(warden, selectors.EVENT_READ, data=warden)
         tell(warden, {"pid": pid})
 
-    def attend(self, warden: socket.socket) -> None:
-        """Answers one word on a warden: "cpu", "kill", or nothing, which ends it too."""
-        try:
-            word = warden.recv(16)
-        except OSError:
-            word = b""
-        if word == b"cpu":
-            tell(warden, {"cpu": cpu_seconds(self.workers[warden])})
-        else:
-            self.kill(warden)
-
     def kill(self, warden: socket.socket) -> None:
         """Ends a worker and reports how it ended."""
+        with contextlib.suppress(OSError):
+            warden.recv(16, socket.MSG_DONTWAIT)  # the request, which must be read before this end is closed
         pid = self.workers.pop(warden)
         self.selector.unregister(warden)
         had_ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -209,7 +181,7 @@ class Zygote:
                 os.closerange(low + 1, high)
             sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
             sys.stdout, sys.stderr = (open_text(descriptor) for descriptor in (1, 2))
-            start_service(plan, requests, replies, self.stand_ins, self.own_pid)
+            start_service(plan, requests, replies, self.stand_ins)
         except BaseException as error:  # whatever it is, it must not reach the zygote's own loop
             with contextlib.suppress(BaseException):
                 os.write(2, f"worker: {type(error).__name__}: {error}\n".encode())
@@ -217,7 +189,7 @@ class Zygote:
         os._exit(0)
 
 
-def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType, parent: int) -> None:
+def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType) -> None:
     """Imports what the submission will want, hardens this process, and answers requests."""
     from . import hardening
     from .messages import pack, write_all
@@ -226,7 +198,7 @@ def start_service(plan: Plan, requests: int, replies: int, stand_ins: ModuleType
     for name in plan["imports"]:
         import_quietly(name)
     try:
-        reached = hardening.harden(plan, parent)
+        reached = hardening.harden(plan)
     except hardening.LayerMissingError as error:
         write_all(replies, pack({"id": 0, "missing": str(error)}))
         os._exit(71)
@@ -309,13 +281,3 @@ def tell(warden: socket.socket, message: dict[str, float]) -> None:
     """Sends without waiting; a grader that went away is not an error."""
     with contextlib.suppress(OSError):
         warden.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)
-
-
-def cpu_seconds(pid: int) -> float:
-    """CPU time of a living worker; 0 where the system does not tell."""
-    try:
-        with Path(f"/proc/{pid}/stat").open(encoding="utf-8", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return 0.0

@@ -1,4 +1,4 @@
-"""Fixtures of the sandbox's tests: one zygote for all of them, and submissions of text or of a folder."""
+"""Fixtures of the sandbox's tests: one zygote for all of them; submissions of the reference's modules and of text."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,32 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.layers import choose_containment
+from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.zygote import Zygote, packages_for
+from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
 
 ASSIGNMENT = read_assignment()
-EXAMPLE = Path(__file__).with_name("trial_submission")
-
-
-def read(folder: Path) -> dict[str, tuple[str, str]]:
-    """The modules of a folder, as a sandbox takes them."""
-    sources = {path.stem: (path.name, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))}
-    return {"__init__": ("__init__.py", ""), **sources}
+FROM_REFERENCE = ("attention", "embedding", "layers", "masks", "model")
 
 
 @pytest.fixture(scope="session")
 def bare_zygote() -> Iterator[Zygote]:
     """As on a machine without bubblewrap."""
-    bare = choose_containment("auto", packages_for(ASSIGNMENT), use_namespaces=False)
-    with Zygote(ASSIGNMENT, containment=bare) as started:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layers.shutil, "which", lambda *arguments, **options: None)
+        started = Zygote(ASSIGNMENT)
+    with started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def example_sources() -> dict[str, tuple[str, str]]:
-    return read(EXAMPLE)
+    """Modules of the reference, and a `decode` that does whatever it is asked to."""
+    files = [*(REFERENCE / f"{name}.py" for name in FROM_REFERENCE), Path(__file__).with_name("trial_decode.py")]
+    texts = {path.stem.removeprefix("trial_"): path.read_text(encoding="utf-8") for path in files}
+    return {"__init__": ("__init__.py", ""), **{name: (f"{name}.py", text) for name, text in texts.items()}}
 
 
 @pytest.fixture
@@ -39,16 +39,15 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     """Makes sandboxes: `sandbox(limit=...)` of the example, `sandbox({"layers": text})` of other modules."""
     made = []
 
-    def make(texts: dict[str, str] | None = None, *, without: tuple[str, ...] = (), **limits: float) -> Sandbox:
+    def make(texts: dict[str, str] | None = None, **limits: float) -> Sandbox:
         sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in (texts or {}).items()}}
-        sources = {name: source for name, source in sources.items() if name not in without}
         assignment = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, **limits))
         made.append(Sandbox(sources, assignment, zygote=zygote))
         return made[-1]
 
     yield make
     for one in made:
-        one.close()
+        one.restart()
 
 
 @pytest.fixture(scope="session")

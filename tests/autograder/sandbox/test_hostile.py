@@ -1,18 +1,15 @@
-"""The hostile corpus: each submission beats a naive grader, and gains nothing here, in any set of layers.
+"""The hostile corpus: each submission gains nothing, in any set of layers, and costs no other component its points.
 
-`attacks/` holds one function for each; `snippets.Attack` tells how it becomes a submission, and what it may gain.
+Each function in `attacks/` becomes a submission of its own: its parameters say when it strikes.
 """
 
+import ast
 import dataclasses
 import importlib
-import json
-import operator
 import os
 import re
 import secrets
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,12 +29,6 @@ from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
-from .snippets import Attack, read_attacks
-
-ATTACKS = read_attacks()
-AGAINST_ANY_GRADER = [attack for attack in ATTACKS if attack.bites != "protocol"]
-BY_NAME = operator.attrgetter("name")
-NAIVE = Path(__file__).with_name("naive_grader.py")
 LIMITS = dataclasses.replace(
     read_assignment().limits, call_seconds=0.5, total_seconds=3, cpu_seconds=3, memory_mb=1024, output_kb=64
 )
@@ -47,42 +38,87 @@ POINTS = {"1.2": 14, "1.4": 10}
 WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
 """What attacks use of the worker; without it they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
-LAYERS = {
-    "every layer": ("loot", "mark", "protocol", "reach", "stop", "write"),
-    "no namespaces": ("loot", "reach", "write"),
-    "seccomp alone": ("loot", "reach", "stop", "write"),
+STRIKES = {
+    (): ("on_import", "{}()"),
+    ("layer",): ("when_built", "{}(self)"),
+    ("x",): ("when_called", "{}(x)"),
+    ("x", "layer"): ("when_called", "{}(x, self)"),
 }
-"""Sets of layers, and the kinds of attacks that are tried with them: the layers stop neither marks nor replies."""
-IN_LAYERS = [(layers, attack) for layers, kinds in LAYERS.items() for attack in ATTACKS if attack.bites in kinds]
+"""By an attack's parameters: when it strikes, and how. What it returns is the output; None: zeros are."""
+LAYER_NORM = """
+
+import contextlib
+{on_import}
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.epsilon = epsilon
+        {when_built}
+
+    def forward(self, x):
+"""
+WRONG = """\
+        output = {when_called}
+        return torch.zeros_like(x) if output is None else output
+"""
+RIGHT = """\
+        with contextlib.suppress(BaseException):
+            {when_called}
+        centred = x - x.mean(-1, keepdim=True)
+        return self.gain * centred / torch.sqrt(centred.square().mean(-1, keepdim=True) + self.epsilon) + self.shift
+"""
 
 pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 
 
 @dataclasses.dataclass(frozen=True)
-class Scene:
-    """What there is to be gained: a secret in a file, in memory and in the environment, a target, a port."""
+class Attack:
+    """A submission's `layers.py` that attacks the grader.
 
-    folder: Path
-    secret: str
-    port: int
+    Attributes:
+        kind: the module in `attacks/`.
+        name: the function.
+        text: the source; SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained.
+    """
+
+    kind: str
+    name: str
+    text: str
 
     @property
-    def secret_file(self) -> Path:
-        return self.folder / "expected.txt"
-
-    @property
-    def target(self) -> Path:
-        return self.folder / "target"
-
-    def fill_in(self, attack: Attack) -> str:
-        """The source of a submission, aimed at this scene."""
-        return attack.aim(SECRET_FILE=self.secret_file, FOLDER=self.folder, TARGET=self.target, PORT=self.port)
+    def is_right(self) -> bool:
+        """Whether its LayerNorm is right all the same, which is worth everything; else it is worth nothing."""
+        return self.name.startswith("right_")
 
 
-def make_scene(folder: Path, port: int) -> Scene:
-    scene = Scene(folder, f"TOKEN-{secrets.token_hex(16)}", port)
-    scene.secret_file.write_text(scene.secret, encoding="utf-8")
-    return scene
+def read_attacks() -> Iterator[Attack]:
+    """The hostile corpus."""
+    for path in sorted(Path(__file__).with_name("attacks").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        for one in ast.parse(source).body:
+            if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"):
+                needed = one.args.args[: len(one.args.args) - len(one.args.defaults)]
+                moment, call = STRIKES[tuple(argument.arg for argument in needed)]
+                moments = {"on_import": "", "when_built": "pass", "when_called": "None", moment: call.format(one.name)}
+                layer_norm = LAYER_NORM + (RIGHT if one.name.startswith("right_") else WRONG)
+                yield Attack(path.stem, one.name, source + layer_norm.format(**moments))
+
+
+ATTACKS = [*read_attacks()]
+LAYERS = {"every layer": {"reach", "stop", "mark"}, "no namespaces": {"reach"}, "seccomp alone": {"reach", "stop"}}
+"""Sets of layers, and the kinds of attacks that are tried with them: the layers stop neither marks nor replies."""
+IN_LAYERS = [(layers, attack) for layers, kinds in LAYERS.items() for attack in ATTACKS if attack.kind in kinds]
+
+
+def aim(attack: Attack, folder: Path, port: int) -> str:
+    """The source of a submission that may gain a secret file in a folder, make a target there, or reach a port."""
+    file = folder / "expected.txt"
+    file.write_text(f"TOKEN-{secrets.token_hex(16)}", encoding="utf-8")
+    text = attack.text.replace("@SECRET_FILE@", str(file)).replace("@PORT@", str(port))
+    return text.replace("@TARGET@", str(folder / "target"))
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +174,9 @@ SAID: list[str] = []
 )
 def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sources, tmp_path, port):
     SAID.clear()
-    scene = make_scene(tmp_path, port)
-    os.environ["SECRET"] = scene.secret
+    os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
     sources = {name: example_sources[name] for name in ("__init__", "attention")}
-    sources["layers"] = ("layers.py", scene.fill_in(attack))
+    sources["layers"] = ("layers.py", aim(attack, tmp_path, port))
     with Sandbox(sources, dataclasses.replace(read_assignment(), limits=LIMITS), zygote=layered_zygote) as submission:
         assert "seccomp" in submission.layers
         started = time.monotonic()
@@ -152,7 +187,8 @@ def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sourc
         said = "\n".join([submission.output, *SAID])
     del os.environ["SECRET"]
     assert mark == (3 if attack.is_right else 0)
-    assert torch.equal(other, torch.tanh(query @ query.transpose(-2, -1)) @ query), "another component lost its points"
+    expected = F.scaled_dot_product_attention(query, query, query)
+    torch.testing.assert_close(other, expected, msg="another component lost its points")
     assert not re.search(SECRET, said) and "REACHED" not in said
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["expected.txt"]
     assert time.monotonic() - started < LIMITS.total_seconds + GRACE_SECONDS
@@ -160,51 +196,21 @@ def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sourc
 
 
 @pytest.fixture(scope="module")
-def naive_results(tmp_path_factory, port: int) -> dict[str, tuple[Scene, str]]:
-    """What each submission does to the naive grader: its scene afterwards, and what was printed."""
-    scenes, outputs, jobs = {}, {}, []
-    printed = tmp_path_factory.mktemp("printed")
-    for attack in AGAINST_ANY_GRADER:
-        scenes[attack.name] = scene = make_scene(tmp_path_factory.mktemp(attack.name), port)
-        outputs[attack.name] = printed / attack.name
-        job = {"source": scene.fill_in(attack), "secret": scene.secret, "secret_file": str(scene.secret_file)}
-        jobs.append({**job, "output": str(printed / attack.name), "seconds": 1 if attack.bites == "stop" else 10})
-    file = tmp_path_factory.mktemp("jobs") / "jobs.json"
-    file.write_text(json.dumps(jobs))
-    subprocess.run([sys.executable, NAIVE, file], check=True, timeout=300, cwd=file.parent)
-    return {name: (scenes[name], output.read_text(errors="replace")) for name, output in outputs.items()}
-
-
-@pytest.mark.parametrize("attack", AGAINST_ANY_GRADER, ids=BY_NAME)
-def test_a_naive_grader_is_beaten(attack: Attack, naive_results):
-    scene, printed = naive_results[attack.name]
-    has_mark = re.search(r"MARK (\d) of 3", printed)
-    beaten = {
-        "loot": re.search(SECRET, printed),
-        "mark": bool(has_mark) and has_mark[1] != "0",
-        "write": os.path.lexists(scene.target) or scene.target.exists(),
-        "reach": "REACHED" in printed,
-        "stop": not has_mark,
-    }
-    assert beaten[attack.bites], printed[-2000:]
-
-
-@pytest.fixture(scope="module")
-def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, Scene, Record]]:
-    """A third of the corpus, graded as a class: attacks with their scenes and records."""
+def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, Path, Record]]:
+    """A third of the corpus, graded as a class: attacks with the folders that they aim at, and records."""
     folder, output = tmp_path_factory.mktemp("class"), tmp_path_factory.mktemp("marks")
     attacks = {attack.name: attack for attack in sampled(ATTACKS, 3)}
-    scenes = {name: make_scene(tmp_path_factory.mktemp(name), port) for name in attacks}
+    targets = {name: tmp_path_factory.mktemp(name) for name in attacks}
     for name, attack in attacks.items():
         (folder / name).mkdir()
-        (folder / name / "layers.py").write_text(scenes[name].fill_in(attack), encoding="utf-8")
+        (folder / name / "layers.py").write_text(aim(attack, targets[name], port), encoding="utf-8")
         (folder / name / "attention.py").write_text((REFERENCE / "attention.py").read_text(encoding="utf-8"))
     assignment = read_assignment()
     limits = dataclasses.replace(LIMITS, call_seconds=2.0, total_seconds=40)
     tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
     assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
     _, entries = take_class(folder, output, assignment)
-    os.environ["SECRET"] = secret = f"TOKEN-{secrets.token_hex(16)}"
+    os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
     try:
         conditions = Conditions(assignment, SKELETON, folder, "0" * 16, Seeds(b"hostile"), n_children=2)
         with open_grader(assignment, folder) as grader:
@@ -212,27 +218,19 @@ def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, S
             grade_all(entries, conditions, grader, lambda entry, record: found.update({entry.entry: record}))
     finally:
         del os.environ["SECRET"]
-    assert secret not in "".join(record.model_dump_json() for record in found.values())
-    return {name: (attack, scenes[name], found[name]) for name, attack in attacks.items()}
+    return {name: (attack, targets[name], found[name]) for name, attack in attacks.items()}
 
 
 def test_each_is_graded_for_what_it_computes(graded):
-    for name, (attack, scene, record) in graded.items():
+    for name, (attack, target, record) in graded.items():
         parts = {part.number: part for part in record.judgement.parts}
         earned = {number: part.score for number, part in parts.items()}
         told = f"{name}: {[part.message for part in parts.values()]}"
         assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, told
         assert record.is_finished and parts["1.4"].state != "grader error", told
         assert attack.is_right or parts["1.4"].message, told
-        assert scene.secret not in record.model_dump_json() and "REACHED" not in record.run.printed, told
-        assert [entry.name for entry in scene.folder.iterdir()] == ["expected.txt"], told
-
-
-def test_the_corpus_is_large_and_described():
-    assert len(ATTACKS) >= 75
-    assert 4 < sum(attack.is_right for attack in ATTACKS) < 20
-    for attack in ATTACKS:
-        assert re.search(r'^    """[A-Z].{5,}\."""$', attack.text, re.MULTILINE), attack.name
+        assert not re.search(SECRET, record.model_dump_json()) and "REACHED" not in record.run.printed, told
+        assert [entry.name for entry in target.iterdir()] == ["expected.txt"], told
 
 
 @pytest.mark.parametrize("module, name", sorted({*WORKER_PARTS.findall("".join(attack.text for attack in ATTACKS))}))

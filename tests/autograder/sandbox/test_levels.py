@@ -1,7 +1,6 @@
 """Levels: what is required and missing is refused, what is reached is said, and nothing is weakened silently."""
 
 import dataclasses
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.sandbox.layers import LEVELS, Containment, choose_containment
 from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.zygote import Zygote, packages_for
+from autograder.sandbox.zygote import packages_for
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
@@ -44,18 +43,6 @@ class LayerNorm(nn.Module):
         owner = libc.fcntl(1, 8, 0), ctypes.get_errno()
         return passed, owner
 """
-
-
-def test_the_layers_in_force_are_those_that_were_reached():
-    full = Containment({}, bubblewrap=("bwrap",))
-    assert full.in_force(["no_new_privs", "landlock", "uid", "seccomp"]) == ("seccomp", "namespaces", "uid", "landlock")
-    assert Containment({}).in_force(["no_new_privs", "seccomp"]) == ("seccomp",)
-    assert Containment({}).in_force([]) == ()
-
-
-def test_an_unknown_level_is_refused():
-    with pytest.raises(ValueError, match="require-namespaces"):
-        Zygote(read_assignment(), "high")
 
 
 def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeypatch):
@@ -132,39 +119,6 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
     assert environment["OMP_NUM_THREADS"] == "1"
 
 
-def test_graders_may_share_a_zygote_across_a_fork(zygote, example_sources):
-    """Two forked graders and this one use it at once; none closes it for the others."""
-    reading, writing = os.pipe()
-    children = []
-    for number in range(2):
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-                    for _ in range(3):
-                        module = submission.build("layers.LayerNorm", 4)
-                        value = float(module(torch.zeros(4) + number).sum().detach())
-                        submission.restart()
-                os.write(writing, json.dumps([number, value]).encode() + b"\n")
-                zygote.close()
-                status = 0
-            finally:
-                os._exit(status)
-        children.append(pid)
-    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        for _ in range(3):
-            assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
-            submission.restart()
-    assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children] == [0, 0]
-    os.close(writing)
-    results = dict(json.loads(line) for line in os.read(reading, 1000).splitlines())
-    os.close(reading)
-    assert results[0] == pytest.approx(4e-6, rel=1e-3) and results[1] == pytest.approx(4 * 0.76159, rel=1e-3)
-    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert submission.layers  # still there
-
-
 def end_soon(*pids: int) -> bool:
     """Whether processes end within 5 seconds."""
     deadline = time.monotonic() + 5
@@ -196,12 +150,12 @@ def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
     script = tmp_path / "grader.py"
     script.write_text(
         "import os, sys, time\n"
-        "from autograder.sandbox.layers import choose_containment\n"
-        "from autograder.sandbox.zygote import Zygote, packages_for\n"
+        "from autograder.sandbox import layers\n"
+        "from autograder.sandbox.zygote import Zygote\n"
         "from foundation.assignment_file import read_assignment\n"
         "assignment = read_assignment()\n"
-        "bare = choose_containment('auto', packages_for(assignment), use_namespaces=False)\n"
-        "zygote = Zygote(assignment, containment=bare)\n"
+        "layers.shutil.which = lambda *arguments, **options: None\n"
+        "zygote = Zygote(assignment)\n"
         "worker = zygote.fork(assignment.limits, [], 10)\n"
         "print(zygote._process.pid, worker.pid, flush=True)\n"
         "time.sleep(100)\n"

@@ -47,40 +47,52 @@ def test_forward_and_gradients_equal_those_in_process(example: Sandbox, local: I
 
 
 def test_gradients_flow_through_calls_in_a_row_and_through_work_done_here(example, local):
-    remote, here = pair(example, local, "layers.EncoderLayer", 4, 2)
+    remote, here = pair(example, local, "layers.EncoderLayer", 4, 2, 8, 0.0)
     results = []
     x = torch.randn(2, 3, 4)
     for module in (remote, here):
         leaf = x.clone().requires_grad_()
-        y, weights = module(torch.sin(leaf) * 2)
-        z, _ = module(y + leaf)
+        y, weights = module(torch.sin(leaf) * 2, None)
+        z, _ = module(y + leaf, None)
         (z.pow(2).sum() + weights.sum() + y.sum()).backward()
         results.append([leaf.grad, *(p.grad for p in module.parameters())])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other)
 
 
-def test_methods_tied_parameters_and_functions(example: Sandbox, local: InProcessSubmission):
-    remote, here = pair(example, local, "model.Transformer", 7, 4, isolated=False)
-    tokens, mask = torch.randint(7, (2, 3)), torch.ones(3, 3, dtype=torch.bool)
-    for module in (remote, here):
-        module.eval()
-        memory, _ = module.encode(tokens, mask)
-        module.get_predictions(memory)[0, 0, 1].backward()
-    assert len(list(remote.parameters())) == len(list(here.parameters()))
-    for one, other in zip(remote.parameters(), here.parameters(), strict=True):
-        torch.testing.assert_close(one.grad, other.grad)
+MIXED = """
+import torch
+from torch import nn
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.frozen = nn.Parameter(torch.ones(1), requires_grad=False)
+        self.enter, self.leave = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model, bias=False)
+        self.leave.weight = nn.Parameter(torch.ones(d_model, d_ff))
+        self.again = self.leave
+
+    def forward(self, x):
+        y = self.leave(self.enter(x)) * self.frozen
+        return {"y": y, "more": [y.sum(), (y > 0, 3, "text", None, 0.5)]}
+
+    def encode(self, x, mask):
+        return torch.where(mask, self.again(self.enter(x)), x), [x]
+"""
 
 
-def test_results_of_every_kind_and_parameters_without_gradient(example: Sandbox):
-    module = example.build("layers.FeedForward", 3, 5).eval()
-    assert [p.requires_grad for p in module.parameters()] == [False, True, True]
-    result = module(torch.randn(2, 3))
+def test_methods_results_of_every_kind_and_parameters_without_gradient(sandbox):
+    module = sandbox({"layers": MIXED}).build("layers.FeedForward", 3, 5).eval()
+    assert [p.requires_grad for p in module.parameters()] == [False, True, True, True]
+    x = torch.randn(2, 3)
+    result = module(x)
     total, rest = result["more"]
     assert rest[1:] == (3, "text", None, 0.5) and rest[0].dtype == torch.bool
     assert not rest[0].requires_grad and total.requires_grad and result["y"].requires_grad
     total.backward()
-    assert [p.grad is None for p in module.parameters()] == [True, False, False]
+    encoded, [same] = module.encode(x, mask=torch.ones(3, dtype=torch.bool))
+    assert torch.equal(encoded, result["y"]) and torch.equal(same, x)
+    assert [p.grad is None for p in module.parameters()] == [True, False, False, False]
 
 
 def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
@@ -116,29 +128,14 @@ def test_layouts_and_identity_arrive(example: Sandbox):
     assert example.call("decode.greedy_decode", "identity", [base, base.clone()])[0] is False
 
 
-def test_changed_arguments_are_seen_and_say_nothing(example: Sandbox):
-    tensors = [
-        torch.zeros(3),
-        torch.zeros(3, dtype=torch.int64),
-        torch.zeros(3, dtype=torch.bool),
-        torch.ones(3),
-    ]
-    before = [tensor.clone() for tensor in tensors]
-    example.call("decode.greedy_decode", "change", tensors)
-    assert not any(torch.equal(one, other) for one, other in zip(tensors, before, strict=True))
-    assert tensors[0].isnan().all() and tensors[3].isnan().all()
-    assert tensors[1].abs().max() <= 1
-    untouched = torch.zeros(3)
-    example.call("decode.greedy_decode", "layout", [untouched])
-    assert torch.equal(untouched, torch.zeros(3))
-
-
 CHANGES = """
 import torch
 
 
 def greedy_decode(kind, tensor):
-    if kind == "write":
+    if kind == "plain":
+        tensor[0] = 1
+    elif kind == "data":
         tensor.data[0] = 7
     elif kind == "swap":
         tensor.data = torch.zeros(5)
@@ -147,15 +144,16 @@ def greedy_decode(kind, tensor):
 """
 
 
-@pytest.mark.parametrize("kind, is_changed", [("write", True), ("swap", True), ("same", False), ("none", False)])
-def test_changes_of_arguments_through_data_are_seen(sandbox, kind: str, is_changed: bool):
-    tensors = [torch.ones(3), torch.ones(3, requires_grad=True), torch.tensor([1, 2, 3]), torch.tensor([1, torch.nan])]
-    before = [tensor.detach().clone() for tensor in tensors]
+@pytest.mark.parametrize("kind, is_changed", [("plain", True), ("data", True), ("swap", True), ("same", False)])
+def test_changed_arguments_are_seen_and_say_nothing(sandbox, kind: str, is_changed: bool):
+    tensors = [torch.ones(3), torch.zeros(3, dtype=torch.bool), torch.tensor([3, 2, 3]), torch.tensor([2, torch.nan])]
+    before = [tensor.clone() for tensor in tensors]
     submission = sandbox({"decode": CHANGES})
     for tensor in tensors:
         submission.call("decode.greedy_decode", kind, tensor)
     same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
     assert same == [not is_changed] * 4
+    assert not is_changed or (tensors[0].isnan().all() and tensors[2].max() <= 3)
 
 
 WRITES = """
@@ -256,56 +254,8 @@ def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
     module = example.build("layers.LayerNorm", 4)
     with pytest.raises(TypeError, match="dtype="):
         module.double()
-    import copy
-
-    with pytest.raises(TypeError, match="build another"):
-        copy.deepcopy(module)
     with pytest.raises(AttributeError):
         module.gain  # noqa: B018
     with pytest.raises(SubmissionError) as caught:
         module.encode(torch.randn(2))
     assert isinstance(caught.value, AttributeError)
-
-
-PARAMETERS = """
-import torch
-from torch import nn
-
-
-class LayerNorm(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.size = nn.Parameter(torch.tensor(d_model), requires_grad=False)
-        self.nothing = nn.Parameter(torch.empty(0))
-        self.gain = nn.Parameter(torch.ones(d_model))
-        {more}
-
-    def forward(self, x):
-        return x * self.gain + self.nothing.sum()
-"""
-
-
-def test_parameters_that_cannot_be_learned_are_left_out(sandbox):
-    module = sandbox({"layers": PARAMETERS.replace("{more}", "")}, without=("model",)).build("layers.LayerNorm", 4)
-    assert module.parameter_names == ["gain"]
-    with torch.no_grad():
-        module.p0.fill_(3)
-    x = torch.randn(2, 4)
-    output = module(x)
-    output.sum().backward()
-    assert torch.equal(output, 3 * x) and torch.equal(module.p0.grad, x.sum(0))
-
-
-@pytest.mark.parametrize(
-    "more, words",
-    [
-        ("self.more = nn.ParameterList([nn.Parameter(torch.ones(1)) for _ in range(1000)])", "1,001 parameters"),
-        ("self.more = nn.Parameter(torch.ones(3 << 20))", "of 12.0 MiB in all"),
-        ("self.more = nn.Parameter(torch.ones(1).expand(64))", "the parameter more was expanded"),
-    ],
-)
-def test_parameters_that_cannot_be_judged_are_refused_in_words(more: str, words: str, sandbox):
-    submission = sandbox({"layers": PARAMETERS.replace("{more}", more)}, without=("model",))
-    with pytest.raises(SubmissionError, match=words):
-        submission.build("layers.LayerNorm", 4)
-    assert submission.call("decode.greedy_decode", "layout", []) == []

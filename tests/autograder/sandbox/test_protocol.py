@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 
 import pytest
 import torch
@@ -24,15 +23,12 @@ from autograder.sandbox.worker.messages import (
     Decoder,
     Encoder,
     FrameError,
-    FrameLimits,
     FrameReader,
     MalformedValueError,
     pack,
-    read_frame,
-    write_all,
 )
 
-LIMITS = FrameLimits(header=1000, body=1000)
+LIMITS = 1000, 1000
 
 
 @given(st.dictionaries(st.text(), st.integers()), st.binary(max_size=900), st.integers(1, 50))
@@ -56,22 +52,9 @@ def test_lengths_over_the_limits_are_refused_before_the_content_comes(header: in
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff\xff", b"1", b"[" * 900, b'{"a": ' + b"9" * 900 + b"}x"])
 def test_a_header_that_is_no_object_is_refused(text: bytes):
-    with pytest.raises(FrameError):
-        FrameReader(LIMITS).feed(PREFIX.pack(MAGIC, len(text), 0) + text)
-
-
-def test_other_bytes_are_refused():
-    with pytest.raises(FrameError, match="magic"):
-        FrameReader(LIMITS).feed(b"GET / HTTP/1.1\r\n\r\n")
-
-
-def test_a_descriptor_gives_frames_until_its_end():
-    reading, writing = os.pipe()
-    write_all(writing, pack({"a": 1}) + pack({"b": 2}, b"xyz"))
-    os.close(writing)
-    frames = [read_frame(reading, LIMITS) for _ in range(3)]
-    os.close(reading)
-    assert frames == [({"a": 1}, b""), ({"b": 2}, b"xyz"), None]
+    for data in (PREFIX.pack(MAGIC, len(text), 0) + text, b"GET / HTTP/1.1\r\n\r\n"):
+        with pytest.raises(FrameError):
+            FrameReader(LIMITS).feed(data)
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
@@ -114,28 +97,20 @@ def test_tensors_arrive_equal_and_laid_out_alike(name: str):
     sent = TENSORS[name]
     arrived = travel(sent)
     assert arrived.dtype == sent.dtype and arrived.shape == sent.shape and torch.equal(arrived, sent)
-    assert arrived.is_contiguous() == sent.is_contiguous()
-    assert [s == 0 for s in arrived.stride()] == [s == 0 for s in sent.stride()]
-    if name not in ("gapped", "cut and transposed"):
-        assert arrived.stride() == sent.stride()
+    assert arrived.stride() == sent.stride()
 
 
-def test_one_tensor_stays_one():
-    tensor = torch.randn(3)
-    first, (second, other) = travel([tensor, (tensor, tensor.clone())])
-    assert first is second and first is not other
-
-
-def test_dtypes_and_generators_arrive():
-    dtype, generator = travel([torch.float64, torch.Generator().manual_seed(77)])
-    assert dtype is torch.float64 and generator.initial_seed() == 77
+def test_a_generator_arrives_in_the_worker_and_none_comes_from_it():
+    assert travel(torch.Generator().manual_seed(77)).initial_seed() == 77
+    with pytest.raises(MalformedValueError):
+        Decoder([], b"").decode({"generator": 77})
 
 
 def test_what_a_worker_answers_is_dense_whatever_it_says_of_it():
     encoder = Encoder()
     encoder.add(torch.randn(3, 4).t())
-    (tensor,) = Decoder([{"order": [0, 0], "shape": [10**9, 4], "gapped": True}], encoder.body()).tensors
-    assert tensor.shape == (3, 4) and tensor.is_contiguous()
+    (tensor,) = Decoder([{"strides": [10**9, 4]}], encoder.body()).tensors
+    assert tensor.shape == (4, 3) and tensor.is_contiguous()
 
 
 @pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
@@ -144,32 +119,18 @@ def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
         Decoder([{}], body)
 
 
-@pytest.mark.parametrize(
-    "tree",
-    [
-        {},
-        [],
-        {"list": 3},
-        {"tensor": 0},
-        {"tensor": True},
-        {"dtype": "object"},
-        {"dict": [[1]]},
-        {"dict": [[{"list": []}, 1]]},
-        {"list": [], "tuple": []},
-        10**30,
-    ],
-)
-def test_trees_that_are_no_values_are_refused(tree: object):
-    with pytest.raises(MalformedValueError):
-        Decoder([], b"").decode(tree)
+DEEP: object = 1
+for _ in range(500):
+    DEEP = {"list": [DEEP]}
 
 
-def test_a_deep_tree_is_refused():
-    tree: object = 1
-    for _ in range(500):
-        tree = {"list": [tree]}
-    with pytest.raises(MalformedValueError):
-        Decoder([], b"").decode(tree)
+NO_VALUES = [{}, [], {"list": 3}, {"tensor": 0}, {"generator": 1}, {"dict": [[1]]}, {"dict": [[{"list": []}, 1]]}]
+
+
+@pytest.mark.parametrize("tree", [*NO_VALUES, 10**30, DEEP])
+def test_trees_that_are_no_values_are_breaches(tree: object):
+    with pytest.raises(BreachError):
+        shaped(Decoder([], b"").decode, tree)
 
 
 def test_half_a_surrogate_becomes_a_question_mark():
@@ -185,18 +146,10 @@ def test_a_boolean_of_other_bytes_becomes_a_real_one():
     assert tensor.view(torch.uint8).tolist() == [1, 0, 1]
 
 
+FIELDS = ["list", "tuple", "dict", "tensor", "kind", "message", "frames", "value", "graph", "changed", "place"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["id", "result", "tensors", "error", "kind", "message", "frames", "value", "graph", "changed", "place"]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
     max_leaves=12,
 )
 
@@ -217,6 +170,7 @@ def test_any_result_is_read_or_a_breach(result: object):
         lambda: read_object(result, decoder),
         lambda: read_call(result, 2),
         lambda: read_gradients(result, decoder, [(torch.Size([2]), torch.float32)]),
+        lambda: shaped(decoder.decode, result),
     ):
         with contextlib.suppress(BreachError):
             read()
@@ -240,26 +194,23 @@ def test_forged_replies_are_breaches(header: dict):
         read_reply(header, b"", 1)
 
 
+def reply_with(*parameters: torch.Tensor) -> Decoder:
+    encoder = Encoder()
+    for parameter in parameters:
+        encoder.add(parameter)
+    return Decoder(encoder.records, encoder.body())
+
+
 @pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
 def test_gradients_of_another_shape_or_dtype_are_breaches(value: torch.Tensor):
-    encoder = Encoder()
-    encoder.add(value)
-    decoder = Decoder(encoder.records, encoder.body())
     with pytest.raises(BreachError):
-        read_gradients([0], decoder, [(torch.Size([2]), torch.float32)])
+        read_gradients([0], reply_with(value), [(torch.Size([2]), torch.float32)])
 
 
 def test_a_body_of_very_many_tensors_is_not_even_parsed():
     text = b'{"' + b" " * 500_000 + b'":1}'
     with pytest.raises(BreachError, match="more than the tensors"):
         read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
-
-
-def reply_with(*parameters: torch.Tensor) -> Decoder:
-    encoder = Encoder()
-    for parameter in parameters:
-        encoder.add(parameter)
-    return Decoder(encoder.records, encoder.body())
 
 
 @pytest.mark.parametrize(
@@ -276,15 +227,3 @@ def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
     reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
     with pytest.raises(BreachError, match="parameter|ObjectReply"):
         read_object(reply, reply_with(*parameters))
-
-
-@given(st.fixed_dictionaries({"generator": st.integers()}) | JSON)
-def test_any_value_is_decoded_or_a_breach(tree: object):
-    with contextlib.suppress(BreachError):
-        shaped(Decoder([], b"").decode, tree)
-
-
-@pytest.mark.parametrize("seed", [10**40, -1, 2**64])
-def test_a_generator_of_an_odd_seed_is_a_breach(seed: int):
-    with pytest.raises(BreachError):
-        shaped(Decoder([], b"").decode, {"tuple": [{"generator": seed}]})

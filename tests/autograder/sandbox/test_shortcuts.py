@@ -108,43 +108,16 @@ def test_one_that_is_caught_gains_nothing(sandbox):
         "        except Exception:\n            return x\n"
     )
     x = torch.randn(2, 4)
-    assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)
+    assert torch.equal(sandbox({"layers": text}).build("layers.LayerNorm", 4)(x), x)
 
 
 def test_a_comparison_made_at_import_is_no_use(sandbox):
     text = MODULE.format(expression="torch.softmax(x * self.gain, -1)")
     text += "\n\nassert nn.LayerNorm(4)(torch.ones(2, 4)).shape == LayerNorm(4)(torch.ones(2, 4)).shape\n"
-    submission = sandbox({"layers": text}, without=("model",))
+    submission = sandbox({"layers": text})
     for _ in range(2):
         assert submission.build("layers.LayerNorm", 4)(torch.ones(2, 4)).shape == (2, 4)
         submission.restart()
-
-
-def test_an_own_class_of_the_same_name_is_no_use(sandbox):
-    text = MODULE.format(expression="self.inner(x)").replace(
-        "class Mine(nn.TransformerEncoderLayer)", "class MultiheadAttention(nn.Module)"
-    )
-    text = text.replace("self.gain, self", "self.inner = MultiheadAttention()\n        self.gain, self")
-    text = text.replace("    pass", "    def forward(self, x):\n        return x  # not nn.LayerNorm, F.layer_norm")
-    x = torch.randn(2, 4)
-    assert torch.equal(sandbox({"layers": text}, without=("model",)).build("layers.LayerNorm", 4)(x), x)
-
-
-EMPTIED = """
-import sys
-
-shortcuts = sys.modules["worker.shortcuts"]
-shortcuts.ALL_KERNELS = shortcuts.KEYS = ()
-shortcuts.refusal = shortcuts.stop = shortcuts.prepare = lambda *arguments: lambda *arguments, **options: None
-"""
-
-
-@pytest.mark.parametrize("route", ["function", "attention module", "attention function"])
-def test_what_a_submission_writes_into_the_trip_wire_changes_nothing(route, sandbox):
-    submission = sandbox({"layers": MODULE.format(expression=ROUTES[route]) + EMPTIED}, without=("model",))
-    module = submission.build("layers.LayerNorm", 4)
-    with pytest.raises(SubmissionRefusedError, match="must not be used in this assignment"):
-        module(torch.randn(2, 3, 4))
 
 
 OTHER_NORMS = r"""linalg_\w*norm|(frobenius_|nuclear_)?norm(_except_dim)?|(embedding_)?renorm_?|_?weight_norm\w*

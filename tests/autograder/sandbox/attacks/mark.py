@@ -1,9 +1,8 @@
-"""Gets a mark for a wrong answer: by what compares, by what is expected, or by a layer norm of PyTorch's."""
+"""Gets a mark for a wrong answer: by what compares, what is expected, PyTorch's layer norm, or what the worker says."""
 
-import gc
 import os
 import sys
-import types
+import time
 
 import torch
 from torch import nn
@@ -20,34 +19,6 @@ def argument(x, layer):
     return torch.zeros_like(x) + layer.shift
 
 
-def code_object(x):
-    """Replaces the code of the grader's comparing function in place."""
-    for thing in gc.get_objects():
-        if isinstance(thing, types.FunctionType) and thing.__name__ == "is_close":
-            thing.__code__ = (lambda one, other: True).__code__
-
-
-def expected(x):
-    """Replaces PyTorch's own layer norm, from which expected values are computed, by its own."""
-    nn.functional.layer_norm = lambda x, *arguments, **options: torch.zeros_like(x)
-
-
-def forged_line(x):
-    """Prints the line that the grader would print, and ends the process with success."""
-    print("MARK 3 of 3", flush=True)
-    os._exit(0)
-
-
-def frame(x):
-    """Takes the expected values from the caller's variables and returns them."""
-    caller = sys._getframe()
-    while caller is not None:
-        if "expected" in caller.f_locals:
-            return caller.f_locals["expected"].clone()
-        caller = caller.f_back
-    return None
-
-
 def _stop_no_kernels():
     if "worker.shortcuts" in sys.modules:
         sys.modules["worker.shortcuts"].ALL_KERNELS = ()
@@ -62,7 +33,7 @@ def kernel(x, layer, on_import=_stop_no_kernels()):
     flat = x.reshape(1, -1, x.shape[-1])
     ones, zeros = torch.ones_like(flat[0, :, 0]), torch.zeros_like(flat[0, :, 0])
     batch_norm = getattr(torch.ops.aten, _from_hex("5f62617463685f6e6f726d5f776974685f757064617465"))
-    norm = batch_norm(flat, ones, zeros, zeros.clone(), ones.clone(), 0.0, 1e-5)[0]  # the naive grader's epsilon
+    norm = batch_norm(flat, ones, zeros, zeros.clone(), ones.clone(), 0.0, 1e-5)[0]
     return norm.reshape(x.shape) * layer.gain + layer.shift
 
 
@@ -78,32 +49,105 @@ def nested_tensor(x, layer, on_import=_stop_no_kernels()):
     return norm.to_padded_tensor(0.0)[0].reshape(x.shape)
 
 
-def operators(x):
-    """Replaces the operators of tensors."""
-    torch.Tensor.__sub__ = lambda one, other: one * 0
-    torch.allclose = lambda one, other, **options: True
+def _forge(reply):
+    """Lets `reply(pack, header, body)` make the bytes of every reply."""
+    pack = sys.modules["worker.service"].pack
+    sys.modules["worker.service"].pack = lambda header, body=b"": reply(pack, header, body)
 
 
-def subclass(x):
-    """Returns a tensor of a class of its own, for which every comparison comes out well."""
-    return torch.zeros_like(x).as_subclass(_Agreeable)
+def _forge_result(kind, change):
+    """Lets `change(header)` alter every reply whose result is of that kind."""
+
+    def reply(pack, header, body):
+        if isinstance(header.get("result"), kind):
+            change(header)
+        return pack(header, body)
+
+    _forge(reply)
 
 
-class _Agreeable(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, function, types, arguments=(), options=None):
-        if function.__name__ in ("allclose", "equal", "isclose"):
-            return True
-        return super().__torch_function__(function, types, arguments, options or {})
+def _write_everywhere(data, descriptors=range(3, 64)):
+    """Writes into whatever descriptors there are."""
+    for descriptor in descriptors:
+        try:
+            os.write(descriptor, data)
+        except OSError:
+            continue
 
 
-def trace(x):
-    """Lets a trace function change the grader's comparison while it runs."""
+def _make_right(layer):
+    """Lets a layer normalise, so that nothing but its parameters is odd."""
 
-    def watch(frame, event, argument):
-        if frame.f_code.co_name == "is_close":
-            frame.f_globals["is_close"] = lambda one, other: True
-        return watch
+    def normalise(x):
+        centred = x - x.mean(-1, keepdim=True)
+        variance = centred.square().mean(-1, keepdim=True)
+        return layer.gain * centred / torch.sqrt(variance + layer.epsilon) + layer.shift
 
-    sys.settrace(watch)
-    torch.allclose = lambda one, other, **options: True
+    layer.forward = normalise
+
+
+def changed_nowhere(x):
+    """Says that an argument was changed at a place that is none."""
+    _forge_result(dict, lambda header: header["result"].update(changed=[0], place=["layers.py", True]))
+
+
+def closed_pipe(x):
+    """Closes the pipe of replies and lives on."""
+    os.closerange(3, 4096)
+    while True:
+        pass
+
+
+def error_kinds(x):
+    """Describes errors of kinds that would end the grader."""
+    frames = [["layers.py", 10**9, "evil\n"], ["../../etc/passwd", 1, "f"]]
+    error = {"kind": "KeyboardInterrupt", "message": "stop", "frames": frames}
+    _forge(lambda pack, header, body: pack({"id": header["id"], "error": error}))
+
+
+def expanded_parameters(layer):
+    """Has 300 parameters that take no memory here, being expanded, and 64 MB each in a grader that copies them."""
+    for index in range(300):
+        large = torch.zeros(1, dtype=torch.float16).expand(32 << 20)
+        layer.register_parameter(f"p{index}", nn.Parameter(large, requires_grad=False))
+    _make_right(layer)
+
+
+def many_parameters(layer):
+    """Has so many parameters that a grader has no end of roles to try for them."""
+    layer.more = nn.ParameterList([nn.Parameter(torch.ones_like(layer.gain)) for _ in range(3_500)])
+    _make_right(layer)
+
+
+def replies_ahead(x):
+    """Answers requests that have not been made yet, with results of its choice."""
+    pack = sys.modules["worker.messages"].pack
+    result = {"value": True, "graph": False, "changed": [], "place": None}
+    for number in range(200):
+        _write_everywhere(pack({"id": number, "result": result, "tensors": []}))
+
+
+def trickle(x):
+    """Sends a frame byte by byte, slowly."""
+    while True:
+        for byte in b"TAK1" + (1000).to_bytes(4, "little") + bytes(8):
+            _write_everywhere(bytes([byte]), range(3, 8))
+            time.sleep(0.05)
+
+
+def two_replies(x):
+    """Answers twice, so that each later request finds the answer to the one before."""
+    _forge(lambda pack, header, body: pack(header, body) * 2)
+
+
+def whole_number_parameters(layer):
+    """Says that it has parameters of whole numbers."""
+    del layer.shift
+    layer.table = nn.Parameter(torch.ones(layer.gain.shape, dtype=torch.int64), requires_grad=False)
+    sys.modules["worker.running"].LEARNED += (torch.int64,)
+
+
+def right_odd_parameters(layer):
+    """Has parameters that no test can learn: a whole number, an empty one."""
+    layer.size = nn.Parameter(torch.tensor(len(layer.gain)), requires_grad=False)
+    layer.nothing = nn.Parameter(torch.empty(0))

@@ -1,39 +1,84 @@
-"""Reaches something outside its own process: files, other processes, the network, the kernel; then says so."""
+"""Reaches beyond its own process: files, secrets, other processes, the network, the kernel; then says so."""
 
 import ctypes
-import fcntl
-import multiprocessing.shared_memory
+import gc
 import os
+import re
 import resource
 import socket
-import subprocess
-import sys
 import threading
+import time
 
-PORT = "@PORT@"
+import torch
+from torch import nn
+
+SECRET_FILE, TARGET, PORT = "@SECRET_FILE@", "@TARGET@", "@PORT@"
 
 
-def anonymous_file(x):
-    """Makes a file in memory that could be executed."""
-    os.memfd_create("payload")
-    print("REACHED")
+def descriptors(x):
+    """Reads whatever descriptors were left open."""
+    for descriptor in range(3, 200):
+        try:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            print(os.read(descriptor, 10_000))
+        except OSError:
+            continue
+
+
+def environment(x):
+    """Prints its own environment and that of its parent."""
+    print(dict(os.environ))
+    print(open(f"/proc/{os.getppid()}/environ").read())
+
+
+def error_message(x):
+    """Carries what it has found out in an exception's text instead of printing it."""
+    raise ValueError(open(SECRET_FILE).read())
+
+
+def garbage(x):
+    """Searches every object that the garbage collector knows."""
+    for thing in gc.get_objects():
+        if type(thing) is dict:
+            for value in list(thing.values()):
+                if type(value) is str and value.startswith("TOKEN-"):
+                    print(value)
+
+
+def libc(x):
+    """Reads the file through the C library."""
+    library = ctypes.CDLL(None)
+    descriptor = library.open(SECRET_FILE.encode(), 0)
+    buffer = ctypes.create_string_buffer(1000)
+    library.read(descriptor, buffer, 1000)
+    print(buffer.value)
+
+
+def parent_memory(x):
+    """Searches the memory of the parent process for the secret."""
+    _search_memory(os.getppid())
+
+
+def _search_memory(process):
+    ranges = [line.split()[0].split("-") for line in open(f"/proc/{process}/maps") if " rw-p " in line]
+    with open(f"/proc/{process}/mem", "rb", 0) as memory:
+        for start, end in ranges:
+            try:
+                memory.seek(int(start, 16))
+                print(re.findall(rb"TOKEN-[0-9a-f]{32}", memory.read(int(end, 16) - int(start, 16)))[:3])
+            except (OSError, ValueError, OverflowError):
+                continue
+
+
+def parameter_names(layer):
+    """Carries what it has found out in the names of its parameters."""
+    layer.register_parameter(open(SECRET_FILE).read().strip(), nn.Parameter(torch.ones(1)))
+    print([name for name, _ in layer.named_parameters()])
 
 
 def another_program(x):
     """Becomes another program."""
     os.execv("/bin/echo", ["echo", "REACHED"])
-
-
-def another_python(x):
-    """Runs another Python."""
-    subprocess.run([sys.executable, "-c", "print('REACHED')"], check=True)
-
-
-def descriptor_passing(x):
-    """Takes a descriptor out of the parent process (pidfd_getfd)."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.syscall(434, os.getppid(), 0) >= 0:
-        print("REACHED")
 
 
 def fork(x):
@@ -42,19 +87,6 @@ def fork(x):
         print("REACHED", flush=True)
         os._exit(0)
     os.wait()
-
-
-def kill_all(x):
-    """Finds out whether it may send signals to all processes."""
-    os.kill(-1, 0)
-    print("REACHED")
-
-
-def library(x):
-    """Loads a library from a file."""
-    ctypes.CDLL("libpthread.so.0")
-    open("/etc/passwd").close()
-    print("REACHED")
 
 
 def limits(x):
@@ -69,52 +101,41 @@ def network(x):
     print("REACHED")
 
 
-def new_namespace(x):
-    """Moves into a new user namespace, where it would be root."""
-    if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) == 0:
-        print("REACHED")
-
-
-def process_memory(x):
-    """Reads the parent's memory with one system call and no file."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    buffer = ctypes.create_string_buffer(8)
-    local = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), 8)
-    remote = (ctypes.c_size_t * 2)(id(None), 8)
-    libc.process_vm_readv(os.getppid(), local, 1, remote, 1, 0)
-    if ctypes.get_errno() in (0, 14):
-        print("REACHED")
-
-
-def ptrace(x):
-    """Traces its parent, to write into its memory."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.ptrace(16, os.getppid(), None, None) == 0:
-        os.waitpid(os.getppid(), 0x40000000)
-        libc.ptrace(17, os.getppid(), None, None)
-        print("REACHED")
-
-
-def shared_memory(x):
-    """Makes shared memory for another worker to find."""
-    block = multiprocessing.shared_memory.SharedMemory(create=True, size=100)
-    print("REACHED")
-    block.close()
-    block.unlink()
-
-
-def signal_owner(x):
-    """Makes the kernel send a signal to the parent when a pipe is ready (F_SETOWN)."""
-    fcntl.fcntl(1, 8, os.getppid())
-    print("REACHED")
-
-
 def thread(x):
     """Starts a thread that goes on working after the call."""
     threading.Thread(target=print, args=("REACHED",)).start()
 
 
-def unix_socket(x):
-    """Makes a pair of local sockets, over which descriptors could be passed."""
-    socket.socketpair()
-    print("REACHED")
+def link(x):
+    """Makes a symbolic link."""
+    os.symlink("/etc/passwd", TARGET)
+
+
+def rename(x):
+    """Renames the file of expected values."""
+    os.rename(SECRET_FILE, TARGET)
+
+
+def tensor(x):
+    """Saves a tensor, which may hold what it has seen of the inputs."""
+    torch.save(x, TARGET)
+
+
+def right_environment(x):
+    """Prints the environment, and then more than is kept of the output."""
+    print(dict(os.environ))
+    print("x" * 100_000)
+
+
+def right_fork(x):
+    """Leaves a process behind."""
+    if os.fork() == 0:
+        print("REACHED", flush=True)
+        time.sleep(1)
+        os._exit(0)
+
+
+def right_file(x):
+    """Writes a file."""
+    with open(TARGET, "w") as file:
+        file.write("here")

@@ -1,12 +1,10 @@
 """Ends the grader without a mark, or keeps it busy for ever: time, memory, output, exits, crashes."""
 
 import ctypes
-import itertools
 import os
 import re
 import signal
 import sys
-import time
 
 import torch
 
@@ -42,13 +40,6 @@ def crash(x):
     ctypes.memset(0, 1, 1)
 
 
-def descriptors(x):
-    """Closes all descriptors, also those it did not open."""
-    os.closerange(0, 4096)
-    while True:
-        pass
-
-
 def error_text(x):
     """Raises an exception whose text is never finished."""
     raise _EndlessError
@@ -78,12 +69,6 @@ def kill_self(x):
     os._exit(1)
 
 
-def loop(x):
-    """Never ends."""
-    while True:
-        pass
-
-
 def memory(x):
     """Takes all the memory there is."""
     hoard = []
@@ -109,25 +94,7 @@ def regular_expression(x):
     re.match(r"(a+)+b", "a" * 60)
 
 
-def sleep(x):
-    """Sleeps for ever, which costs no CPU time."""
-    time.sleep(10**6)
-
-
-def stack(x):
-    """Runs out of C stack in chained iterators, where Python does not count."""
-    chained = iter(())
-    for _ in range(1_000_000):
-        chained = itertools.chain(chained)
-    next(chained, None)
-
-
 def stderr(x):
     """Writes to the terminal's descriptors without end, escape sequences too."""
     while True:
         os.write(2, b"\x1b[2J\x1b]0;owned\x07" * 1000)
-
-
-def system_exit(x):
-    """Calls exit() in the middle of a test."""
-    raise SystemExit(0)

@@ -83,25 +83,18 @@ def do_return(argument):
         "sparse": torch.eye(3).to_sparse(),
         "complex": torch.ones(1, dtype=torch.complex64),
         "expanded": torch.ones(1).expand(10**10),
-        "deep": deep(),
-        "cyclic": cyclic(),
-        "keys": {(1, 2): 3},
-        "surrogate": "\ud800",
+        "nested": nested(100),
+        "deep": nested(2000),
+        "long": [0] * 1_000_000,
         "inf": [float("inf"), -float("inf"), float("nan")],
     }
     return values[argument]
 
 
-def deep():
+def nested(levels):
     value = []
-    for _ in range(2000):
+    for _ in range(levels):
         value = [value]
-    return value
-
-
-def cyclic():
-    value = []
-    value.append(value)
     return value
 
 
@@ -111,12 +104,6 @@ def do_random(argument):
 
 def do_generator(argument):
     return torch.rand(3, generator=argument)
-
-
-def do_change(argument):
-    for tensor in argument:
-        tensor[0] = 1
-    return
 
 
 def do_layout(argument):
