@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,10 @@ def _assignment(content: dict[str, Any], path: Path) -> Assignment:
     points = read_values(dict.fromkeys(UNDERSTANDING, POINTS), content.get("understanding", {}), "[understanding]: ")
     contract = read_contract(content.get("contract", {}))
     tasks = tuple(_task(table, thresholds, points, contract) for table in content.get("tasks", ()))
+    for lower, higher in pairwise(task.threshold for task in tasks if task.threshold is not None):
+        if thresholds[higher] < thresholds[lower]:
+            what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
+            raise UserError(f"[thresholds]: {what}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
         found = [getattr(task, key) for task in tasks]
         for value in found:

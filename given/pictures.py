@@ -203,6 +203,26 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) 
     return figure
 
 
+def plot_sanity(uniform: float, losses: list[float], influence: Tensor, tokens: list[str]) -> Figure:
+    """Draws what `given.sanity.examine` measures.
+
+    Args:
+        uniform: the loss of a model that finds all tokens equally likely, ln v.
+        losses: on the one batch, after each step.
+        influence: how much the target token of column j changes the prediction of row i, (t, t).
+        tokens: the target tokens of rows and columns.
+    """
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    loss_axes, map_axes = figure.subplots(1, 2)
+    loss_axes.plot(range(len(losses)), losses)
+    loss_axes.axhline(uniform, color="gray", linestyle="--", label="a guess: ln v")
+    loss_axes.legend(loc="upper right")
+    loss_axes.set(title="one batch, learned by heart", xlabel="step", ylabel="loss", ylim=(0, None))
+    draw_map(map_axes, influence / influence.max().clamp_min(1e-12), tokens, tokens, CELL)
+    map_axes.set(title="a prediction changes with the tokens so far", xlabel="changed token", ylabel="token read")
+    return figure
+
+
 def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """Draws what was measured of two models, one of which has the mistake of a bug hunt.
 

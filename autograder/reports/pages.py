@@ -105,6 +105,7 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
         # with names only where those who share the submission have different ones
         "scores": scores if len({score for _, score in scores}) > 1 else [("", scores[0][1])],
         "said": [line for result in results for line in said_of(result, len(results) > 1)],
+        "thresholds": assignment.thresholds,
     }
 
 

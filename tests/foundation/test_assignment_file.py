@@ -25,6 +25,7 @@ def test_the_default_assignment_adds_up():
         ("'MultiheadAttention',", "'(?i)MultiheadAttention',", ": expected a list of regular expressions that can"),
         ("call_seconds", "cal_seconds", "[limits]: unknown key 'cal_seconds'; did you mean 'call_seconds'?"),
         ("output_kb = 64", "", "[limits]: output_kb is missing: expected a whole number above 0"),
+        ("advanced = 0.45", "advanced = 0.25", "[thresholds]: advanced = 0.25 is below beginner = 0.3: expected at"),
         ("beginner = 0.30", "beginner = 30", "[thresholds]: beginner = 30: expected a number between 0 and 1"),
         ('number = "1.2"', 'number = "1.1"', "two tasks have the number '1.1'"),
         ('title = "Layer normalisation"', 'title = "a\\nb"', "task 1.4: title = 'a\\nb': expected one line of text"),
