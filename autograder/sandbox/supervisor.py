@@ -88,7 +88,7 @@ class Supervisor:
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
-            self._end("")
+            self.restart()
             cpu_left = self._limits.cpu_seconds - self._cpu_of_ended
             self._session = Session(self._zygote, sources, self._assignment, self._output, cpu_left, self._locate)
             layers = self._session.layers
@@ -193,17 +193,13 @@ class Supervisor:
 
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""
-        self._end("it was restarted or closed")
+        if self._session is not None:
+            self._session.end("it was restarted or closed")
+            self._cpu_of_ended += self._session.cpu
+            self._session = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *details: object) -> None:
         self.restart()
-
-    def _end(self, reason: str) -> None:
-        """Ends the current worker, if there is one, and adds up its CPU time."""
-        if self._session is not None:
-            self._session.end(reason)
-            self._cpu_of_ended += self._session.cpu
-            self._session = None

@@ -8,7 +8,6 @@ import os
 import socket
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ class Worker:
         """Waits until the zygote has forked; without a pid it has not, or is gone."""
         self.requests, self.replies, self.output = requests, replies, output
         self._warden = warden
-        self.pid = int(receive(warden, "pid", START_SECONDS).get("pid", 0))
+        self.pid = int(receive(warden, START_SECONDS).get("pid", 0))
 
     def kill(self) -> Ending | None:
         """Ends the worker, whatever its state, and closes our ends of the pipes.
@@ -57,11 +56,11 @@ class Worker:
         answer: dict[str, Any] = {}
         with contextlib.suppress(OSError):
             self._warden.send(b"kill")
-            answer = receive(self._warden, "status", KILL_SECONDS)
+            answer = receive(self._warden, KILL_SECONDS)
         for descriptor in (self.requests, self.replies, self.output):
             os.close(descriptor)
         self._warden.close()
-        return Ending(**answer) if answer else None
+        return Ending(**answer) if "status" in answer else None
 
 
 class Zygote:
@@ -143,7 +142,7 @@ class Zygote:
             finally:
                 theirs.close()
             seconds = PING_SECONDS if self._has_answered else START_SECONDS
-            self._has_answered = bool(receive(asker, "workers", seconds))
+            self._has_answered = bool(receive(asker, seconds))
         return self._has_answered
 
     def _last_words(self) -> str:
@@ -188,18 +187,12 @@ def packages_for(assignment: Assignment) -> dict[str, Path]:
     return {"worker": WORKER_PACKAGE, **({"stand_ins": stand_ins} if stand_ins.is_dir() else {})}
 
 
-def receive(channel: socket.socket, key: str, seconds: float) -> dict[str, Any]:
-    """The next message on a socket that has `key`; {} if there is none in time."""
-    deadline = time.monotonic() + seconds
+def receive(channel: socket.socket, seconds: float) -> dict[str, Any]:
+    """The next message on a socket; {} if there is none in time."""
     with contextlib.suppress(OSError, ValueError):
-        while (left := deadline - time.monotonic()) > 0:
-            channel.settimeout(left)
-            data = channel.recv(4096)
-            if not data:
-                break
-            message: dict[str, Any] = json.loads(data)
-            if key in message:
-                return message
+        channel.settimeout(seconds)
+        message: dict[str, Any] = json.loads(channel.recv(4096))
+        return message
     return {}
 
 
