@@ -76,11 +76,7 @@ class Output:
 
 
 class DeadlineError(Exception):
-    """There was no complete reply in time."""
-
-
-class WorkerGoneError(Exception):
-    """The worker has closed its pipe, usually because it has ended."""
+    """There was no complete reply in time; a TimeoutError is what `time_limit` raises, for another reason."""
 
 
 def exchange(worker: Worker, output: Output, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
@@ -96,7 +92,7 @@ def exchange(worker: Worker, output: Output, request: bytes, seconds: float) -> 
 
     Raises:
         DeadlineError: where there is no complete reply in time.
-        WorkerGoneError: where the worker has closed its pipe.
+        EOFError: where the worker has closed its pipe, usually because it has ended.
         FrameError: for bytes that are not a frame, too large a frame, or a reply before the request.
     """
     deadline = time.monotonic() + seconds
@@ -135,7 +131,7 @@ def _send(worker: Worker, unsent: memoryview) -> memoryview:
     except BlockingIOError:
         return unsent
     except BrokenPipeError as error:
-        raise WorkerGoneError from error
+        raise EOFError from error
 
 
 def _receive(worker: Worker, size: int) -> bytes:
@@ -145,7 +141,7 @@ def _receive(worker: Worker, size: int) -> bytes:
     except BlockingIOError:
         return b""
     if not piece:
-        raise WorkerGoneError
+        raise EOFError
     return piece
 
 
@@ -210,7 +206,7 @@ class Session:
             return layers
         except BaseException as error:
             self._worker.kill()
-            if isinstance(error, (DeadlineError, WorkerGoneError, FrameError)):
+            if isinstance(error, (DeadlineError, EOFError, FrameError)):
                 raise SandboxUnavailableError(f"a worker did not start ({type(error).__name__})") from error
             raise
 
@@ -242,7 +238,7 @@ class Session:
             self.end(reason)
             self.has_timed_out = True
             raise SubmissionTimeoutError(reason) from None
-        except WorkerGoneError:
+        except EOFError:
             raise self._die() from None
         except (FrameError, BreachError) as error:
             raise self.breach(str(error)) from None

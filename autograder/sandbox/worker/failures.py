@@ -7,7 +7,6 @@ kinds, from its own copy of this module, and so no PyTorch is imported here.
 from __future__ import annotations
 
 import traceback
-from typing import TypedDict
 
 
 class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
@@ -38,16 +37,8 @@ MAX_FRAMES = 16
 OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
 
 
-class Description(TypedDict):
-    """An exception as it is sent; a frame is path, line, function."""
-
-    kind: str
-    message: str
-    frames: list[list[str | int]]
-
-
-def describe(error: BaseException, paths: frozenset[str]) -> Description:
-    """Describes an exception.
+def describe(error: BaseException, paths: frozenset[str]) -> dict[str, object]:
+    """Describes an exception, as it is sent: its kind, its message and its frames: path, line, function.
 
     Args:
         error: what was raised.

@@ -122,14 +122,6 @@ MAX_TENSORS = 4_000
 MAX_TENSOR_BYTES = 64 << 20
 
 
-class UnsendableValueError(TypeError):
-    """A value of a kind that does not travel."""
-
-
-class MalformedValueError(ValueError):
-    """Received data that does not describe a value."""
-
-
 class Encoder:
     """Collects the tensors of one message; the same tensor object is sent once and stays one object.
 
@@ -145,7 +137,7 @@ class Encoder:
         self._keeps_layout = keeps_layout
 
     def encode(self, value: object) -> object:
-        """The JSON tree of a value. Raises UnsendableValueError, which names the type."""
+        """The JSON tree of a value. Raises TypeError for one that does not travel."""
         match value:
             case None | bool():
                 return value
@@ -165,7 +157,7 @@ class Encoder:
                 return {"dict": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
             case torch.Generator() if self._keeps_layout:
                 return {"generator": value.initial_seed()}
-        raise UnsendableValueError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
+        raise TypeError(f"an object of type {type(value).__module__}.{type(value).__qualname__}")
 
     def add(self, tensor: torch.Tensor, **notes: object) -> int:
         """Adds a tensor, once, and returns its index; `notes` go into its record."""
@@ -175,7 +167,7 @@ class Encoder:
         is_strided = tensor.layout == torch.strided and tensor.device.type == "cpu"
         if not is_strided or tensor.dtype not in DTYPE_NAMES or n_bytes > MAX_TENSOR_BYTES:
             what = f"{tensor.dtype}, {tensor.layout}, of {n_bytes:,} bytes on {tensor.device}"
-            raise UnsendableValueError(f"a tensor of {what} cannot be sent")
+            raise TypeError(f"a tensor of {what} cannot be sent")
         index = len(self.tensors)
         strides = {"strides": tensor.stride()} if self._keeps_layout and not tensor.is_contiguous() else {}
         self.tensors.append(tensor)
@@ -211,14 +203,14 @@ class Decoder:
 
     def __init__(self, records: object, body: bytes, is_trusted: bool = False) -> None:
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
-            raise MalformedValueError("the tensor records are no list, or too long")
+            raise ValueError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))
         if set(dense) != {str(index) for index in range(len(records))}:
-            raise MalformedValueError("the body's tensors are not those of the header")
+            raise ValueError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [dense[str(index)] for index in range(len(records))]
         if any(tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES for tensor in self.tensors):
-            raise MalformedValueError("a tensor of a dtype or rank that is not sent")
+            raise ValueError("a tensor of a dtype or rank that is not sent")
         for index, tensor in enumerate(self.tensors):
             if tensor.dtype == torch.bool:  # of bytes other than 0 and 1 become true ones
                 self.tensors[index] = tensor.view(torch.uint8) != 0
@@ -227,9 +219,9 @@ class Decoder:
             self.tensors = [laid_out(*pair) for pair in zip(self.tensors, self.records, strict=True)]
 
     def decode(self, tree: object, depth: int = 0) -> Any:
-        """The value that a tree describes. Raises MalformedValueError; TypeError for a key that cannot be one."""
+        """The value that a tree describes. Raises ValueError; TypeError for a key that cannot be one."""
         if depth > MAX_DEPTH:
-            raise MalformedValueError(f"more than {MAX_DEPTH} levels of nested containers")
+            raise ValueError(f"more than {MAX_DEPTH} levels of nested containers")
         match tree:
             case None | bool() | float():
                 return tree
@@ -247,7 +239,7 @@ class Decoder:
                 return self.tensors[index]
             case {"generator": int(seed)} if self._is_trusted:
                 return torch.Generator().manual_seed(seed)
-        raise MalformedValueError("an integer of more than 64 bits, or no value of a kind that is sent")
+        raise ValueError("an integer of more than 64 bits, or no value of a kind that is sent")
 
 
 def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
@@ -255,11 +247,11 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
     if not body:
         return {}
     if int.from_bytes(body[:8], "little") > 4096 + 400 * count:  # a million empty tensors would keep us busy
-        raise MalformedValueError("the body describes more than the tensors of the header")
+        raise ValueError("the body describes more than the tensors of the header")
     try:
         return load(body)
     except Exception as error:  # whatever the parser stumbles over
-        raise MalformedValueError("the body is not valid safetensors") from error
+        raise ValueError("the body is not valid safetensors") from error
 
 
 def laid_out(dense: torch.Tensor, record: Record) -> torch.Tensor:

@@ -24,7 +24,6 @@ from autograder.sandbox.worker.messages import (
     Encoder,
     FrameError,
     FrameReader,
-    MalformedValueError,
     pack,
 )
 
@@ -102,7 +101,7 @@ def test_tensors_arrive_equal_and_laid_out_alike(name: str):
 
 def test_a_generator_arrives_in_the_worker_and_none_comes_from_it():
     assert travel(torch.Generator().manual_seed(77)).initial_seed() == 77
-    with pytest.raises(MalformedValueError):
+    with pytest.raises(ValueError):
         Decoder([], b"").decode({"generator": 77})
 
 
@@ -115,7 +114,7 @@ def test_what_a_worker_answers_is_dense_whatever_it_says_of_it():
 
 @pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
 def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
-    with pytest.raises(MalformedValueError):
+    with pytest.raises(ValueError):
         Decoder([{}], body)
 
 
