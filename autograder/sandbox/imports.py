@@ -40,7 +40,7 @@ def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...
             level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
         elif isinstance(node, ast.Call):
             level, module, names = _imported_by_call(node)
-        if not level:
+        if not 0 < level <= len(own):  # a number that is written there may be any
             continue
         with suppress(ImportError):  # dots that lead out of the submission
             parts = resolve_name("." * level + module, package).split(".")[1:]

@@ -17,7 +17,7 @@ import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from autograder.sandbox.imports import MAX_NAMES, wanted_imports
+from autograder.sandbox.imports import MAX_NAMES, relative_imports, wanted_imports
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.worker.loading import PACKAGES, is_harmless
 from autograder.sandbox.worker.running import settings_kept
@@ -276,6 +276,8 @@ def test_what_is_not_for_a_submission_is_left_out(name: str):
     assert name not in names_in(f"import {name}\nfrom {name} import something")
 
 
-def test_long_text_costs_no_time_and_few_names():
+def test_hostile_imports_cost_no_time_and_few_names():
     text = "import " + " " * 2_000_000 + "\n" + "from " + "a." * 500_000 + "\n" + "import x1, " * 100_000
     assert len(names_in(text + "\nimport math")) <= MAX_NAMES
+    levels = (10**12, -1, 2, 1)
+    assert [relative_imports(f"__import__('x', level={level})", "layers") for level in levels] == [(), (), (), ("x",)]

@@ -1,4 +1,4 @@
-"""Part of the example submission: what may go wrong in a call, by name."""
+"""The `decode` of the tests' submission: what may go wrong in a call, by name."""
 
 import os
 import random
@@ -26,10 +26,6 @@ class Own(Exception):  # noqa: N818  as a student may call it
 
 def do_message(argument):
     raise ValueError("\x1b[31mred\x1b[0m \u202e reversed\r" + "x" * 10_000_000)
-
-
-def do_recursion(argument):
-    return do_recursion(argument)
 
 
 def do_traceback(argument):
@@ -86,7 +82,6 @@ def do_return(argument):
         "nested": nested(100),
         "deep": nested(2000),
         "long": [0] * 1_000_000,
-        "inf": [float("inf"), -float("inf"), float("nan")],
     }
     return values[argument]
 
