@@ -83,43 +83,33 @@ def call_again(
     Returns:
         What the call returns, and the line that writes first; None where no line of these files does.
     """
-    watch = Watch(keep(tensors), files)
+    kept = keep(tensors)
+    line: Place | None = None
+    found: Place | None = None
+
+    def watch(frame: FrameType, event: str, argument: object) -> Any:
+        """Is called by Python before a line runs, and when a function is called or returns."""
+        nonlocal line, found
+        if found is None and line and any(has_changed(*one) for one in kept):
+            found = line
+        if frame.f_code.co_filename not in files:
+            return None
+        at: FrameType | None = frame
+        if event == "return":  # what happens next belongs to the line that has called
+            at = frame.f_back
+            while at is not None and at.f_code.co_filename not in files:
+                at = at.f_back
+        line = (at.f_code.co_filename, at.f_lineno) if at is not None else line
+        return watch
+
     earlier = sys.gettrace()
-    sys.settrace(watch.trace)
+    sys.settrace(watch)
     try:
         with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor):
             value = call()
     finally:
         sys.settrace(earlier)
-    return value, watch.found
-
-
-class Watch:
-    """Looks at tensors after each line.
-
-    Attributes:
-        found: the line after which one had changed.
-    """
-
-    def __init__(self, kept: Kept, files: Container[str]) -> None:
-        """Takes the tensors as they are, and the files whose lines count."""
-        self._kept, self._files = kept, files
-        self._line: Place | None = None
-        self.found: Place | None = None
-
-    def trace(self, frame: FrameType | None, event: str, argument: object) -> Any:
-        """Is called by Python before a line runs, and when a function is called or returns."""
-        if self.found is None and self._line and any(has_changed(*one) for one in self._kept):
-            self.found = self._line
-        if frame is None or frame.f_code.co_filename not in self._files:
-            return None
-        at: FrameType | None = frame
-        if event == "return":  # what happens next belongs to the line that has called
-            at = frame.f_back
-            while at is not None and at.f_code.co_filename not in self._files:
-                at = at.f_back
-        self._line = (at.f_code.co_filename, at.f_lineno) if at is not None else self._line
-        return self.trace
+    return value, found
 
 
 def default_device() -> torch.device:
