@@ -200,6 +200,11 @@ class Component:
             seen.append({told for told, differs in verdicts.items() if differs})
         return seen[0] if seen[0] == seen[1] else None
 
+    def keeps_shapes(self, text: str) -> bool:
+        """Whether a version raises no more exceptions, and leaves all shapes as they are."""
+        found = self._results(text)[0]
+        return all(_shapes(found.get(told)) == _shapes(parts) for told, parts in self.usual[0].items())
+
     def seen(self, text: str) -> Split:
         """What is seen of a version, and what certainly is not; nothing where it raises, or where that is not clear."""
         found = self.symptoms(text)
@@ -277,6 +282,10 @@ def _detached(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_detached(one) for one in value]
     return value.detach() if isinstance(value, Tensor) else value
+
+
+def _shapes(parts: Sequence[Tensor] | None) -> list[torch.Size] | None:
+    return None if parts is None else [part.shape for part in parts]
 
 
 def _differ(one: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:

@@ -4,8 +4,8 @@ Each function makes a question about a component that works, or None where none 
 of the component's task, or on the same calls as the code itself.
 
 A hunt shows the student's own component with one line changed, and what is seen of it. Asked for are the line, the
-cause, a correction, and an input that shows the fault. Only changes serve that raise no exception and fail some test of
-the task, but not nearly all.
+cause, a correction, and an input that shows the fault. Only changes serve that raise no exception, leave all shapes as
+they are, and fail some test of the task, but not nearly all.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def hunt_question(one: Component) -> Question | None:
     for change, trial in one.tried:
         differing = one.differing(change.text)
         is_quiet = 0 < trial.share <= MOST_MISSED and all(trial.rows.values())
-        if is_quiet and differing and change.after != "pass":
+        if is_quiet and differing and change.after != "pass" and one.keeps_shapes(change.text):
             fitting.append((trial.share + 0.2 * one.draw.random(), change, trial, differing))
     for _, change, trial, differing in sorted(fitting, key=lambda it: it[0]):
         seen, _ = one.seen(change.text)
