@@ -43,18 +43,18 @@ OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST
 """The folders of the grader, of Python and of the packages, as they begin a path."""
 
 
-def scrub(text: str) -> str:
-    """Text of the submission without the places of the grader's files."""
-    return OUR_FOLDERS.sub("…", text)
-
-
 class Output:
     """A submission's output: the first `limit` bytes are kept, the rest is counted."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.seeds: set[str] = set()
         self._seen = 0
         self._kept = bytearray()
+
+    def scrub(self, text: str) -> str:
+        """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
+        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
 
     def collect(self, descriptor: int) -> None:
         """Reads a pipe without waiting, up to a bound."""
@@ -70,7 +70,7 @@ class Output:
 
     def text(self) -> str:
         """The kept output, cleaned, with a note where some was cut."""
-        text = clean(scrub(self._kept.decode("utf-8", "replace")), self.limit)
+        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
         over = self._seen - self.limit
         return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
 
@@ -228,6 +228,7 @@ class Session:
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         self._last += 1
+        self._output.seeds.add(str(content.get("seed")))
         released, self._released = self._released, []
         header = {"id": self._last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
         try:
@@ -244,7 +245,7 @@ class Session:
             raise self.breach(str(error)) from None
         if isinstance(answer, Failure):
             message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-            raise submission_error(answer.kind, scrub(message), self._quote(answer.frames))
+            raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
         return self._last, *answer
 
     def breach(self, reason: str) -> SubmissionDiedError:

@@ -128,19 +128,19 @@ import json, sys, traceback
 import torch
 
 def greedy_decode(x):
-    print(torch.__file__, json.__file__, sys.path, 123456789)
+    print(torch.__file__, json.__file__, sys.path, torch.initial_seed(), 123456789)
     traceback.print_stack()
-    raise ValueError(f"{torch.__file__} 12 of /usr/local/mine")
+    raise ValueError(f"{torch.__file__} {torch.initial_seed()} 12 of /usr/local/mine")
 """
 
 
-def test_where_the_grader_is_is_not_told(sandbox):
+def test_where_the_grader_is_and_its_seeds_are_not_told(sandbox):
     submission = sandbox({"decode": TELLING})
-    with pytest.raises(ValueError, match=r"^…/torch/__init__.py 12 of /usr/local/mine$"):
+    with pytest.raises(ValueError, match=r"^…/torch/__init__.py … 12 of /usr/local/mine$"):
         submission.call(CALL, torch.ones(1))
     printed = submission.output
     assert str(ROOT) not in printed and sys.prefix not in printed and sysconfig.get_path("stdlib") not in printed
-    assert "…/torch/__init__.py …/json/__init__.py" in printed and "] 123456789\n" in printed
+    assert "…/torch/__init__.py …/json/__init__.py" in printed and "] … 123456789\n" in printed
 
 
 @pytest.mark.parametrize("line, words", [("import os; os._exit(3)", "status 3"), ("while True: pass", "within 0.5 s")])

@@ -6,10 +6,13 @@ Each function in `attacks/` becomes a submission of its own: its parameters say 
 import ast
 import dataclasses
 import importlib
+import json
 import os
 import re
 import secrets
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,6 +196,50 @@ def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sourc
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["expected.txt"]
     assert time.monotonic() - started < LIMITS.total_seconds + GRACE_SECONDS
     assert len(submission.output) < 66_000 and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", said)
+
+
+UNPROTECTED = """
+import json, os, sys, threading, time, traceback
+import torch
+
+SECRET = os.environ["SECRET"]
+for job in json.load(open(sys.argv[1])):
+    pid = os.fork()
+    if pid == 0:
+        descriptor = os.open(job["output"], os.O_WRONLY | os.O_CREAT)
+        os.dup2(descriptor, 1), os.dup2(descriptor, 2)
+        left_open, scope = open(job["secret_file"]), {}
+        try:
+            exec(compile(job["source"], "layers.py", "exec"), scope)
+            scope["LayerNorm"](6)(torch.ones(2, 6))
+        except BaseException:
+            traceback.print_exc()
+        for thread in {*threading.enumerate()} - {threading.main_thread()}:
+            thread.join(5)
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(pid, 0)
+time.sleep(1)  # for a process that was left behind
+"""
+"""Runs submissions as a naive grader does, each in a fork of a process that knows the secret."""
+
+
+def test_without_a_sandbox_each_of_them_reaches_something(tmp_path, port):
+    jobs = {}
+    for attack in (one for one in ATTACKS if one.kind == "reach"):
+        folder = tmp_path / attack.name
+        folder.mkdir()
+        source = aim(attack, folder, port)
+        files = {"secret_file": str(folder / "expected.txt"), "output": str(folder / "output")}
+        jobs[attack.name] = {"source": source, **files}
+    (tmp_path / "jobs.json").write_text(json.dumps([*jobs.values()]))
+    command = [sys.executable, "-c", UNPROTECTED, str(tmp_path / "jobs.json")]
+    environment = {**os.environ, "SECRET": f"TOKEN-{secrets.token_hex(16)}", "OMP_NUM_THREADS": "1"}
+    subprocess.run(command, check=True, timeout=120, cwd=tmp_path, env=environment)
+    for name, job in jobs.items():
+        printed = Path(job["output"]).read_text(encoding="utf-8", errors="replace")
+        is_there = os.path.lexists(tmp_path / name / "target")
+        assert "REACHED" in printed or re.search(SECRET, printed) or is_there, f"{name}: {printed[-500:]}"
 
 
 @pytest.fixture(scope="module")
