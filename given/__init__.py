@@ -6,9 +6,9 @@ It works with any package that has the contract's modules; the package's `__main
     config.py      all settings, their flags            drawing.py       `attention`: where a sentence attends, and how
     building.py    a fresh model, its optimizer         alignment.py     `align`: which words translate each other
     experiment.py  a whole training run                 pictures.py      maps, matrices, alignments, curves
-    training.py    `train`                              sanity.py        `sanity`: five checks of a new model
-    run_folder.py  checkpoints; `compare`, `average`    packing.py       `pack`: the archive to hand in
-    extras/        raw text, faster layers and decoding command_line.py  the parser; one line for each error
+    training.py    `train`                              checks.py        `sanity`, of a new model; `pack`, to hand in
+    run_folder.py  checkpoints; `compare`, `average`    command_line.py  the parser; one line for each error
+    extras/        raw text, faster layers and decoding
 
 Only instructors have `extras/`.
 """

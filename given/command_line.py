@@ -15,7 +15,7 @@ import torch
 
 from foundation.command_line import Parser, at_least, print_anywhere, run_command
 
-from . import alignment, decoding, drawing, package, packing, run_folder, sanity, training
+from . import alignment, checks, decoding, drawing, package, run_folder, training
 from .config import ConfigError
 
 
@@ -75,7 +75,7 @@ def make_parser() -> Parser:
     text = (
         "Run five quick checks of an untrained model, such as its first loss, its gradients, and the effect of padding."
     )
-    sanity.add_flags(command("sanity", sanity.run, text, "--norm-first"))
+    checks.add_sanity_flags(command("sanity", checks.sanity, text, "--norm-first"))
     text = "Give a hint for a task after some failed attempts (counted in .attempts.json beside the package)."
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass (task E.6)."
@@ -95,7 +95,7 @@ def make_parser() -> Parser:
     text = "Measure how well cross-attention aligns words, by layer and head: the alignment error rate (AER)."
     alignment.add_flags(command("align", alignment.run, text, "--output align.png --line 12"))
     text = "Pack what you hand in, and check what a grader will find in it."
-    packing.add_flags(command("pack", packing.run, text, "--output submission.zip", computes=False))
+    checks.add_pack_flags(command("pack", checks.pack, text, "--output submission.zip", computes=False))
     return parser
 
 

@@ -204,7 +204,7 @@ def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) 
 
 
 def plot_sanity(uniform: float, losses: list[float], influence: Tensor, tokens: list[str]) -> Figure:
-    """Draws what `given.sanity.examine` measures.
+    """Draws what `given.checks.examine` measures.
 
     Args:
         uniform: the loss of a model that finds all tokens equally likely, ln v.

@@ -1,6 +1,6 @@
-"""`sanity`: five quick checks of an untrained model, before it trains for long.
+"""`sanity`: five quick checks of an untrained model, before it trains for long. `pack`: what is handed in, checked.
 
-They follow what people who train models check by hand (Karpathy 2019, "A recipe for training neural networks"): the
+The five follow what people who train models check by hand (Karpathy 2019, "A recipe for training neural networks"): the
 loss at the start, whether one batch can be learned by heart, and which inputs reach which outputs. All of them run in
 seconds, on a small model without dropout and a few sentences of the corpus.
 
@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +24,14 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from foundation.places import ANSWERS
 from foundation.texts import first_of
+from foundation.whole_files import in_one_piece
 
 from . import package
 from .building import build_model, make_optimizer, make_scheduler
 from .config import Config
-from .decoding import forced_decode
+from .decoding import SOURCES, TRANSLATIONS, forced_decode
 from .drawing import check_format
 from .training import FILES
 
@@ -36,6 +41,11 @@ LEARNED = 0.1  # of the first loss is left where a batch has been learned by hea
 NEAR = 1.0  # nats between the first loss and ln v
 SAME = 1e-4  # differences of float32 log-probabilities up to here are rounding
 SETTINGS = Config(d_model=64, n_heads=4, d_ff=128, dropout=0.0, learning_rate=2e-3, batch_size=N_PAIRS)
+
+MOST_BYTES = {".py": 100_000, ".md": 20_000, ".txt": 10_000_000}  # what a grader reads
+SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
+"""A heading with an answer below it."""
+LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Answer:
     text: str
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
+def add_sanity_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
     parser.add_argument("--train", type=Path, default=FILES["train"], help=text)
@@ -56,7 +66,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, default=Path("sanity.png"), help=text)
 
 
-def run(options: argparse.Namespace) -> int:
+def sanity(options: argparse.Namespace) -> int:
     """Asks all questions, prints the answers and draws the picture; returns 1 if an answer is not as hoped for."""
     check_format(options.output)
     from .pictures import plot_sanity, save_figure
@@ -155,3 +165,66 @@ def overfit(model: package.model.Transformer, batch: package.data.Batch, config:
     criterion = nn.CrossEntropyLoss(ignore_index=package.vocab.PAD_ID)
     for _ in tqdm(range(N_STEPS), "one batch", leave=False, delay=2):
         yield package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
+
+
+def add_pack_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's flags."""
+    text = "the archive (default: submission.zip)"
+    parser.add_argument("--output", type=Path, default=Path("submission.zip"), help=text)
+
+
+def pack(options: argparse.Namespace) -> int:
+    """Writes the archive, and says what is in it; returns 1 if a file cannot be graded."""
+    folder = Path(str(sys.modules[package.name()].__file__)).parent
+    files = collect(folder)
+    with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, path in files.items():
+            archive.writestr(f"{folder.name}/{name}", path.read_bytes())
+    print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
+    for note in notes(folder, files):
+        print(f"note: {note}")
+    found = list(problems(folder, files))
+    for problem in found:
+        print(f"{package.name()}: {problem}", file=sys.stderr)
+    return int(bool(found))
+
+
+def collect(folder: Path) -> dict[str, Path]:
+    """Returns the files to hand in, by their names below the package's folder."""
+    files = {}
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder)
+        if not any(part[0] in "._" for part in name.parts[:-1]):  # such as .ipynb_checkpoints
+            files[name.as_posix()] = path
+    others = [(ANSWERS, folder), (TRANSLATIONS.name, folder.parent), (TRANSLATIONS.name, folder)]
+    return files | {name: place / name for name, place in others if (place / name).is_file()}
+
+
+def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
+    """Yields what is not finished or missing."""
+    texts = {name: path.read_text(encoding="utf-8", errors="replace") for name, path in files.items()}
+    for name, text in texts.items():
+        if name.endswith(".py"):
+            yield from (f"not finished: {task} ({name})" for task in dict.fromkeys(LEFT.findall(text)))
+    if ANSWERS in files and not SECTION.search(texts[ANSWERS]):
+        yield f"nothing is written in {folder.name}/{ANSWERS}"
+    if TRANSLATIONS.name not in files:
+        yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"
+
+
+def problems(folder: Path, files: dict[str, Path]) -> Iterator[str]:
+    """Yields what cannot be graded: modules that fail, files that are too large, a wrong number of translations."""
+    for module in package.MODULES:
+        try:
+            import_module(f"{package.name()}.{module}")
+        except Exception as error:
+            yield f"{folder.name}/{module}.py cannot be imported: {type(error).__name__}: {error}"
+    for name, path in files.items():
+        if (size := path.stat().st_size) > (most := MOST_BYTES[path.suffix]):
+            yield f"{path}: {size:,} bytes; at most {most:,} are read ({name})"
+    if TRANSLATIONS.name in files and SOURCES.is_file():
+        path = files[TRANSLATIONS.name]
+        n_lines = len(path.read_text(encoding="utf-8", errors="replace").rstrip().splitlines())
+        n_wanted = len(SOURCES.read_text(encoding="utf-8").splitlines())
+        if n_lines != n_wanted:
+            yield f"{path}: {n_lines} lines; expected {n_wanted}, one for each line of {SOURCES}"

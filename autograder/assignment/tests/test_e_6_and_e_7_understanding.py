@@ -1,6 +1,7 @@
-"""Extension E.7: what you have found out about the mistakes in your boxes.
+"""Extensions E.6, your answers to questions about your own code, and E.7, what you have found out about the hunts.
 
-At home, where the kinds are not known, any of the list will do.
+E.6 has the answers to what `understand` asks. E.7 has an input that shows the mistake in each of your boxes, the right
+output, and the kind of the mistake; at home, where the kinds are not known, any of the list will do.
 """
 
 from collections.abc import Mapping
@@ -9,14 +10,63 @@ from typing import Any
 import pytest
 
 import autograder.assignment.hunt_calls  # noqa: F401  how boxes are called
-from autograder.testing.comparison import expect, fail
+import autograder.assignment.scenes  # noqa: F401  the calls that are asked about
+from autograder.testing.comparison import describe, expect, fail
 from autograder.testing.hunts import NEAR, Hunt, are_near, flat, opened, read_hunts, results
+from autograder.testing.own_questions import find, read_answers
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 
-pytestmark = pytest.mark.task_e_7
 ASSIGNMENT = read_assignment()
+
+
+def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
+    __tracebackhide__ = True
+    name = component.partition(".")[2]
+    number = next(task.number for task in ASSIGNMENT.tasks if component in task.components)
+    answers = read_answers("understanding.answers", submission)
+    entries = [key for key in answers if isinstance(key, str) and key.split()[:1] == [number]]
+    if not entries:
+        raise NotImplementedError(f"TODO E.6: your answers about {number}")
+    asked = find(component, submission, ASSIGNMENT)
+    what, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
+    if key not in answers:
+        again = f"your code has changed: `understand` asks about it anew ({number})"
+        fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
+    said = answers[key]
+    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(one, str) for one in said):
+        fail(what, f"a list of {n} texts", describe(said))
+    expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
+    for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
+        what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
+        expect(
+            question.is_answered(one),
+            what,
+            "what your code does",
+            repr(one[:80]),
+            "go through the lines by hand",
+        )
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about attention")
+def test_answers_about_attention(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "attention.scaled_dot_product_attention")
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about heads")
+def test_answers_about_heads(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "attention.MultiHeadedAttention")
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about LayerNorm")
+def test_answers_about_layer_norm(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "layers.LayerNorm")
+
+
 ITEMS = (
     *("easy hunt: an input that shows it", "easy hunt: the right output", "easy hunt: the kind"),
     *("medium hunt: an input that shows it", "medium hunt: the right output", "medium hunt: the kind"),
@@ -66,6 +116,7 @@ def check_kind(hunt: Hunt, found: Mapping[Any, Any]) -> None:
 CHECKS = {"an input that shows it": check_input, "the right output": check_output, "the kind": check_kind}
 
 
+@pytest.mark.task_e_7
 @pytest.mark.parametrize("item", [pytest.param(item, marks=pytest.mark.item(item)) for item in ITEMS])
 def test_hunt(submission: SubmissionUnderTest, item: str) -> None:
     level, _, part = item.partition(" hunt: ")

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from foundation.places import REFERENCE, SKELETON
-from given import package, packing
+from given import checks, package
 from given.command_line import main
 from reference import attention, layers, model, train
 from reference.__main__ import main as reference
@@ -87,8 +87,8 @@ def pack(tmp_path, monkeypatch, capsys):
     folder.mkdir()
     for path in REFERENCE.glob("*.py"):
         (folder / path.name).write_bytes(path.read_bytes())
-    (tmp_path / packing.SOURCES).parent.mkdir(parents=True)
-    (tmp_path / packing.SOURCES).write_text("je suis ici .\n" * N_LINES)
+    (tmp_path / checks.SOURCES).parent.mkdir(parents=True)
+    (tmp_path / checks.SOURCES).write_text("je suis ici .\n" * N_LINES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
