@@ -3,6 +3,7 @@
     __main__.py  the command line              grading.py   the cost of a submission
     speed.py     tokens a second in training   symptoms.py  what hunted faults do to a trained model
     tables.py    the course's report again, and models with a part missing
+    rubric.py    points that faults cost, beside their harm
 
 Times are CPU time, compared within one run.
 """

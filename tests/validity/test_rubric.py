@@ -1,20 +1,13 @@
 """The rubric's weights fit what faults do to a model."""
 
-import json
-
 import pytest
 
-from autograder.catalogue import apply, faults_of
 from autograder.sources import read_sources
-from autograder.testing.results import judge_task
+from benchmarks.rubric import costs_of_faults, missing_in, missing_items
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE, ROOT, SKELETON
-from validity.run_tests import Version, run_versions
+from foundation.places import REFERENCE, SKELETON
 
 TASKS = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6", "2.1", "2.2", "2.3", "2.4", "3.1")
-POST_NORM = ("2.1", "2.2", "2.3")  # tasks whose faults were measured in a post-norm model
-RUINED, AS_GOOD = 0.5, 0.95  # of the intact BLEU
-FEW = 0.05  # of translations may differ between batches by rounding alone
 EXCEPTIONS = {
     *("attention-mask-in-place", "multi-head-query-changed-in-place", "feed-forward-in-place"),
     *("encoder-layer-input-changed-in-place", "decoder-layer-memory-changed-in-place", "decoder-keeps-memory"),
@@ -24,42 +17,11 @@ EXCEPTIONS = {
 """Faults whose marks do not fit what they do to a model; `docs/explanation/rubric.md` says why they stay so."""
 
 
-def missing_in(packages):
-    """The items of a task's rubric that each package, a task and sources, does not earn, by its name."""
-    assignment, missing = read_assignment(), {}
-    versions = [Version(name, sources, (0,), (task.marker,)) for name, (task, sources) in packages.items()]
-    for done in run_versions(versions, read_sources(REFERENCE, SKELETON), assignment):
-        task, _ = packages[done.version]
-        judged = judge_task(task, done.outcomes[task.marker], assignment.credit)
-        lost = [mark.name for mark in judged.items if mark.n_missed or mark.missing]
-        missing[done.version] = lost if judged.state.has_mark else [item.name for item in task.items]
-    return missing
-
-
-def missing_items(names):
-    """The items of its task's rubric that each fault costs, by the fault's id."""
-    tasks, sources = {task.number: task for task in read_assignment().tasks}, read_sources(REFERENCE, SKELETON)
-    faults = [fault for fault in faults_of(read_assignment()) if fault.id in names]
-    return missing_in({fault.id: (tasks[fault.task], apply(fault, sources)) for fault in faults})
-
-
 @pytest.mark.slow
 def test_marks_fit_what_faults_do_to_a_model():
-    """What ruins a model keeps at most half of the points; what leaves it as good as intact loses at most 60%."""
-    lines = (ROOT / "docs/proof/seriousness.jsonl").read_text().splitlines()
-    rows = {row["fault"]: row for row in map(json.loads, lines)}
-    tasks, missing, outside = {task.number: task for task in read_assignment().tasks}, missing_items(rows), set()
-    for name, lost in missing.items():
-        row = rows[name]
-        intact = rows["intact post-norm" if row["task"] in POST_NORM else "intact pre-norm"]["bleu"]
-        bleu = row.get("bleu", 0.0) / intact  # a model that cannot be trained or translate has none
-        weights = {item.name: item.weight for item in tasks[row["task"]].items}
-        kept = 1 - sum(weights[item] for item in lost) / sum(weights.values())
-        is_ruined = bleu < RUINED or row.get("batch", 0.0) > FEW
-        if (is_ruined and kept > 0.5) or (not is_ruined and bleu >= AS_GOOD and kept < 0.4 - 1e-9):
-            outside.add(name)
-    assert outside == EXCEPTIONS
-    assert len(missing) == 137 and {rows[name]["task"] for name in missing} == {*TASKS}
+    costs = costs_of_faults()
+    assert {cost.fault for cost in costs if not cost.fits} == EXCEPTIONS
+    assert len(costs) == 137 and {cost.task for cost in costs} == {*TASKS}
 
 
 TRIVIAL = {  # what stands in place of a solution, and all that it may earn
