@@ -99,11 +99,12 @@ def exchange(worker: Worker, output: Output, request: bytes, seconds: float) -> 
     reader = FrameReader(REPLY_LIMITS)
     if request and _receive(worker, 1):
         raise FrameError("the worker wrote before it was asked")
-    unsent = memoryview(request)
+    unsent = _send(worker, memoryview(request))
     poll = select.poll()
     poll.register(worker.replies, select.POLLIN)
     poll.register(worker.output, select.POLLIN)
-    poll.register(worker.requests, select.POLLOUT)
+    if unsent:
+        poll.register(worker.requests, select.POLLOUT)
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -117,7 +118,7 @@ def exchange(worker: Worker, output: Output, request: bytes, seconds: float) -> 
             unsent = _send(worker, unsent)
             if not unsent:
                 poll.unregister(worker.requests)
-        if worker.replies in ready and (piece := _receive(worker, min(reader.wanted, 1 << 20))):
+        while worker.replies in ready and (piece := _receive(worker, min(reader.wanted, 1 << 20))):
             frame = reader.feed(piece)
             if frame is not None:
                 output.collect(worker.output)
