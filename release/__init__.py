@@ -3,7 +3,7 @@
     regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
     prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
     handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
-    packing.py    archives, what to install     build.py      makes all in memory, then puts it in its place
+    packing.py    archives, the students' wheel   build.py      makes all in memory, then puts it in its place
     gates.py      what a release has to prove     trials.py     the gates that run the tests
     leaks.py      the search for solutions        update.py     a correction into students' folders
     guide.py      guide.html: what notebooks say  __main__.py   the command line

@@ -3,8 +3,8 @@
 Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
 graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
 object that a call is about, `changed` has the parameters that were written there, and `training` the mode if it was
-switched. Everything a submission raises becomes an error reply; what it does to this
-process beyond that costs the process.
+switched. Everything a submission raises becomes an error reply; what it does to this process beyond that costs the
+process.
 """
 
 from __future__ import annotations
