@@ -128,6 +128,7 @@ class Component:
         self.module, _, self.title = name.partition(".")
         self.text = bench.intake.sources[self.module][1] if self.module in bench.intake.sources else ""
         self.own = own_statements(bench.intake, name)
+        self._known: dict[str | None, list[Results]] = {}
 
     @cached_property
     def works(self) -> bool:
@@ -180,9 +181,12 @@ class Component:
         return self.look(see, text)
 
     def _results(self, text: str | None = None) -> list[Results]:
-        return self._look_twice(self.bench.understanding.CALLS[self.name], _tensors_of, text) or [{}, {}]
+        if text not in self._known:  # several questions may ask about one version, and each run starts a worker
+            calls = self.bench.understanding.CALLS[self.name]
+            self._known[text] = self._look_twice(calls, _tensors_of, text) or [{}, {}]
+        return self._known[text]
 
-    @cached_property
+    @property
     def usual(self) -> list[Results]:
         """What the assignment's calls return in the code as it is; None for an exception."""
         return self._results()
