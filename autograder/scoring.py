@@ -16,12 +16,12 @@ often as there), c the number of words in the translations and r that in the ref
 sentence: c, r, and for each n the matching and the total n-grams. Their sums over sentences drawn with replacement give
 the bootstrap interval (Koehn 2004, section 3). sacreBLEU draws the same samples, but keeps only the interval's width.
 
-A threshold is a name and a BLEU from 0 to 1. It is reached where BLEU itself is at least as large; points depend on
-that alone. The verdict tells more: where the 95% interval contains the threshold, there are too few test sentences to
-tell on which side of it the model is, and the verdict is `borderline`, whether or not the value reaches it.
+A threshold is reached where BLEU itself is at least as large; points depend on that alone. Where the 95% interval
+contains the threshold, there are too few test sentences to tell on which side of it the model is, and the verdict is
+`borderline`, whether or not the value reaches it.
 
-Of a file only `\n` ends a line (`\r\n` counts as one line end), as in `wc -l`: `str.splitlines` would also split at
-U+2028 and others, and shift every later sentence against its reference.
+Of a file only `\n` or `\r\n` ends a line: `str.splitlines` would also split at U+2028 and others, and shift every later
+sentence against its reference.
 """
 
 import logging
@@ -73,12 +73,12 @@ class ScoringError(UserError):
 
 
 def read_translations(
-    path: str | os.PathLike[str], *, expected: int, name: str | None = None, note: Note | None = None
+    source: str | os.PathLike[str] | bytes, *, expected: int, name: str | None = None, note: Note = lambda line: None
 ) -> list[str]:
     """Reads one translation per line; an empty line is an empty translation.
 
     Args:
-        path: a text file in UTF-8. Where every line has the form `src|||tgt`, the part after `|||` is taken.
+        source: a text file in UTF-8, or its content. Where every line has the form `src|||tgt`, `tgt` is taken.
         expected: the number of references. Any other number of lines is an error; blank lines at the end are no
             sentences, unless they are needed to have one for each reference.
         name: of the file in messages; by default its path.
@@ -90,14 +90,7 @@ def read_translations(
     Raises:
         ScoringError: where the file cannot be read as that.
     """
-    name = printable(name or os.fspath(path))
-    return parse_translations(_read_bytes(path, name), name, expected=expected, note=note)
-
-
-def parse_translations(content: bytes, name: str, *, expected: int, note: Note | None = None) -> list[str]:
-    """As `read_translations`, but for the content of a file; `name` is its name in messages."""
-    note = note or (lambda line: None)
-    written = _lines(content, name)
+    written, name = _lines(source, name)
     lines = _without_blank_end(written, expected)
     if len(lines) < len(written):
         note(f"{name}: blank lines at the end are not counted ({len(written) - len(lines)})")
@@ -115,8 +108,8 @@ def parse_translations(content: bytes, name: str, *, expected: int, note: Note |
 
 def read_references(path: str | os.PathLike[str], *, name: str | None = None) -> list[str]:
     """Reads one reference per line, either plain or as `src|||tgt`, with byte-pair marks. Raises: ScoringError."""
-    name = printable(name or os.fspath(path))
-    references = _target_sides(_without_blank_end(_lines(_read_bytes(path, name), name), 1), name)
+    lines, name = _lines(path, name)
+    references = _target_sides(_without_blank_end(lines, 1), name)
     for number, line in enumerate(references, start=1):
         if not line.strip():
             raise ScoringError(f"{name}: line {number} has no reference; every line needs one")
@@ -124,31 +117,26 @@ def read_references(path: str | os.PathLike[str], *, name: str | None = None) ->
 
 
 def undo_bpe(line: str) -> str:
-    """The sentence that is compared: `trus@@ t@@ wor@@ thy` becomes `trustworthy`.
+    """The sentence that is compared: `trus@@ t@@ wor@@ thy` becomes `trustworthy`, in single spaces and Unicode's NFC.
 
-    Args:
-        line: a sentence. A mark at its end, where a translation was cut off inside a word, is removed.
-
-    Returns:
-        The sentence with single spaces between its words, in Unicode's composed form (NFC): `é` may also be written as
-        `e` and an accent (NFD), which looks the same and is the same text.
+    A mark at the end, where a translation was cut off inside a word, is removed. In NFD, `é` is `e` and an accent.
     """
     joined = " ".join(line.split()).replace(BPE_MARK + " ", "").removesuffix(BPE_MARK)
     return joined if len(joined) > MAX_COMPOSED_CHARACTERS else unicodedata.normalize("NFC", joined)
 
 
-def _read_bytes(path: str | os.PathLike[str], name: str) -> bytes:
-    """The bytes of a file, one more than `MAX_BYTES` at most."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = str(error.strerror or type(error).__name__).lower()
-        raise ScoringError(f"{name}: {reason}; name a text file that can be read") from None
-
-
-def _lines(data: bytes, name: str) -> list[str]:
-    r"""The lines of a file in UTF-8: each ends with `\n` or `\r\n`, the last one may lack it."""
+def _lines(source: str | os.PathLike[str] | bytes, name: str | None) -> tuple[list[str], str]:
+    """The lines of a file in UTF-8, the last of which may lack its end; and the file's name for messages."""
+    name = printable(name or ("" if isinstance(source, bytes) else os.fspath(source)))
+    if isinstance(source, bytes):
+        data = source
+    else:
+        try:
+            with Path(source).open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            reason = str(error.strerror or type(error).__name__).lower()
+            raise ScoringError(f"{name}: {reason}; name a text file that can be read") from None
     if len(data) > MAX_BYTES:
         raise ScoringError(f"{name}: is too large; at most {MAX_BYTES / 1e6:g} MB are read")
     try:
@@ -165,7 +153,7 @@ def _lines(data: bytes, name: str) -> list[str]:
         if len(line) > MAX_LINE_CHARACTERS:
             limit = f"at most {MAX_LINE_CHARACTERS:,} are read as one sentence"
             raise ScoringError(f"{name}: line {number} is {len(line):,} characters long; {limit}")
-    return lines
+    return lines, name
 
 
 def _without_blank_end(lines: list[str], least: int) -> list[str]:
@@ -190,24 +178,21 @@ def _target_sides(lines: list[str], name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Score:
-    """The quality of `n` translations: corpus BLEU with its 95% interval, between 0 and 1.
-
-    `signature` is sacreBLEU's record of every choice behind it.
-    """
+    """The quality of `n` translations: corpus BLEU with its 95% interval, between 0 and 1."""
 
     bleu: float
     low: float
     high: float
     n: int
-    signature: str = ""
+    signature: str = ""  # sacreBLEU's record of every choice behind it
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES) -> Score:
     """Scores translations against references, one each, in order.
 
     Args:
-        hypotheses: translations; byte-pair marks are undone, an empty one counts as an empty translation.
-        references: as many; byte-pair marks are undone here too.
+        hypotheses: translations, perhaps empty; byte-pair marks are undone.
+        references: as many; likewise.
         samples: the number of bootstrap samples.
 
     Raises:
@@ -247,19 +232,12 @@ def _interval(statistics: Array, samples: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict for one threshold.
-
-    Attributes:
-        name: of the threshold.
-        threshold: the lowest BLEU that reaches it.
-        status: `passed` or `failed` where the whole interval agrees, otherwise `borderline`.
-        is_reached: whether BLEU itself is at least the threshold; points depend on this.
-    """
+    """The verdict for one threshold."""
 
     name: str
-    threshold: float
-    status: Literal["passed", "failed", "borderline"]
-    is_reached: bool
+    threshold: float  # the lowest BLEU that reaches it
+    status: Literal["passed", "failed", "borderline"]  # the first two where the whole interval agrees
+    is_reached: bool  # whether BLEU itself is at least the threshold; points depend on this
 
 
 def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
@@ -313,13 +291,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
 
 
 def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) -> str:
-    """A verdict as a sentence without its full stop, with enough digits to be true.
-
-    Args:
-        verdict: to explain.
-        score: that it judges.
-        verdicts: those shown beside it, so that all figures get the same number of digits.
-    """
+    """A verdict as a sentence without its full stop, with as many digits as those shown beside it need."""
     value, low, high = figures(score, [verdict, *verdicts])
     threshold, span = as_threshold(verdict.threshold), f"the 95% interval {low} to {high}"
     if verdict.status == "passed":

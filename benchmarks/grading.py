@@ -14,9 +14,9 @@ from tqdm import tqdm
 
 from autograder.catalogue import apply, read_catalogue
 from autograder.grading.judging import Grader
-from autograder.grading.recording import Recorder
+from autograder.grading.record import new_record
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of, open_grader
+from autograder.grading.submission import grade_submission, open_grader
 from autograder.intake import take_in
 from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
@@ -42,8 +42,9 @@ def cpu_of(pid: int) -> float:
 def points_of(grader: Grader, submission: Path) -> float:
     """Grades a submission; returns its points in regular tasks: answers about its own code (E.6) go with that code."""
     intake = take_in(submission, SKELETON, grader.assignment)
-    recorder = Recorder(intake.name, grader.assignment, "0" * 16)
-    parts = recorder.add_all(events_of(intake, Seeds(b"benchmark"), grader)).judgement.parts
+    record = new_record(intake.name, grader.assignment, "0" * 16)
+    *_, record = grade_submission(intake, record, Seeds(b"benchmark"), grader)
+    parts = record.judgement.parts
     regular = {task.number for task in grader.assignment.tasks if not task.extension}
     return sum(part.score or 0.0 for part in parts if part.number in regular)
 

@@ -5,7 +5,7 @@ limits, references, packages or the grader's code that decides outcomes. After a
 titles alone, its stored outcomes are weighed anew; see `grading.grader_version`. Results that change no mark count from
 now on, others on demand.
 
-A submission that breaks its child or the zygote stops no other. Children send events; this process stores records.
+A submission that breaks its child or the zygote stops no other. Children send records, which this process stores.
 """
 
 from __future__ import annotations
@@ -14,20 +14,16 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
-from foundation.assignment_file import Assignment
 from foundation.child_processes import Ended, ask_forked, run_forked
 from foundation.texts import printable
 
 from ..grading.grader_version import weighting_of
-from ..grading.record import Judgement, Part, Record
-from ..grading.recording import Event, GivenUp, Recorder
-from ..grading.seeds import Seeds, content_hash
-from ..grading.submission import events_of, open_grader, refusal
+from ..grading.record import Judgement, Part, Record, content_hash, new_record
+from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
@@ -46,20 +42,6 @@ INTAKE_SECONDS = 60.0
 MOST_TESTS = 3
 """How many tests are named for a part."""
 Store = Callable[[Entry, Record], None]
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """What all submissions of a class are graded with."""
-
-    assignment: Assignment  # tasks, points, thresholds, limits
-    release: Path  # the skeleton
-    references: Path  # of the test split
-    grader_version: str  # of everything that decides outcomes
-    seeds: Seeds  # for the tests' random inputs
-    level: str = "auto"  # of containment
-    n_children: int = 1  # how many submissions are graded at a time
-    show_progress: bool = False
 
 
 @dataclass(frozen=True)
@@ -182,35 +164,37 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, 
         store: called in the order in which they end.
     """
     assignment = conditions.assignment
-    recorders = {entry: Recorder(entry.name, assignment, conditions.grader_version) for entry in entries}
+    records = {entry: new_record(entry.name, assignment, conditions.grader_version) for entry in entries}
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
     with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
         jobs = deque(entries)
         for entry, message in run_forked(
-            jobs, lambda entry: events_in(entry, conditions, grader), seconds, conditions.n_children
+            jobs, lambda entry: grade_entry(entry, conditions, grader), seconds, conditions.n_children
         ):
             if not isinstance(message, Ended):
-                recorders[entry].add(message)
+                records[entry] = message
                 continue
             grader.renew()
-            recorder = recorders.pop(entry)
-            if recorder.record.run.finished is None:
-                recorder.add(GivenUp(f"the grader's process failed: {message.reason}"))
-            store(entry, recorder.record)
+            record = records.pop(entry)
+            if record.run.finished is None:
+                record = record.given_up(f"the grader's process failed: {message.reason}")
+            store(entry, record)
             bar.update()
 
 
-def events_in(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Event]:
+def grade_entry(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Record]:
     """Reads and grades an entry, whose files may be malformed or hostile; runs in a child."""
+    blank = record = new_record(entry.name, conditions.assignment, conditions.grader_version)
     try:
         intake = take_in(entry.source, conditions.release, conditions.assignment)
-        yield from events_of(intake, conditions.seeds, grader)
+        for record in grade_submission(intake, blank, conditions.seeds, grader):
+            yield record
     except IntakeRefusedError as error:
-        yield from refusal(error)
+        yield refused(blank, error)
     except (IntakeError, SandboxUnavailableError) as error:  # the latter perhaps since something has ended the zygote
-        yield GivenUp(str(error))
+        yield record.given_up(str(error))
 
 
 def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) -> Held | None:

@@ -16,8 +16,7 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of
-from ..grading.record import Bleu, Judgement, Part, Record, total
-from ..grading.recording import items_of, with_parts
+from ..grading.record import Bleu, Judgement, Part, Record, items_of, total
 from ..scoring import Score, explain, judge
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
@@ -138,7 +137,7 @@ def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
     """A judgement of the present grader version, with the points, thresholds and titles of the present assignment."""
     known = {part.number: part for part in judgement.parts}
     parts = [_part(known[task.number], task, judgement.bleu, assignment) for task in assignment.tasks]
-    return with_parts(judgement, parts).changed(
+    return judgement.with_parts(parts).changed(
         assignment=assignment.title, weighting=weighting_of(assignment), max_score=assignment.max_score
     )
 

@@ -35,7 +35,7 @@ from foundation.child_processes import Ended, ask_forked
 
 from ..intake import Intake, IntakeError, take_in
 from ..intake.modules import read_release
-from ..scoring import ScoringError, parse_translations, undo_bpe
+from ..scoring import ScoringError, read_translations, undo_bpe
 from ..sources import Sources, parse
 from .entries import Entry
 
@@ -150,7 +150,7 @@ def mistakes_in(content: bytes | None, references: Sequence[str]) -> frozenset[i
     if content is None or not references:
         return frozenset()
     try:
-        lines = parse_translations(content, "translations.txt", expected=len(references))
+        lines = read_translations(content, name="translations.txt", expected=len(references))
     except ScoringError:
         return frozenset()
     right = {half for place, line in enumerate(references) for half in halves_of(place, line)}

@@ -17,13 +17,14 @@ from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
 from ..classroom.entries import Entry, Roll, list_class, take_class, write_roll
-from ..classroom.grading import Conditions, grade_class
+from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.platforms import LAYOUTS
 from ..classroom.records import RECORDS, WAITING, Decisions, Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..grading.seeds import seeds_of_term
+from ..grading.submission import Conditions
 from ..intake import IntakeError, take_in
 from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook

@@ -12,11 +12,10 @@ from foundation.places import ROOT
 from foundation.whole_files import check_file
 
 from ..classroom.grading import change_of
-from ..grading.record import Record, read_record, write_json, write_record
-from ..grading.recording import Recorder
-from ..grading.seeds import content_hash, seeds_of_term
-from ..grading.submission import events_of, open_grader, refusal
-from ..intake import IntakeRefusedError, name_of, take_in
+from ..grading.record import Record, content_hash, new_record, read_record, write_json, write_record
+from ..grading.seeds import seeds_of_term
+from ..grading.submission import Conditions, grade_alone, grade_submission, open_grader
+from ..intake import take_in
 from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
@@ -58,23 +57,23 @@ def grade(options: argparse.Namespace) -> int:
         check_file(path)
     check_references(options.references)
     assignment = read_assignment(options.assignment)
-    version = version_of(options, assignment)
-    seeds = seeds_of_term(ROOT, options.seed)
+    conditions = Conditions(
+        assignment,
+        options.release,
+        options.references,
+        version_of(options, assignment),
+        seeds_of_term(ROOT, options.seed),
+        options.level,
+        show_progress=sys.stderr.isatty(),
+    )
 
     def store(record: Record) -> None:
-        """Writes what there is after each part."""
+        """Writes what there is after each step."""
         if options.record:
-            write_record(options.record, seeds.seal(record))
+            write_record(options.record, conditions.seeds.seal(record))
         write_json(options.results, as_results(record))
 
-    recorder = Recorder(name_of(options.submission), assignment, version)
-    try:
-        intake = take_in(options.submission, options.release, assignment)
-    except IntakeRefusedError as error:
-        record = recorder.add_all(refusal(error), store)
-    else:
-        with open_grader(assignment, options.references, options.level) as grader:
-            record = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()), store)
+    record = grade_alone(options.submission, conditions, store)
     print(as_table(record))
     print(f"results: {options.results}")
     return int(record.needs_a_person)
@@ -102,9 +101,9 @@ def replay(options: argparse.Namespace) -> int:
     version = version_of(options, assignment)
     if version != old.judgement.grader_version:
         print(f"note: graded by version {old.judgement.grader_version}, replayed by {version}", file=sys.stderr)
-    recorder = Recorder(old.submission, assignment, version)
+    new = new_record(old.submission, assignment, version)
     with open_grader(assignment, options.references, options.level) as grader:
-        new = recorder.add_all(events_of(intake, seeds, grader, show_progress=sys.stderr.isatty()))
+        *_, new = grade_submission(intake, new, seeds, grader, show_progress=sys.stderr.isatty())
     change = change_of(old.judgement, new.judgement)
     print(as_table(new))
     print("\n".join(["", *(lines_of(change) if change else [f"the marks are those of {options.record}"])]))

@@ -1,10 +1,9 @@
 """Grades one submission: runs its tests, turns them into points, and keeps all that is known in a record.
 
-    submission.py   opens a grader, grades a submission   recording.py   events, and the record that they make
-    judging.py      judges, and yields events             record.py      the record, as JSON too
-    own_tests.py    what students' own tests find         seeds.py       where random inputs come from
-    made_code.py    what these are tried on; boxes of bug hunts
-    explaining.py   what a student is told about a failure   grader_version.py  when a record is out of date
+    submission.py   opens a grader, grades a submission      record.py          the record, and how it grows
+    judging.py      judges, and yields records               grader_version.py  when a record is out of date
+    explaining.py   what a student is told about a failure   seeds.py           where random inputs come from
+    own_tests.py    what students' own tests find            made_code.py       what these are tried on; bug hunts
 
 Only `judging` (with `own_tests`) needs PyTorch; `submission` imports it once the zygote runs.
 """

@@ -1,7 +1,7 @@
 """Judges one submission: its translations by BLEU, its components by their tests in the sandbox.
 
-    for event in grader.judge(intake, seed):
-        record = recorder.add(event)
+    for record in grader.judge(intake, seed, new_record(…)):
+        store(record)
 
 Nothing here imports, unpickles or evaluates any part of the submission. The judgement is a function of the
 submission, the assignment, the seed and the grader's version. What a clock decides is what the assignment's limits
@@ -22,13 +22,12 @@ from ..intake import TRANSLATIONS, Intake
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote, living
-from ..scoring import Score, ScoringError, explain, judge, parse_translations, read_references, score
+from ..scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
 from .own_tests import judge_own_tests
-from .record import Bleu
-from .recording import Contained, Event, Finished, Found, Noted, TasksJudged
+from .record import Bleu, Record
 
 BY_HAND = "marked by hand, in class"
 
@@ -47,20 +46,22 @@ class Grader:
         self,
         submission: Intake,
         seed: int,
+        record: Record,
         *,
         show_progress: bool = False,
         killed_before: Container[str] = (),
-    ) -> Iterator[Event]:
+    ) -> Iterator[Record]:
         """Judges one submission that has been taken in.
 
         Args:
             submission: its files.
             seed: for the tests' random inputs.
+            record: of the submission, with every part pending.
             show_progress: shows a progress bar.
             killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
 
         Yields:
-            What becomes known, in order; `Finished` at last.
+            The record with what has become known so far; a finished one at last.
 
         Raises:
             SandboxUnavailableError: where the machine cannot contain the submission as asked, or something outside has
@@ -69,12 +70,13 @@ class Grader:
         """
         check_main_thread()
         assignment = self.assignment
-        yield from map(Noted, submission.notes)
-        yield from judge_translations(submission, assignment, self.references)
+        for note in submission.notes:
+            record = record.noted(note)
+        record = judge_translations(record, submission, assignment, self.references)
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
         if uses := find_internals(submission.sources, own, assignment.contract.forbidden, submission.release):
             places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
-            yield Found({"internals": places})
+            record = record.found(internals=places)
         tested = [task for task in assignment.tasks if task.components and not task.tests_of]
         known: dict[str, TaskResult] = {}
         with Sandbox(
@@ -90,23 +92,19 @@ class Grader:
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
                 results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]
                 known |= {result.task.number: result for result in results}
-                yield Contained(sandbox.layers, sandbox.output)
-                if results:
-                    yield TasksJudged(tuple(results))
+                record = record.contained(sandbox.layers, sandbox.output).judged(results)
+                yield record
             for nodeid in self.tests.checking_time.exhausted_by:
-                yield Noted(f"the grader stopped checking answers in {nodeid}", is_about_run=True)
+                record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
-            if untested:
-                yield TasksJudged(tuple(untested))
-            by_hand = tuple(left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand)
-            if by_hand:
-                yield TasksJudged(by_hand)
-            for task in assignment.tasks:
-                if task.tests_of:
-                    yield TasksJudged((judge_own_tests(submission, task, assignment, self.zygote, seed),))
-            for result in find_misconceptions(known.values(), self.tests, sandbox, assignment):
-                yield TasksJudged((result,))
-        yield Finished()
+            by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
+            own_tests = [
+                judge_own_tests(submission, task, assignment, self.zygote, seed)
+                for task in assignment.tasks
+                if task.tests_of
+            ]
+            explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
+            yield record.judged([*untested, *by_hand, *own_tests, *explained]).finished()
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended or hangs; whether it did so.
@@ -126,42 +124,39 @@ def left_to_people(task: Task, answers: str) -> TaskResult:
     return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
 
 
-def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Iterator[Event]:
-    """Scores the translations against the references, `source|||target` lines."""
+def judge_translations(record: Record, intake: Intake, assignment: Assignment, references: Path) -> Record:
+    """The record with BLEU of the translations, measured with the references, `source|||target` lines."""
     tasks = [task for task in assignment.tasks if task.threshold]
 
-    def all_in(state: State, message: str) -> TasksJudged:
-        return TasksJudged(tuple(TaskResult(task, state, 0.0, message) for task in tasks))
+    def all_in(state: State, message: str) -> Record:
+        return record.judged(TaskResult(task, state, 0.0, message) for task in tasks)
 
     if intake.translations_problem:
-        yield all_in(State.NOT_GRADED, intake.translations_problem)
-        return
+        return all_in(State.NOT_GRADED, intake.translations_problem)
     if intake.translations is None:
         message = f"no {TRANSLATIONS}: expected one line for each test sentence, in order"
-        yield all_in(State.NOT_ATTEMPTED, message)
-        return
+        return all_in(State.NOT_ATTEMPTED, message)
     try:
         targets = read_references(references)
     except ScoringError as error:
-        yield all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
-        return
-    notes: list[str] = []
+        return all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
+
+    def note(text: str) -> None:
+        nonlocal record
+        record = record.noted(text)
+
     try:
-        lines = parse_translations(intake.translations, TRANSLATIONS, expected=len(targets), note=notes.append)
+        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=note)
         found = score(lines, targets)
     except ScoringError as error:
-        yield from map(Noted, notes)
-        yield all_in(State.ERROR, str(error))
-        return
-    yield from map(Noted, notes)
-    yield Found({"bleu": bleu_of(found)})
+        return all_in(State.ERROR, str(error))
     results = []
     for task in tasks:
         name = task.threshold or ""
         [verdict] = judge(found, {name: assignment.thresholds[name]})
         state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
         results.append(TaskResult(task, state, points, explain(verdict, found)))
-    yield TasksJudged(tuple(results))
+    return record.found(bleu=bleu_of(found)).judged(results)
 
 
 def bleu_of(score: Score) -> Bleu:

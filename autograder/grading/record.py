@@ -1,26 +1,33 @@
 """The record of one graded submission: a judgement, which the seed decides, and a run, which tells how it went.
 
-    record = read_record(Path("anna.json"))   a Record, or None
-    write_record(Path("anna.json"), record)   in one piece or not at all
+    record = new_record("anna", assignment, version)        every part is pending
+    record = record.taken_in(files).judged(results)         what becomes known makes a new record
+    write_record(Path("anna.json"), record.finished())      in one piece or not at all
+    record = read_record(Path("anna.json"))                 a Record, or None
 
 Every text in the models below is free of control characters and cut to its length.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from foundation.assignment_file import Assignment
 from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
-from ..testing.results import State
+from ..testing.results import ItemMark, State, TaskResult
+from .grader_version import weighting_of
 
+NOT_YET = "not graded yet"
+UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"
 MAX_NAME, MAX_TEXT, MAX_TEST_TEXT, MAX_TRACEBACK = 200, 8_000, 400, 4_000
 MAX_NOTES, MAX_FILES = 50, 200
 
@@ -142,6 +149,11 @@ class Judgement(Model):
         is_refused = all(part.state is State.NOT_GRADED for part in self.parts)
         return self.parts[0].message if self.parts and is_refused else ""
 
+    def with_parts(self, parts: Iterable[Part]) -> Judgement:
+        """The judgement with these parts and their score."""
+        parts = tuple(parts)
+        return self.changed(parts=parts, score=total((part.score, part.points) for part in parts))
+
 
 class Run(Model):
     """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
@@ -181,6 +193,122 @@ class Record(Model):
         """Whether some part has no judgement."""
         return any(part.score is None for part in self.judgement.parts)
 
+    def taken_in(self, files: Mapping[str, str], seed_id: str = "") -> Record:
+        """The record with the sha256 of each file, and the name of the seed of the tests' inputs, "" where none run."""
+        kept = {clean(name, MAX_NAME): digest for name, digest in sorted(files.items())[:MAX_FILES]}
+        return self.found(files=kept, content_hash=content_hash(files), seed_id=seed_id)
+
+    def found(self, **fields: object) -> Record:
+        """The record with what else is known of the submission, by fields of the judgement."""
+        return self.changed(judgement=self.judgement.changed(**fields))
+
+    def judged(self, results: Iterable[TaskResult]) -> Record:
+        """The record with the results of some tasks; later ones of a task replace earlier ones."""
+        known = {result.task.number: part_of(result) for result in results}
+        return self._with_parts(known.get(part.number, part) for part in self.judgement.parts)
+
+    def refused(self, reason: str) -> Record:
+        """The record of a submission that cannot be graded: no score, and the reason."""
+        parts = (part.in_state(State.NOT_GRADED, message=reason) for part in self.judgement.parts)
+        return self._with_parts(parts).noted(f"not graded: {reason}")
+
+    def noted(self, text: str) -> Record:
+        """The record with a note on the submission."""
+        return self.found(notes=(*self.judgement.notes, text)[:MAX_NOTES])
+
+    def noted_of_run(self, text: str) -> Record:
+        """The record with a note on this run, which another one of the same submission may lack."""
+        return self._with_run(notes=(*self.run.notes, text)[:MAX_NOTES])
+
+    def contained(self, layers: tuple[str, ...], printed: str) -> Record:
+        """The record once submitted code has run, with these layers of containment, and has printed this so far."""
+        is_told = "seccomp" in layers or UNSAFE in self.run.notes
+        notes = self.run.notes if is_told else (UNSAFE, *self.run.notes)[:MAX_NOTES]
+        return self._with_run(layers=layers, printed=printed, notes=notes)
+
+    def given_up(self, reason: str) -> Record:
+        """The record after the grader failed: what is pending will not be judged in this run."""
+        message = f"not graded: {reason}"
+        parts = (
+            part.in_state(State.GRADER_ERROR, message=message) if part.state is State.PENDING else part
+            for part in self.judgement.parts
+        )
+        return self._with_parts(parts)._with_run(error=reason).finished()
+
+    def finished(self) -> Record:
+        """The record at the end of the grading."""
+        end = now()
+        seconds = round(max(0.0, (end - self.run.started).total_seconds()), 2)  # a clock may be set back
+        return self._with_run(finished=end, seconds=seconds)
+
+    def _with_parts(self, parts: Iterable[Part]) -> Record:
+        return self.changed(judgement=self.judgement.with_parts(parts))
+
+    def _with_run(self, **fields: object) -> Record:
+        return self.changed(run=self.run.changed(**fields))
+
+
+def new_record(submission: str, assignment: Assignment, grader_version: str) -> Record:
+    """The record of a grading that begins now: every part is pending."""
+    judgement = Judgement(
+        assignment=assignment.title,
+        content_hash="",
+        files={},
+        grader_version=grader_version,
+        weighting=weighting_of(assignment),
+        seed_id="",
+        score=None,
+        max_score=assignment.max_score,
+        parts=(),
+        bleu=None,
+        notes=(),
+    )
+    parts = (part_of(TaskResult(task, State.PENDING, 0.0, NOT_YET)) for task in assignment.tasks)
+    run = Run(started=now(), finished=None, seconds=0.0, layers=None, printed="", notes=(), error="")
+    return Record(submission=submission, judgement=judgement.with_parts(parts), run=run)
+
+
+def part_of(result: TaskResult) -> Part:
+    """One task's result as it stands in the record."""
+    task, found = result.task, result.finding
+    return Part(
+        number=task.number,
+        title=task.title,
+        components=task.components,
+        extension=task.extension,
+        visibility=task.visibility,
+        state=result.state,
+        score=result.score if result.state.has_mark else None,
+        points=task.points,
+        message=result.message,
+        traceback=result.traceback,
+        diagnosis=Diagnosis(fault=found.fault, others=found.others, text=found.text) if found else None,
+        items=items_of(result.items),
+        tests=tuple(
+            Test(name=one.test, nodeid=one.nodeid, item=one.item, state=one.state, message=one.message)
+            for one in result.outcomes
+        ),
+    )
+
+
+def items_of(marks: Iterable[ItemMark]) -> tuple[ItemScore, ...]:
+    """The rubric as it stands in the record."""
+    return tuple(
+        ItemScore(
+            name=mark.name,
+            score=round(mark.score, 2),
+            points=round(mark.points, 2),
+            missed=mark.n_missed,
+            requires=mark.missing,
+        )
+        for mark in marks
+    )
+
+
+def content_hash(files: Mapping[str, str]) -> str:
+    """One hash for all files of a submission: file name -> sha256."""
+    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()
+
 
 def total(parts: Iterable[tuple[float | None, float]]) -> float | None:
     """The sum of the scores, of each part's score and points; None where one that has points has no score yet."""
@@ -205,12 +333,7 @@ class NotWrittenError(RuntimeError):
 
 def write_record(path: Path, record: Record) -> None:
     """Writes the JSON in one piece or not at all; see `write_result`."""
-    write_result(path, as_text(record))
-
-
-def as_text(record: Record) -> str:
-    """The record as its file has it."""
-    return record.model_dump_json(indent=2) + "\n"
+    write_result(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:

@@ -7,8 +7,6 @@ that the reference earns everything. A record holds only an id of the seed, and 
 
 import hashlib
 import hmac
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +64,3 @@ class Seeds:
 def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:
     """The seeds of the project in this folder."""
     return Seeds(term_secret(root), fixed)
-
-
-def content_hash(files: Mapping[str, str]) -> str:
-    """One hash for all files of a submission: file name -> sha256."""
-    return hashlib.sha256(json.dumps(sorted(files.items())).encode()).hexdigest()

@@ -8,17 +8,19 @@ before the rest is imported; all other modules import what they need at their to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 
-from ..intake import Intake, IntakeRefusedError
+from ..intake import Intake, IntakeRefusedError, name_of, take_in
 from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
 from ..sandbox.zygote import Zygote
-from .recording import Event, Finished, Noted, Refused, TakenIn
+from .record import Record, new_record
 from .seeds import Seeds
 
 if TYPE_CHECKING:
@@ -26,6 +28,20 @@ if TYPE_CHECKING:
 
 MOST_ATTEMPTS = 5
 JUDGED_AGAIN = "judged again from the start, since {error}"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What submissions are graded with."""
+
+    assignment: Assignment  # tasks, points, thresholds, limits
+    release: Path  # the skeleton's folder
+    references: Path  # the test split, `source|||target` lines
+    grader_version: str  # of everything that decides outcomes
+    seeds: Seeds  # for the tests' random inputs
+    level: str = "auto"  # of containment
+    n_children: int = 1  # how many submissions are graded at a time
+    show_progress: bool = False
 
 
 @contextmanager
@@ -57,35 +73,60 @@ def open_grader(
             (grader.zygote if grader is not None else running).close()
 
 
-def events_of(intake: Intake, seeds: Seeds, grader: Grader, *, show_progress: bool = False) -> Iterator[Event]:
-    """The events of grading a submission with the seed of the term.
+def grade_submission(
+    intake: Intake, record: Record, seeds: Seeds, grader: Grader, *, show_progress: bool = False
+) -> Iterator[Record]:
+    """Grades a submission with the seed of the term; yields its record, a new one at first, after each step.
 
-    Where something outside has ended the zygote or a worker, it is judged again from the start, and `TakenIn` comes
-    again. A worker that is killed twice over the same component is put down to the submission.
+    Where something outside has ended the zygote or a worker, it is judged again from the start. A worker that is killed
+    twice over the same component is put down to the submission.
 
     Raises:
         SandboxUnavailableError: where the sandbox cannot be had, or this process cannot renew a zygote that has ended.
     """
+    record = record.taken_in(intake.hashes, seeds.id_of_tests)
     killed: set[str] = set()
-    notes: list[Noted] = []
-    while True:
-        yield TakenIn(intake.hashes, seeds.id_of_tests)
-        yield from notes
+    for attempt in itertools.count(1):
+        yield record
         try:
-            yield from grader.judge(intake, seeds.of_tests, killed_before=killed, show_progress=show_progress)
+            yield from grader.judge(intake, seeds.of_tests, record, killed_before=killed, show_progress=show_progress)
+            return
         except SandboxUnavailableError as error:
             can_go_on = isinstance(error, WorkerKilledError) or grader.renew()
-            if not can_go_on or len(notes) + 1 == MOST_ATTEMPTS:
+            if not can_go_on or attempt == MOST_ATTEMPTS:
                 raise
             if isinstance(error, WorkerKilledError):
                 killed.add(error.component)
-            notes.append(Noted(JUDGED_AGAIN.format(error=error), is_about_run=True))
-        else:
-            return
+            record = record.noted_of_run(JUDGED_AGAIN.format(error=error))
 
 
-def refusal(error: IntakeRefusedError) -> Iterator[Event]:
-    """The events of a submission that is there, but of a kind that is not graded."""
-    yield TakenIn(error.hashes)
-    yield Refused(error.reason)
-    yield Finished()
+def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], None]) -> Record:
+    """Reads and grades one submission, and calls `store` with its record after each step.
+
+    Raises:
+        IntakeError: where there is nothing to be graded.
+        Exception: whatever the grading raised, once the record says so.
+    """
+    assignment = conditions.assignment
+    blank = record = new_record(name_of(path), assignment, conditions.grader_version)
+    try:
+        intake = take_in(path, conditions.release, assignment)
+    except IntakeRefusedError as error:
+        record = refused(blank, error)
+        store(record)
+        return record
+    try:
+        with open_grader(assignment, conditions.references, conditions.level) as grader:
+            for record in grade_submission(
+                intake, blank, conditions.seeds, grader, show_progress=conditions.show_progress
+            ):
+                store(record)
+    except Exception as error:
+        store(record.given_up(str(error) or type(error).__name__))
+        raise
+    return record
+
+
+def refused(record: Record, error: IntakeRefusedError) -> Record:
+    """The record of a submission that is there, but of a kind that is not graded."""
+    return record.taken_in(error.hashes).refused(error.reason).finished()

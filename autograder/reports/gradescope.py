@@ -23,10 +23,8 @@ from foundation.texts import printable
 
 from ..grading.grader_version import grader_version
 from ..grading.record import MAX_TEXT, Part, Record, write_json
-from ..grading.recording import Recorder
 from ..grading.seeds import seeds_of_term
-from ..grading.submission import events_of, open_grader, refusal
-from ..intake import IntakeRefusedError, take_in
+from ..grading.submission import Conditions, grade_alone
 from ..testing.results import State
 from .terminal import containment_of, notes_of, printable_lines, text_of
 
@@ -37,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = make_parser().parse_args(arguments)
     target = options.root / "results" / "results.json"
     try:
-        results = grade_here(options.root, options.level, target)
+        record = grade_here(options.root, options.level, target)
     except KeyboardInterrupt:
         print("gradescope: stopped", file=sys.stderr)
         return INTERRUPTED
@@ -45,8 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         traceback.print_exc()
         write_json(target, failure(f"{type(error).__name__}: {error}"))
         return 1
-    write_json(target, results)
-    return 0 if "score" in results else 1
+    return int(record.judgement.score is None)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -61,26 +58,16 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def grade_here(root: Path, level: str, target: Path) -> dict[str, Any]:
-    """The results of `root/submission`; intermediate ones are written to `target`."""
+def grade_here(root: Path, level: str, target: Path) -> Record:
+    """The record of `root/submission`; results are written to `target` after each step."""
     assignment = read_assignment()
     limits = assignment.limits
     limits = replace(limits, memory_mb=min(limits.memory_mb, limits.gradescope_memory_mb))
     assignment = replace(assignment, limits=limits)
     skeleton = ROOT / assignment.package
-
-    def store(record: Record) -> None:
-        write_json(target, as_results(record))
-
-    recorder = Recorder("submission", assignment, grader_version(assignment, skeleton, TEST_REFERENCES))
-    try:
-        intake = take_in(root / "submission", skeleton, assignment)
-    except IntakeRefusedError as error:
-        record = recorder.add_all(refusal(error), store)
-    else:
-        with open_grader(assignment, TEST_REFERENCES, level) as grader:
-            record = recorder.add_all(events_of(intake, seeds_of_term(ROOT), grader), store)
-    return as_results(record)
+    version = grader_version(assignment, skeleton, TEST_REFERENCES)
+    conditions = Conditions(assignment, skeleton, TEST_REFERENCES, version, seeds_of_term(ROOT), level)
+    return grade_alone(root / "submission", conditions, lambda record: write_json(target, as_results(record)))
 
 
 def as_results(record: Record) -> dict[str, Any]:

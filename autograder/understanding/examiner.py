@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ..assignment_code import understanding_of
-from ..grading.seeds import Seeds, content_hash
+from ..grading.record import content_hash
+from ..grading.seeds import Seeds
 from ..intake import Intake
 from .behaviour import (
     branch_question,

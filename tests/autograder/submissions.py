@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.grading.recording import TasksJudged
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE
@@ -17,14 +16,13 @@ def points_of(task: Task) -> float:
     return 0.0 if task.understanding else task.points
 
 
-def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> TasksJudged:
+def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> tuple[TaskResult, ...]:
     """Each task in a state, by its number; all of its points where it has passed, and none else."""
     found = [(task, states.get(task.number, others)) for task in read_assignment().tasks]
-    results = (
+    return tuple(
         TaskResult(task, state, points_of(task), "") if state is State.PASSED else TaskResult(task, state, 0.0, "why")
         for task, state in found
     )
-    return TasksJudged(tuple(results))
 
 
 def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:

@@ -8,7 +8,7 @@ from torch import nn
 
 from autograder.classroom.entries import Member, Roll
 from autograder.classroom.marks import mark_of, results_of
-from autograder.grading.recording import Finished, Found, Recorder
+from autograder.grading.record import new_record
 from autograder.reports.class_page import cases
 from autograder.reports.class_summary import as_class_table
 from autograder.reports.terminal import as_table
@@ -104,10 +104,8 @@ def test_the_reference_uses_none():
 
 
 def test_it_stands_in_the_record_and_first_in_the_class():
-    recorder = Recorder("anna", ASSIGNMENT, "0123456789abcdef")
-    recorder.add(Found({"internals": ("torch._refs.add in layers.py, line 3: x = …",)}))
-    recorder.add(Finished())
-    record = recorder.record
+    record = new_record("anna", ASSIGNMENT, "0123456789abcdef")
+    record = record.found(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
     assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)
     assert "torch._refs.add in layers.py, line 3" in as_table(record)
     member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")

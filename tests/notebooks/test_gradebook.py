@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.grading.record import Record
-from autograder.grading.recording import Recorder, TasksJudged
+from autograder.grading.record import Record, new_record
 from autograder.reports.gradebook import Gradebook, database_of
 from autograder.scoring import read_references
 from autograder.testing.results import State, TaskResult
@@ -150,7 +149,7 @@ def content(assignment, **states: str) -> Record:
     for task in assignment.tasks:
         state = State(states.get(task.name, "passed"))
         results.append(TaskResult(task, state, points_of(task) if state == State.PASSED else 0.0, ""))
-    return Recorder("anna", assignment, "0" * 16).add(TasksJudged(tuple(results)))
+    return new_record("anna", assignment, "0" * 16).judged(results)
 
 
 @pytest.mark.slow

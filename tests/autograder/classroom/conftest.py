@@ -9,13 +9,13 @@ import pytest
 
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import Conditions, grade_class
+from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, WAITING, Results, hold
 from autograder.commands import classes as command
-from autograder.grading.record import Record, write_record
-from autograder.grading.recording import Contained, Finished, Recorder, TakenIn, TasksJudged
+from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
-from autograder.testing.results import Outcome, State, judge_task
+from autograder.grading.submission import Conditions
+from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation import child_processes
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import FAILED, Ended, run_forked
@@ -42,12 +42,14 @@ class StubGrader:
     def renew(self) -> None:
         pass
 
-    def judge(self, intake, seed, **options):
+    def judge(self, intake, seed, record, **options):
         with self.log.open("a") as file:
             file.write(f"{intake.name}\n")
-        yield Contained(("seccomp", "uid"), "")
-        yield from self.parts(intake)
-        yield Finished()
+        record = record.contained(("seccomp", "uid"), "")
+        for results in self.parts(intake):
+            record = record.judged(results)
+            yield record
+        yield record.finished()
 
     def parts(self, intake):
         yield judged()
@@ -135,7 +137,7 @@ def put(output, key: str, record: Record) -> None:
     write_record(output / RECORDS / f"{key}.json", record)
 
 
-def two_tests(failed: str = "", state: State = State.FAILED) -> TasksJudged:
+def two_tests(failed: str = "", state: State = State.FAILED) -> list[TaskResult]:
     """Each part has two tests, of which the second of `failed` ends in a state."""
     results = []
     for task in ASSIGNMENT.tasks:
@@ -149,13 +151,13 @@ def two_tests(failed: str = "", state: State = State.FAILED) -> TasksJudged:
             for n, one in enumerate(states)
         ]
         results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
-    return TasksJudged(tuple(results))
+    return results
 
 
 def graded(failed: str = "", version: str = VERSION, state: State = State.FAILED) -> Record:
     """A record with two tests for each part."""
-    events = [TakenIn({"layers.py": "a" * 64}, "0" * 12), two_tests(failed, state), Finished()]
-    return Recorder("anna", ASSIGNMENT, version).add_all(events)
+    record = new_record("anna", ASSIGNMENT, version).taken_in({"layers.py": "a" * 64}, "0" * 12)
+    return record.judged(two_tests(failed, state)).finished()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,8 +8,7 @@ import pytest
 from autograder.classroom.marks import mark_of, weighed
 from autograder.classroom.records import WHOLE, Decision, Decisions
 from autograder.grading.judging import bleu_of
-from autograder.grading.record import Judgement
-from autograder.grading.recording import Event, Finished, Found, GivenUp, Recorder, TakenIn, TasksJudged
+from autograder.grading.record import Judgement, new_record
 from autograder.scoring import Score, explain, judge
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
@@ -29,7 +28,7 @@ def by_hand(value: float | None, text: str = "because") -> Decision:
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
     found = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
-    return Recorder("anna", ASSIGNMENT, VERSION).add_all([TakenIn({}), found, Finished()]).judgement
+    return new_record("anna", ASSIGNMENT, VERSION).taken_in({}).judged(found).judgement
 
 
 def test_points_by_hand_take_the_place_of_the_graders():
@@ -123,7 +122,7 @@ def outcomes(states: str) -> list[Outcome]:
     ]
 
 
-def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: Event) -> Judgement:
+def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: TaskResult) -> Judgement:
     """What grading gives: outcomes of tests by the task's number, and BLEU."""
     results = []
     for task in assignment.tasks:
@@ -135,9 +134,8 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
             [verdict] = judge(score(bleu), {task.threshold: assignment.thresholds[task.threshold]})
             state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
             results.append(TaskResult(task, state, points, explain(verdict, score(bleu))))
-    scored = [] if bleu is None else [Found({"bleu": bleu_of(score(bleu))})]
-    events = [TakenIn({}), *scored, TasksJudged(tuple(results)), *more, Finished()]
-    return Recorder("anna", assignment, VERSION).add_all(events).judgement
+    record = new_record("anna", assignment, VERSION).taken_in({}).judged([*results, *more])
+    return record.found(bleu=bleu and bleu_of(score(bleu))).judgement
 
 
 def with_tasks(**changes: object) -> Assignment:
@@ -168,9 +166,9 @@ def test_weighing_gives_what_grading_would_give(after, bleu):
 
 def test_weighing_gives_no_mark_and_no_points_where_there_were_none():
     task = ASSIGNMENT.tasks[1]
-    given_up = Recorder("anna", ASSIGNMENT, VERSION).add(GivenUp("a bug of ours")).judgement
-    pending = graded(ASSIGNMENT, {}, None, TasksJudged((TaskResult(task, State.PENDING, 0.0, "later"),)))
+    given_up = new_record("anna", ASSIGNMENT, VERSION).given_up("a bug of ours").judgement
+    pending = graded(ASSIGNMENT, {}, None, TaskResult(task, State.PENDING, 0.0, "later"))
     refused = replace(judge_task(task, outcomes("Pp"), "items"), state=State.REFUSED, score=0.0)
-    refused = graded(ASSIGNMENT, {}, None, TasksJudged((refused,)))
+    refused = graded(ASSIGNMENT, {}, None, refused)
     after = [weighed(one, heavier("1.2", 20.0)).parts[1] for one in (given_up, pending, refused)]
     assert [part.score for part in after] == [None, None, 0]

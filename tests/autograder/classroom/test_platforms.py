@@ -9,7 +9,6 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.commands import marks as command
-from autograder.grading.recording import TasksJudged
 from autograder.testing.results import State, TaskResult
 from foundation.places import ASSIGNMENT_FILE
 
@@ -65,7 +64,7 @@ class Judging(StubGrader):
     def parts(self, intake):
         yield from super().parts(intake)
         if intake.sources["layers"][1] == WRONG:
-            yield TasksJudged((TaskResult(ASSIGNMENT.tasks[1], State.FAILED, 0.0, "why"),))
+            yield [TaskResult(ASSIGNMENT.tasks[1], State.FAILED, 0.0, "why")]
 
 
 @pytest.fixture

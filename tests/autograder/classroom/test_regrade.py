@@ -11,8 +11,8 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.grading import change_of
 from autograder.commands import classes as command
-from autograder.grading.recording import Recorder, TasksJudged
-from autograder.grading.submission import refusal
+from autograder.grading.record import new_record
+from autograder.grading.submission import refused
 from autograder.intake import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
@@ -57,8 +57,8 @@ def test_finished_records_are_kept_until_something_that_decides_marks_changes(fo
 def test_what_is_refused_or_breaks_intake_is_looked_at_again(folder, output, who, monkeypatch, capfd):
     (folder / "dan.zip").write_bytes(b"no archive")
     assert who() == EVERYONE and kept(folder, output)["dan.zip"].judgement.score is None
-    recorder = Recorder("dan", ASSIGNMENT, VERSION)
-    put(output, "dan.zip", SEEDS.seal(recorder.add_all(refusal(IntakeRefusedError("dan", "because")))))
+    record = refused(new_record("dan", ASSIGNMENT, VERSION), IntakeRefusedError("dan", "because"))
+    put(output, "dan.zip", SEEDS.seal(record))
     assert who() == [] and "because" not in kept(folder, output)["dan.zip"].judgement.parts[0].message
 
     def broken(*arguments):
@@ -146,7 +146,7 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
         def parts(self, intake):
             yield from super().parts(intake)
             if intake.name == "anna":
-                yield TasksJudged((TaskResult(ASSIGNMENT.tasks[0], State.GRADER_ERROR, 0.0, "a bug of ours"),))
+                yield [TaskResult(ASSIGNMENT.tasks[0], State.GRADER_ERROR, 0.0, "a bug of ours")]
 
     use(Failing)
     capsys.readouterr()
@@ -181,7 +181,7 @@ class FatalGrader(StubGrader):
     needs_children = True
 
     def parts(self, intake):
-        yield TasksJudged((TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, ""),))
+        yield [TaskResult(ASSIGNMENT.tasks[0], State.PASSED, 4.0, "")]
         if intake.name == "anna":
             os.kill(os.getpid(), signal.SIGKILL)
         if intake.name == "bob":

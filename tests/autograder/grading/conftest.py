@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.entries import take_class
-from autograder.classroom.grading import Conditions, grade_all
-from autograder.grading.record import Record
-from autograder.grading.recording import Recorder
+from autograder.classroom.grading import grade_all
+from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of, open_grader
+from autograder.grading.submission import Conditions, grade_submission, open_grader
 from autograder.intake import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
@@ -103,8 +102,10 @@ def grade_folder(zygote, references):
         assignment = assignment or read_assignment()
         intake = take_in(folder, SKELETON, assignment)
         with open_grader(assignment, references, zygote=zygote) as grader:
-            recorder = Recorder(intake.name, assignment, VERSION)
-            return recorder.add_all(events_of(intake, seeds, grader, **options))
+            *_, record = grade_submission(
+                intake, new_record(intake.name, assignment, VERSION), seeds, grader, **options
+            )
+            return record
 
     return run
 

@@ -54,7 +54,7 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
 
 def test_an_interrupt_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     interrupt = Mock(side_effect=KeyboardInterrupt)
-    monkeypatch.setattr("autograder.commands.grade.take_in", interrupt)
+    monkeypatch.setattr("autograder.commands.grade.grade_alone", interrupt)
     assert main(["grade", str(tmp_path), "--results", str(tmp_path / "r.json")]) == 130
     assert capsys.readouterr().err == "autograder: stopped; finished results are kept\n"
 

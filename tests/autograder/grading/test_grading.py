@@ -10,8 +10,7 @@ import pytest
 from autograder.catalogue import apply, faults_of
 from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
-from autograder.grading.record import Part, Record
-from autograder.grading.recording import Recorder
+from autograder.grading.record import Part, Record, new_record
 from autograder.intake import Intake
 from autograder.sources import read_sources
 from autograder.testing import collected_tests
@@ -129,7 +128,7 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
     assignment = read_assignment()
-    record = Recorder("anna", assignment, VERSION).add_all(judge_translations(intake, assignment, references))
+    record = judge_translations(new_record("anna", assignment, VERSION), intake, assignment, references)
     judged = [part for part in record.judgement.parts if part.state != "pending"]
     assert [part.number for part in judged] == ["4.1", "4.2"]
     for part in judged:

@@ -9,9 +9,8 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from autograder.grading.record import MAX_TEXT, read_record, write_record
-from autograder.grading.recording import Contained, Finished, GivenUp, Noted, Recorder, TakenIn, TasksJudged
-from autograder.grading.submission import events_of, open_grader, refusal
+from autograder.grading.record import MAX_TEXT, Record, new_record, read_record, write_record
+from autograder.grading.submission import Conditions, grade_alone, grade_submission, open_grader, refused
 from autograder.intake import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
@@ -26,8 +25,8 @@ from .conftest import CLASS, SEEDS, SKELETON, VERSION
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
-def new_recorder(name: str = "anna") -> Recorder:
-    return Recorder(name, read_assignment(), VERSION)
+def blank(name: str = "anna") -> Record:
+    return new_record(name, read_assignment(), VERSION)
 
 
 @pytest.mark.parametrize("name", CLASS)
@@ -52,8 +51,8 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
     assert all(line.startswith(("train.py, ", "    ")) for line in lines), "the submission's own frames alone"
     for text in (record.model_dump_json(), as_table(record), json.dumps(as_results(record))):
         assert not CONTROL.search(text)
-    recorder = new_recorder("\x1b]0;owned\x07\nscore 100\udcff")
-    hostile = recorder.add_all(refusal(IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64})))
+    record = blank("\x1b]0;owned\x07\nscore 100\udcff")
+    hostile = refused(record, IntakeRefusedError("x", "be\x1bcause\udcff", {"a\nb\udcff": "0" * 64}))
     assert not CONTROL.search(hostile.model_dump_json().replace("\\n", ""))
     assert "\nscore 100" not in as_table(hostile)
 
@@ -61,18 +60,16 @@ def test_text_of_a_submission_can_forge_no_line_and_steer_no_terminal(graded):
 @pytest.mark.slow
 def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(graded, references, class_folder):
     assignment = read_assignment()
-    intake, recorder = take_in(class_folder / "good", SKELETON, assignment), new_recorder("good")
+    intake = take_in(class_folder / "good", SKELETON, assignment)
     with Zygote(assignment) as own, open_grader(assignment, references, zygote=own) as grader:
         assert own.is_alive()
         process = psutil.Process(own._process.pid)
         victim = [process, *process.children(recursive=True)][-1].pid
-        for event in events_of(intake, SEEDS, grader):
-            recorder.add(event)
-            if victim and isinstance(event, Contained):
+        for record in grade_submission(intake, blank("good"), SEEDS, grader):
+            if victim and record.run.layers is not None:
                 os.kill(victim, signal.SIGKILL)
                 victim = 0
         grader.zygote.close()
-    record = recorder.record
     assert record.judgement == graded("good").judgement and record.is_finished
     assert any("judged again" in note for note in record.run.notes)
 
@@ -82,11 +79,13 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
         raise SandboxUnavailableError("no processes left")
 
     monkeypatch.setattr(zygote, "fork", fork)
-    recorder, assignment = new_recorder(), read_assignment()
-    intake = take_in(write_submission(tmp_path / "anna"), SKELETON, assignment)
-    with open_grader(assignment, references, zygote=zygote) as grader, pytest.raises(SandboxUnavailableError):
-        recorder.add_all(events_of(intake, SEEDS, grader))
-    record = recorder.record
+    module = "autograder.grading.submission"
+    monkeypatch.setattr(f"{module}.open_grader", lambda *arguments: open_grader(*arguments, zygote))
+    folder, found = write_submission(tmp_path / "anna"), []
+    conditions = Conditions(read_assignment(), SKELETON, references, VERSION, SEEDS)
+    with pytest.raises(SandboxUnavailableError):
+        grade_alone(folder, conditions, found.append)
+    record = found[-1]
     judged = [part for part in record.judgement.parts if part.components]
     assert not record.is_finished and {part.state for part in judged} == {"grader error"}
     assert all("no processes left" in part.message for part in judged) and "no processes left" in record.run.error
@@ -113,9 +112,7 @@ def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_fold
 
 
 def test_a_result_without_containment_says_so():
-    recorder = new_recorder()
-    recorder.add(Noted("a note"))
-    unsafe = recorder.add(Contained((), ""))
+    unsafe = blank().noted("a note").contained((), "")
     [first] = unsafe.run.notes
     assert "--level unsafe" in first and unsafe.judgement.notes == ("a note",)
     assert first in as_table(unsafe).replace("\n", " ") and first in as_results(unsafe)["output"]
@@ -123,23 +120,17 @@ def test_a_result_without_containment_says_so():
 
 
 def test_what_was_judged_before_the_grader_gave_up_stays():
-    assignment = read_assignment()
-    recorder = new_recorder()
-    recorder.add(TakenIn({"a.py": "0" * 64}, "0" * 12))
-    recorder.add(TasksJudged((TaskResult(assignment.tasks[0], State.PASSED, 4.0, ""),)))
-    record = recorder.add(GivenUp("ended by signal 9"))
+    results = [TaskResult(task, State.PASSED, task.points, "") for task in read_assignment().tasks]
+    record = blank().taken_in({"a.py": "0" * 64}, "0" * 12).judged(results[:1]).given_up("ended by signal 9")
     first, *others = record.judgement.parts
     assert (first.state, first.score, record.judgement.score) == ("passed", 4, None)
     assert {(part.state, part.message) for part in others} == {("grader error", "not graded: ended by signal 9")}
     assert not record.is_finished and record.run.finished is not None
-    recorder = new_recorder()
-    results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in assignment.tasks)
-    assert not recorder.add(Finished()).is_finished, "parts are pending"
-    recorder.add(TasksJudged(results))
-    assert recorder.add(Finished()).is_finished
-    failed = Outcome("test", State.GRADER_ERROR)
-    recorder.add(TasksJudged((replace(results[0], outcomes=(failed,)),)))
-    assert not recorder.add(Finished()).is_finished, "the grader failed over a test"
+    assert not blank().finished().is_finished, "parts are pending"
+    whole = blank().judged(results)
+    assert whole.finished().is_finished
+    failed = replace(results[0], outcomes=(Outcome("test", State.GRADER_ERROR),))
+    assert not whole.judged([failed]).finished().is_finished, "the grader failed over a test"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +142,7 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     ],
 )
 def test_what_is_not_a_record_is_none(tmp_path, change):
-    content = json.loads(new_recorder().record.model_dump_json())
+    content = json.loads(blank().model_dump_json())
     change(content)
     for text in (json.dumps(content), "", "{", "[]", "\udcff"):
         (tmp_path / "record.json").write_text(text, errors="surrogateescape")

@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
-from autograder.grading.recording import Recorder
+from autograder.grading.record import new_record
 from autograder.grading.seeds import Seeds
-from autograder.grading.submission import events_of, open_grader
+from autograder.grading.submission import grade_submission, open_grader
 from autograder.intake import take_in
 from autograder.intake.tree import MAX_CELLS, MAX_CODE_CHARACTERS
 from autograder.sandbox.worker.loading import Package
@@ -332,8 +332,8 @@ def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_
     def parts_of(path):
         intake = take_in(path, SKELETON, assignment)
         with open_grader(assignment, tmp_path / "none.bpe", zygote=zygote) as grader:
-            recorder = Recorder(intake.name, assignment, "0" * 16)
-            record = recorder.add_all(events_of(intake, Seeds(b"a secret"), grader))
+            record = new_record(intake.name, assignment, "0" * 16)
+            *_, record = grade_submission(intake, record, Seeds(b"a secret"), grader)
         return {part.number: part for part in record.judgement.parts}
 
     expected = {number: part.score for number, part in parts_of(folder).items()}

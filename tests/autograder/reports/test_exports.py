@@ -12,8 +12,7 @@ from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Results, decide
 from autograder.commands import marks as command
-from autograder.grading.record import Record
-from autograder.grading.recording import Finished, Recorder, TasksJudged
+from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import PLATFORMS, About
 from autograder.testing.results import ItemMark, State
@@ -29,10 +28,10 @@ ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
 def record(state: State = State.PASSED) -> Record:
-    first, *others = judged({"1.1": state}).results
+    first, *others = judged({"1.1": state})
     lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
     first = replace(first, items=lost if state is State.FAILED else ())
-    return Recorder("x", ASSIGNMENT, "0123456789abcdef").add_all([TasksJudged((first, *others)), Finished()])
+    return new_record("x", ASSIGNMENT, "0123456789abcdef").judged([first, *others]).finished()
 
 
 def member(key: str, name: str, state: State | None = State.PASSED, **more: object) -> tuple[Member, Record | None]:

@@ -24,7 +24,7 @@ import pyseccomp
 import pytest
 
 from autograder.grading.judging import bleu_of
-from autograder.grading.recording import Finished, Found, Recorder, TakenIn, TasksJudged
+from autograder.grading.record import new_record
 from autograder.reports.gradescope import as_markdown, as_results, main
 from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
@@ -47,14 +47,14 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
 
 def test_results_are_complete() -> None:
     """What was not judged has no mark, and then there is no total."""
-    recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
-    results = as_results(recorder.add(judged({"1.1": State.FAILED, "1.2": State.GRADER_ERROR})))
+    blank = new_record("anna", ASSIGNMENT, "0" * 16)
+    results = as_results(blank.judged(judged({"1.1": State.FAILED, "1.2": State.GRADER_ERROR})))
     failed, broken, passed = results["tests"][:3]
     assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
     assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
     assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
     assert "score" not in results
-    results = as_results(recorder.add(judged({"1.1": State.FAILED})))
+    results = as_results(blank.judged(judged({"1.1": State.FAILED})))
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
 
 
@@ -69,11 +69,8 @@ def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
     """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
-    results = tuple(TaskResult(task, State.PASSED, task.points, "") for task in tasks)
-    recorder = Recorder("anna", ASSIGNMENT, "0" * 16)
-    bleu = Found({"bleu": bleu_of(score(LINES, LINES))})
-    record = recorder.add_all([TakenIn({}), bleu, TasksJudged(results), Finished()])
-    told = as_results(record)
+    record = new_record("anna", ASSIGNMENT, "0" * 16).found(bleu=bleu_of(score(LINES, LINES)))
+    told = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
     assert bool(told["leaderboard"]) == tells_bleu
 
 
