@@ -27,8 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
             return int(options.run(options))
         except ReleaseError as error:
             print(error, file=sys.stderr)
-            count = len(error.problems)
-            raise UserError(f"stopped{f' by {count} problems' if count > 1 else ''}; nothing was written") from None
+            raise UserError("stopped; nothing was written") from None
 
     return run_command("release", command)
 

@@ -25,7 +25,7 @@ from .packing import (
     read_requirements,
     without_notebooks,
 )
-from .regions import Problem, ReleaseError
+from .regions import ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
 MANIFEST = "dist/MANIFEST.json"
@@ -82,7 +82,7 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
         if task.tests_of and task.points and assignment.phase is None:
             what = f"task {task.number} gives points for tests of components whose own tests are handed out"
             right = "set [release] phase = 1, which holds them back, and later 2"
-            raise ReleaseError([Problem(ASSIGNMENT_FILE, 0, what, right)])
+            raise ReleaseError(f"{ASSIGNMENT_FILE}: {what}; {right}")
     reference = read_folder(project.reference)
     if not reference:
         raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from foundation.assignment_file import Assignment, Item, Task
 from foundation.places import ANSWERS
-from foundation.texts import as_threshold, line_of
+from foundation.texts import as_threshold
 
 from .prose import TaskHead
-from .regions import Problem, ReleaseError
+from .regions import ReleaseError, read_text
 from .skeleton import Skeleton, coded_tasks
 
 HANDOUT = "README.md"
@@ -69,15 +69,6 @@ Do not change the tests, and keep the names and signatures that the docstrings g
 }
 
 
-def read_text(path: Path, name: str) -> str:
-    """Reads a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = Problem(name, line_of(error), f"is not UTF-8 ({error.reason})", "save it as UTF-8")
-        raise ReleaseError([problem]) from None
-
-
 def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
     """Puts words in place of `$name` and `${name}`, and `$` in place of `$$`, as `string.Template` does.
 
@@ -91,7 +82,7 @@ def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
     except ValueError as error:
         what = f"a $ stands for nothing ({error})"
     right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
-    raise ReleaseError([Problem(name, 0, what, right)])
+    raise ReleaseError(f"{name}: {what}; {right}")
 
 
 def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
@@ -123,8 +114,7 @@ def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
         path = match["path"]
         picture = root / PICTURES / PurePosixPath(path).name
         if not picture.is_file():
-            what = f"shows {path}, but there is no such picture"
-            raise ReleaseError([Problem(name, 0, what, f"draw it in {PICTURES}/")])
+            raise ReleaseError(f"{name}: shows {path}, but there is no such picture; draw it in {PICTURES}/")
         found[path] = picture.read_bytes()
     return found
 

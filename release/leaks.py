@@ -142,7 +142,7 @@ def _is_name(token: str) -> bool:
 def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
     """All of a region, every statement of it, of a compound one the head too, and what a statement computes."""
     whole = _COMMENT.sub("", "".join(source.lines[region.begin : region.end - 1]))
-    yield Statement(source.path, region.begin + 1, region.hint.number, tuple(_tokens(whole)))
+    yield Statement(source.path, region.begin + 1, region.number, tuple(_tokens(whole)))
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.stmt) or not region.begin < node.lineno < region.end:
             continue
@@ -157,7 +157,7 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
             parts.append(value)
         for part in parts:
             text = _COMMENT.sub("", ast.get_source_segment(source.text, part) or "")
-            yield Statement(source.path, node.lineno, region.hint.number, tuple(_tokens(text)))
+            yield Statement(source.path, node.lineno, region.number, tuple(_tokens(text)))
 
 
 def _given_code(source: Source, regions: Collection[Region]) -> str:

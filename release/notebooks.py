@@ -18,8 +18,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import as_threshold, hint_above
 
-from .contents import GRADER, read_corpus, read_tests
-from .handout import files_for_assistants, fill_in, named_pictures, read_text, words_of
+from .contents import CORPUS, GRADER, read_folders, read_tests
+from .handout import files_for_assistants, fill_in, named_pictures, words_of
 from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, read_requirements, requirements_file
 from .prose import (
     EVERYWHERE,
@@ -37,7 +37,7 @@ from .prose import (
     read_prose,
     without,
 )
-from .regions import Problem, ReleaseError, indent_of
+from .regions import ReleaseError, indent_of, read_text
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
 
 FOLDER = "notebooks"
@@ -160,7 +160,7 @@ def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, inde
     """
     support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
-    support |= read_corpus(root)
+    support |= read_folders(root, CORPUS)
     found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
     for path in sorted((root / PROSE).glob("*.md")):
         found |= named_pictures(root, read_text(path, f"{PROSE}/{path.name}"), f"{PROSE}/{path.name}")
@@ -181,13 +181,13 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
         for part, path in placed:
             if part.number not in wanted:
                 what = f"there is no task {part.number}, or it is here already"
-                problems.append(Problem(path, 0, what, "remove the line"))
+                problems.append(f"{path}: {what}; remove the line")
             wanted.discard(part.number)
         for number in wanted:
             what = f"{form % number} is in none of the notebooks' prose"
-            problems.append(Problem(ASSIGNMENT_FILE, 0, what, "put it in one, or remove the task"))
+            problems.append(f"{ASSIGNMENT_FILE}: {what}; put it in one, or remove the task")
     if problems:
-        raise ReleaseError(problems)
+        raise ReleaseError("\n".join(problems))
 
 
 def make_notebook(

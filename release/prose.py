@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
-from .regions import Problem, ReleaseError, Source, first_line
+from .regions import ReleaseError, Source, first_line
 from .skeleton import Skeleton
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
@@ -124,7 +124,7 @@ def read_prose(path: str, text: str) -> list[Part]:
             part = _part(match)
         except ValueError as error:
             line = text.count("\n", 0, match.start()) + 1
-            raise ReleaseError([Problem(path, line, str(error), f"write {FORMS}")]) from None
+            raise ReleaseError(f"{path}:{line}: {error}; write {FORMS}") from None
         if part or _HEADING.match(match[0]):
             end_text()
         if part:
@@ -207,7 +207,7 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
                     Definition(
                         module=module,
                         name=node.name,
-                        task=min((region.hint.number for region in inside), key=order.index),
+                        task=min((region.number for region in inside), key=order.index),
                         text="".join(source.lines[first - 1 : max(last, inside[-1].end)]).rstrip("\n"),
                         imports=tuple(text for name, text in needed.items() if name in used),
                     )

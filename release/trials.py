@@ -100,8 +100,7 @@ def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Tri
 def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, bytes]:
     """The skeleton's files with the solutions of these tasks in their places, and the imports they need."""
     regions = {
-        path: [region for region in found if region.hint.number not in numbers]
-        for path, found in skeleton.regions.items()
+        path: [region for region in found if region.number not in numbers] for path, found in skeleton.regions.items()
     }
     return {path: text.encode() for path, text in strip_files(skeleton.sources, regions).items()}
 

@@ -86,7 +86,7 @@ def make_mutants(sources: Sources, assignment: Assignment, task: str | None = No
         path, text = sources[module]
         source = parse_source(path, text)
         for region in find_regions(source, numbers):
-            if region.hint.number not in wanted:
+            if region.number not in wanted:
                 continue
             for mutant, dump in _of_region(module, source, region):
                 mutants.setdefault((f"{module}.{region.function}", dump), mutant)
@@ -105,7 +105,7 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
                 text = _replaced(source.text, node, other)
                 dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
                 if text and dump != unchanged:
-                    where = module, region.function, region.hint.number, operator.__name__, node.lineno
+                    where = module, region.function, region.number, operator.__name__, node.lineno
                     yield Mutant(*where, *_changed_lines(source.text, text), text), dump
 
 

@@ -144,7 +144,7 @@ def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Regi
         try:
             return find_regions(read(text), TASKS), []
         except ReleaseError as error:
-            return [], [str(problem) for problem in error.problems]
+            return [], str(error).splitlines()
 
     return find
 
