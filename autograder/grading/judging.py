@@ -21,7 +21,7 @@ from foundation.watchdog import check_main_thread
 from ..intake import TRANSLATIONS, Intake
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
-from ..sandbox.zygote import Zygote, living
+from ..sandbox.zygote import Zygote
 from ..scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
@@ -107,13 +107,15 @@ class Grader:
             yield record.judged([*untested, *by_hand, *own_tests, *explained]).finished()
 
     def renew(self) -> bool:
-        """Starts another zygote where the present one has ended or hangs; whether it did so.
+        """Starts another zygote where the present one has ended; whether it did so.
 
         Only the process that has started the zygote can: in a fork of it, nothing happens.
         """
-        before = self.zygote
-        self.zygote = living(before, self.assignment, self.level)
-        return self.zygote is not before
+        is_needed = self.zygote.is_ours and self.zygote.has_ended
+        if is_needed:
+            self.zygote.close()
+            self.zygote = Zygote(self.assignment, self.level)
+        return is_needed
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

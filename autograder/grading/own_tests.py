@@ -176,8 +176,7 @@ def try_all(
     seconds = computed = 0.0
     orders = [draw.sample(list(one.implementations), len(one.implementations)) for one in classes]
     for together in itertools.zip_longest(*orders):
-        with Sandbox(sources, alone, zygote=zygote) as sandbox:
-            sandbox.grant_the_rest()
+        with Sandbox(sources, alone, zygote=zygote, is_fair=False) as sandbox:
             for one, implementation in zip(classes, together, strict=True):
                 if implementation is not None:
                     one.try_on(implementation, sandbox, draw)

@@ -9,11 +9,12 @@
 
 From the outside in:
 
-    submission.py  the submission as tests see it          supervisor.py  budgets of one submission
-    session.py     one worker: pipes, deadlines, its end   imports.py     what is done about imports
-    replies.py     what a worker may answer                errors.py      failures of submitted code
-    zygote.py      starts the zygote, and workers from it  layers.py      of containment; their command
-    seccomp.py     the filter of system calls              worker/        the other half
+    submission.py  the submission as tests see it          budget.py      limits of one submission
+    mirror.py      its objects, results and gradients      imports.py     what is done about imports
+    session.py     one worker: requests, deadlines, end    errors.py      failures of submitted code
+    replies.py     what a worker may answer                layers.py      of containment; their command
+    zygote.py      starts the zygote, and workers from it  seccomp.py     the filter of system calls
+    worker/        the other half
 
 Decisions on the protocol, seccomp and Landlock: `docs/explanation/decisions-sandbox.md`.
 """

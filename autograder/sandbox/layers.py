@@ -31,19 +31,6 @@ LEVELS = {
     "unsafe": "whatever the machine offers, even if that is only resource limits; every result says so",
 }
 LAYERS = ("seccomp", "namespaces", "uid", "landlock")
-BOOT = """
-import importlib.util, sys
-sys.path[:] = [entry for entry in sys.path if entry]
-def load(name, folder):
-    spec = importlib.util.spec_from_file_location(name, folder + "/__init__.py", submodule_search_locations=[folder])
-    sys.modules[name] = package = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(package)
-    return package
-folders = {folders!r}
-load("worker", folders.pop("worker"))
-from worker.zygote import main
-main(lambda: [load(*named) for named in folders.items()])
-"""
 UIDS = range(200_000, 260_000)
 """Users that no account has."""
 PROBE_SECONDS = 20
@@ -65,8 +52,8 @@ class Containment:
 
     def command(self, packages: Mapping[str, Path]) -> list[str]:
         """The command that starts the zygote, with the worker's package and others beside it."""
-        folders = {name: f"/{name}" if self.bubblewrap else str(folder) for name, folder in packages.items()}
-        code = BOOT.replace("{folders!r}", repr(folders))
+        folders = ["/"] if self.bubblewrap else [str(folder.parent) for folder in packages.values()]
+        code = f"import sys; sys.path += {folders!r}; from worker.zygote import main; main()"
         return [*self.bubblewrap, sys.executable, "-s", "-B", "-c", code]
 
     def environment(self) -> dict[str, str]:
@@ -78,7 +65,7 @@ class Containment:
         return {**threads, **fixed, **places, **loader}
 
     def plan(self) -> dict[str, Any]:
-        """The part of a fork message that tells the worker how to harden itself."""
+        """The part of a worker's `hardening.Plan` that is the same for all submissions."""
         uid = random.SystemRandom().choice(self.uids) if self.uids else None
         return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -10,20 +11,17 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from torch import Tensor
 
 from .worker.failures import MAX_FRAMES, MAX_MESSAGE
-from .worker.messages import Decoder
+from .worker.messages import Decoder, ProtocolError
 from .worker.running import MAX_PARAMETER_BYTES, MAX_PARAMETERS
-
-Made = TypeVar("Made")
-
-
-class BreachError(Exception):
-    """The worker broke the protocol."""
 
 
 class Reply(BaseModel):
     """JSON with exactly these fields, of exactly these types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Shape = TypeVar("Shape", bound=Reply)
 
 
 class Failure(Reply):
@@ -58,59 +56,70 @@ class CallReply(Reply):
     place: tuple[StrictStr, StrictInt] | None
 
 
-def shaped(make: Callable[..., Made], *arguments: Any) -> Made:
-    """What is made of a worker's bytes, whatever goes wrong with them."""
+@dataclass(frozen=True)
+class Answer:
+    """A reply to a request: its number, which what it makes has too, the result, and what decodes its tensors."""
+
+    number: int
+    result: Any
+    decoder: Decoder
+
+
+def shaped(kind: type[Shape], value: object) -> Shape:
+    """A part of a reply, whose shape is checked."""
     try:
-        return make(*arguments)
+        return kind.model_validate(value)
     except ValidationError as error:
-        raise BreachError(f"a malformed {error.title}") from None
-    except Exception as error:
-        raise BreachError(str(error)) from error
+        raise ProtocolError(f"a malformed {error.title}") from None
 
 
-def read_reply(header: dict[str, Any], body: bytes, number: int) -> tuple[object, Decoder] | Failure:
+def read_reply(header: dict[str, Any], body: bytes, number: int) -> Answer | Failure:
     """Checks the envelope of the reply to request `number`."""
     if header.get("id") != number or type(header["id"]) is not int:
-        raise BreachError("a reply with another number than its request")
+        raise ProtocolError("a reply with another number than its request")
     if set(header) == {"id", "error"}:
-        return shaped(Failure.model_validate, header["error"])
+        return shaped(Failure, header["error"])
     if set(header) != {"id", "result", "tensors"}:
-        raise BreachError("a reply with unexpected fields")
-    return header["result"], shaped(Decoder, header["tensors"], body)
+        raise ProtocolError("a reply with unexpected fields")
+    return Answer(number, header["result"], Decoder(header["tensors"], body))
 
 
-def read_object(result: object, decoder: Decoder) -> ObjectReply:
+def read_object(answer: Answer) -> ObjectReply:
     """Checks the reply to build."""
-    reply = shaped(ObjectReply.model_validate, result)
-    if len(reply.names) != len(decoder.tensors):
-        raise BreachError("parameters without names")
-    if not all(value.is_floating_point() and value.numel() for value in decoder.tensors):
-        raise BreachError("a parameter that cannot have a gradient")
-    if sum(value.numel() * value.element_size() for value in decoder.tensors) > MAX_PARAMETER_BYTES:
-        raise BreachError("parameters that are too large")
+    reply, parameters = shaped(ObjectReply, answer.result), answer.decoder.tensors
+    if len(reply.names) != len(parameters):
+        raise ProtocolError("parameters without names")
+    if not all(value.is_floating_point() and value.numel() for value in parameters):
+        raise ProtocolError("a parameter that cannot have a gradient")
+    if sum(value.numel() * value.element_size() for value in parameters) > MAX_PARAMETER_BYTES:
+        raise ProtocolError("parameters that are too large")
     return reply
 
 
-def read_call(result: object, arguments: int) -> CallReply:
-    """Checks the reply to a call that was sent with `arguments` tensors."""
-    reply = shaped(CallReply.model_validate, result)
-    if not all(0 <= index < arguments for index in reply.changed):
-        raise BreachError("changes to arguments that were never sent")
+def read_call(answer: Answer, arguments: Sequence[Tensor]) -> CallReply:
+    """Checks the reply to a call that was sent with these tensors."""
+    reply = shaped(CallReply, answer.result)
+    if not all(0 <= index < len(arguments) and can_be_changed(arguments[index]) for index in reply.changed):
+        raise ProtocolError("changes to arguments that were never sent, or cannot be changed")
     return reply
 
 
-def read_gradients(
-    result: object, decoder: Decoder, inputs: Sequence[tuple[torch.Size, torch.dtype]]
-) -> list[Tensor | None]:
+def can_be_changed(tensor: Tensor) -> bool:
+    """Whether something can be written into a tensor: it has elements, and no two of them share memory."""
+    return tensor.numel() > 0 and all(s > 0 or n == 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
+
+
+def read_gradients(answer: Answer, inputs: Sequence[tuple[torch.Size, torch.dtype]]) -> list[Tensor | None]:
     """Checks the reply to backward; a gradient has the shape and dtype of its input, or is None."""
+    result, sent = answer.result, answer.decoder.tensors
     if not isinstance(result, list) or len(result) != len(inputs):
-        raise BreachError("not one gradient per input")
+        raise ProtocolError("not one gradient per input")
     gradients: list[Tensor | None] = []
     for index, kind in zip(result, inputs, strict=True):
-        if index is not None and (type(index) is not int or not 0 <= index < len(decoder.tensors)):
-            raise BreachError("a gradient that was not sent")
-        gradient = None if index is None else decoder.tensors[index]
+        if index is not None and (type(index) is not int or not 0 <= index < len(sent)):
+            raise ProtocolError("a gradient that was not sent")
+        gradient = None if index is None else sent[index]
         if gradient is not None and (gradient.shape, gradient.dtype) != kind:
-            raise BreachError("a gradient of another shape or dtype than its input")
+            raise ProtocolError("a gradient of another shape or dtype than its input")
         gradients.append(gradient)
     return gradients

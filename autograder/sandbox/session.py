@@ -9,27 +9,32 @@ import signal
 import sys
 import sysconfig
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from foundation.assignment_file import Assignment
-from foundation.assignment_tables import Limits
 from foundation.places import ROOT
 from foundation.texts import clean, with_comment
 
 from ..sources import Locate, Sources, file_of
+from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
     SubmissionDiedError,
     SubmissionError,
+    SubmissionOutOfMemoryError,
     SubmissionTimeoutError,
     WorkerKilledError,
     submission_error,
 )
 from .imports import wanted_imports
-from .replies import BreachError, Failure, read_reply
-from .worker.messages import REPLY_LIMITS, Decoder, Encoder, FrameError, FrameReader, pack
-from .zygote import Ending, Worker, Zygote
+from .replies import Answer, Failure, read_reply
+from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_frame
+from .zygote import Ending, Zygote
+
+Made = TypeVar("Made")
 
 START_SECONDS = 60.0
 ENDING_SECONDS = 0.02
@@ -79,82 +84,20 @@ class DeadlineError(Exception):
     """There was no complete reply in time; a TimeoutError is what `time_limit` raises, for another reason."""
 
 
-def exchange(worker: Worker, output: Output, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
-    """Sends a request and returns the reply's header and body; collects the output meanwhile.
-
-    After any exception from here the worker must be ended.
-
-    Args:
-        worker: that answers.
-        output: of its submission.
-        request: a frame; b"" to wait for a frame without a request.
-        seconds: wall time for the whole exchange.
-
-    Raises:
-        DeadlineError: where there is no complete reply in time.
-        EOFError: where the worker has closed its pipe, usually because it has ended.
-        FrameError: for bytes that are not a frame, too large a frame, or a reply before the request.
-    """
-    deadline = time.monotonic() + seconds
-    reader = FrameReader(REPLY_LIMITS)
-    if request and _receive(worker, 1):
-        raise FrameError("the worker wrote before it was asked")
-    unsent = _send(worker, memoryview(request))
-    poll = select.poll()
-    poll.register(worker.replies, select.POLLIN)
-    poll.register(worker.output, select.POLLIN)
-    if unsent:
-        poll.register(worker.requests, select.POLLOUT)
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise DeadlineError
-        ready = dict(poll.poll(left * 1000 + 1))
-        if worker.output in ready:
-            output.collect(worker.output)
-            if ready[worker.output] == select.POLLHUP:  # closed: it would always be ready
-                poll.unregister(worker.output)
-        if worker.requests in ready:
-            unsent = _send(worker, unsent)
-            if not unsent:
-                poll.unregister(worker.requests)
-        while worker.replies in ready and (piece := _receive(worker, min(reader.wanted, 1 << 20))):
-            frame = reader.feed(piece)
-            if frame is not None:
-                output.collect(worker.output)
-                return frame
-
-
-def _send(worker: Worker, unsent: memoryview) -> memoryview:
-    """Sends what the pipe takes; returns the rest."""
-    try:
-        return unsent[os.write(worker.requests, unsent) :] if unsent else unsent
-    except BlockingIOError:
-        return unsent
-    except BrokenPipeError as error:
-        raise EOFError from error
-
-
-def _receive(worker: Worker, size: int) -> bytes:
-    """Up to so many bytes of the reply pipe; b"" if there are none now."""
-    try:
-        piece = os.read(worker.replies, size)
-    except BlockingIOError:
-        return b""
-    if not piece:
-        raise EOFError
-    return piece
-
-
 class Session:
     """One worker with one submission loaded.
 
-    Attributes:
+    Args:
+        zygote: to fork from.
         sources: the submission's modules.
+        assignment: its contract and its limits.
+        budget: that every request is charged to.
+        output: that the worker's is added to.
+        locate: where the student finds a line.
+
+    Attributes:
         layers: of containment that this worker reached.
         is_alive: False once it has ended; then its objects are gone.
-        has_timed_out: whether it was ended because its time was up.
-        cpu: CPU seconds that it used; known when it has ended.
     """
 
     def __init__(
@@ -162,53 +105,44 @@ class Session:
         zygote: Zygote,
         sources: Sources,
         assignment: Assignment,
+        budget: Budget,
         output: Output,
-        cpu_left: float,
         locate: Locate,
     ) -> None:
-        self.sources, self._locate, self._output = sources, locate, output
-        self._cpu_left = cpu_left
+        self.sources, self.contract = sources, assignment.contract
+        self._budget, self._output, self._locate = budget, output, locate
+        self._cpu_left = budget.cpu_left
+        self.ended_because = ""
         self._last = 0
         self._released: list[int] = []
-        self.is_alive = True
-        self.has_timed_out = False
-        self.cpu = 0.0
-        self.ended_because = "the worker was closed"
+        named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
+        # Lines as Python counts them: splitlines() also splits at form feeds.
+        self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
+        forbidden = {"kernels": self.contract.forbidden.kernels, "python": self.contract.forbidden.python}
+        limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
+        plan = {**zygote.containment.plan(), **limits}
+        content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
         try:
-            layers = self._start(zygote, assignment.limits, wanted_imports(sources))
+            self.layers = self._start(zygote, content, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
-            layers = self._start(zygote, assignment.limits, [])
-        try:
-            self.layers = zygote.containment.in_force(layers)
-            named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
-            # Lines as Python counts them: splitlines() also splits at form feeds.
-            self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
-            contract = assignment.contract
-            forbidden = {"kernels": contract.forbidden.kernels, "python": contract.forbidden.python}
-            content = {"sources": named, "contract": contract.modules, "forbidden": forbidden}
-            self.request("load", content, Encoder(), START_SECONDS)
-        except SubmissionError as error:
-            raise SandboxUnavailableError(f"the worker could not load the submission: {error.message}") from error
-        except BaseException:
-            self.end("the worker did not start")
-            raise
+            self.layers = self._start(zygote, content, [])
 
-    def _start(self, zygote: Zygote, limits: Limits, imports: list[str]) -> list[str]:
-        """Forks a worker; returns the layers that it has reached before it has seen any submitted code.
+    def _start(self, zygote: Zygote, content: dict[str, Any], imports: list[str]) -> tuple[str, ...]:
+        """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that.
 
         Leaves nothing behind where that fails.
         """
-        self._worker = zygote.fork(limits, imports, self._cpu_left)
+        self._worker = zygote.fork(with_plots=any(name.partition(".")[0] == "matplotlib" for name in imports))
+        self.is_alive = True
         try:
-            header, _ = exchange(self._worker, self._output, b"", START_SECONDS)
-            if "layers" not in header:
-                raise SandboxUnavailableError(f"this machine lacks a required layer: {header.get('missing')}")
-            layers: list[str] = header["layers"]
-            return layers
+            content = {**content, "imports": imports}
+            return zygote.containment.in_force(
+                self._ask("", "load", content, Encoder(), START_SECONDS, lambda answer: answer.result)
+            )
         except BaseException as error:
-            self._worker.kill()
-            if isinstance(error, (DeadlineError, EOFError, FrameError)):
-                raise SandboxUnavailableError(f"a worker did not start ({type(error).__name__})") from error
+            self.end("the worker did not start")
+            if isinstance(error, SubmissionError):
+                raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
             raise
 
     def release(self, number: int) -> None:
@@ -216,58 +150,126 @@ class Session:
         self._released.append(number)
 
     def request(
-        self, verb: str, content: dict[str, Any], encoder: Encoder, seconds: float
-    ) -> tuple[int, object, Decoder]:
-        """Sends a request; returns its number, which what it makes has too, the result, and what decodes its tensors.
+        self, component: str, verb: str, content: dict[str, Any], encoder: Encoder, read: Callable[[Answer], Made]
+    ) -> Made:
+        """Sends a request within the budget; returns what `read` makes of the answer.
+
+        Args:
+            component: answers for what happens.
+            verb: see `worker.service`.
+            content: of the request.
+            encoder: has its tensors.
+            read: takes the answer; what it raises as ProtocolError costs the worker.
 
         Raises:
-            SubmissionTimeoutError: where there is no reply in time; the worker has ended.
+            SubmissionTimeoutError: where there is no reply in time, or none left; the worker has ended.
             SubmissionDiedError: where the worker has ended or broken the protocol.
             SubmissionError: the submission's own exception; the worker lives.
             SandboxUnavailableError: where the zygote has ended, or something outside has killed the worker.
         """
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
+        with self._budget.spent_by(component) as seconds:
+            return self._ask(component, verb, content, encoder, seconds, read)
+
+    def _ask(
+        self,
+        component: str,
+        verb: str,
+        content: dict[str, Any],
+        encoder: Encoder,
+        seconds: float,
+        read: Callable[[Answer], Made],
+    ) -> Made:
+        """`request` within so many seconds."""
         self._last += 1
         self._output.seeds.add(str(content.get("seed")))
         released, self._released = self._released, []
         header = {"id": self._last, "verb": verb, "tensors": encoder.records, "drop": released, **content}
         try:
-            reply = exchange(self._worker, self._output, pack(header, encoder.body()), seconds)
-            answer = read_reply(*reply, self._last)
+            answer = read_reply(*self._exchange(pack(header, encoder.body()), seconds), self._last)
+            if isinstance(answer, Answer):
+                return read(answer)
         except DeadlineError:
-            reason = f"no answer within {seconds:.3g} s"
-            self.end(reason)
-            self.has_timed_out = True
-            raise SubmissionTimeoutError(reason) from None
-        except EOFError:
-            raise self._die() from None
-        except (FrameError, BreachError) as error:
-            raise self.breach(str(error)) from None
-        if isinstance(answer, Failure):
-            message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-            raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
-        return self._last, *answer
+            self.end(f"no answer within {seconds:.3g} s")
+            raise SubmissionTimeoutError(self.ended_because) from None
+        except (EOFError, BrokenPipeError):
+            raise self._died(component) from None
+        except ProtocolError as error:
+            self.end(f"the worker's answer was not valid ({error})")
+            raise SubmissionDiedError(self.ended_because) from None
+        message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
+        raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
 
-    def breach(self, reason: str) -> SubmissionDiedError:
-        """Ends the worker for breaking the protocol; returns the exception to raise."""
-        reason = f"the worker's answer was not valid ({reason})"
-        self.end(reason)
-        return SubmissionDiedError(reason)
+    def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
+        """Sends a request and returns the reply's header and body. After any exception the worker must be ended.
 
-    def _die(self) -> Exception:
+        Raises:
+            DeadlineError: where there is no complete reply in time.
+            EOFError: where the worker has closed its pipe, usually because it has ended; or BrokenPipeError.
+            ProtocolError: for bytes that are not a frame, too large a frame, or a reply before the request.
+        """
+        deadline, worker = time.monotonic() + seconds, self._worker
+        with suppress(BlockingIOError):
+            if os.read(worker.replies, 1):
+                raise ProtocolError("the worker wrote before it was asked")
+        unsent = memoryview(request)
+        while unsent:
+            self._wait(worker.requests, select.POLLOUT, deadline)
+            unsent = unsent[os.write(worker.requests, unsent) :]
+
+        def read(size: int) -> bytes:
+            data = bytearray()
+            while len(data) < size:
+                self._wait(worker.replies, select.POLLIN, deadline)
+                piece = os.read(worker.replies, min(size - len(data), 1 << 20))
+                if not piece:
+                    raise EOFError
+                data += piece
+            return bytes(data)
+
+        frame = read_frame(read, REPLY_LIMITS)
+        self._output.collect(worker.output)
+        return frame
+
+    def _wait(self, descriptor: int, event: int, deadline: float) -> None:
+        """Waits until a pipe is ready, and collects output meanwhile."""
+        poll = select.poll()
+        poll.register(descriptor, event)
+        poll.register(self._worker.output, select.POLLIN)
+        while (left := deadline - time.monotonic()) > 0:
+            ready = dict(poll.poll(left * 1000 + 1))
+            if self._worker.output in ready:
+                self._output.collect(self._worker.output)
+                if ready[self._worker.output] == select.POLLHUP:  # closed: it would always be ready
+                    poll.unregister(self._worker.output)
+            if descriptor in ready:
+                return
+        raise DeadlineError
+
+    def _died(self, component: str) -> Exception:
         """Finds out why the worker has gone; returns the exception to raise."""
         time.sleep(ENDING_SECONDS)
-        ending = self.end("")
+        ending = self.end("the process that workers are forked from has ended")
         if ending is None:  # so the worker went with it, for no reason of its own
-            self.ended_because = "the process that workers are forked from has ended"
             return SandboxUnavailableError(self.ended_because)
-        self.ended_because = reason = self._explain(ending)
-        if self.has_timed_out:
-            return SubmissionTimeoutError(reason)
-        if ending.had_ended and os.WIFSIGNALED(ending.status) and os.WTERMSIG(ending.status) not in OWN_SIGNALS:
-            return WorkerKilledError("", reason)
-        return SubmissionDiedError(reason)
+        kind: type[SubmissionError] = SubmissionDiedError
+        number = os.WTERMSIG(ending.status)
+        if os.WIFEXITED(ending.status):
+            reason = f"the process ended itself with status {os.WEXITSTATUS(ending.status)}"
+        elif number == signal.SIGXCPU or ending.cpu >= self._cpu_left:
+            kind, reason = SubmissionTimeoutError, f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
+            self._budget.cpu_seconds += max(0.0, self._cpu_left - ending.cpu)
+        elif not ending.had_ended:
+            reason = "the process closed the pipe for its answers"
+        elif number in OWN_SIGNALS:
+            reason = f"the process crashed ({signal.Signals(number).name})"
+        else:
+            kind, reason = SubmissionOutOfMemoryError, "the process was ended by the system, most likely for its memory"
+        self.ended_because = reason
+        if kind is SubmissionOutOfMemoryError and component not in self._budget.killed_before:
+            return WorkerKilledError(component, reason)
+        return kind(reason)
 
     def end(self, reason: str) -> Ending | None:
         """Ends the worker, if it has not ended; None where nobody can tell how."""
@@ -277,22 +279,8 @@ class Session:
         self.ended_because = reason
         self._output.collect(self._worker.output)
         ending = self._worker.kill()
-        self.cpu = ending.cpu if ending else 0.0
+        self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
-
-    def _explain(self, ending: Ending) -> str:
-        if os.WIFEXITED(ending.status):
-            return f"the process ended itself with status {os.WEXITSTATUS(ending.status)}"
-        number = os.WTERMSIG(ending.status)
-        if number == signal.SIGXCPU or ending.cpu >= self._cpu_left:
-            self.has_timed_out = True
-            self.cpu = max(self.cpu, self._cpu_left)
-            return f"the submission's CPU time of {self._cpu_left:.0f} s is used up"
-        if not ending.had_ended:
-            return "the process closed the pipe for its answers"
-        if number == signal.SIGKILL:
-            return "the process was ended by the system, most likely for its memory"
-        return f"the process crashed ({signal.Signals(number).name})"
 
     def _with_todo(self, failure: Failure) -> str:
         """The message of a TODO that is still there, with the text of its comment."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import subprocess
 import tempfile
@@ -13,15 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from foundation.assignment_file import Assignment
-from foundation.assignment_tables import Limits
 
 from .errors import SandboxUnavailableError
 from .layers import choose_containment
 
 START_SECONDS = 180.0
 KILL_SECONDS = 20.0
-PING_SECONDS = 10.0
-"""A zygote that loads nothing any more answers within a millisecond."""
 WORKER_PACKAGE = Path(__file__).resolve().parent / "worker"
 
 
@@ -80,8 +78,7 @@ class Zygote:
         self._control, theirs = socket_pair()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._owner = os.getpid()
-        self._has_answered = False
-        try:
+        with theirs:
             self._process = subprocess.Popen(  # noqa: S603  the command is ours
                 self.containment.command(packages),
                 stdin=theirs.fileno(),
@@ -91,31 +88,22 @@ class Zygote:
                 cwd="/",
                 start_new_session=True,
             )
-        except OSError as error:
-            raise SandboxUnavailableError(f"the zygote could not be started: {error}") from error
-        finally:
-            theirs.close()
 
-    def fork(self, limits: Limits, imports: list[str], cpu_left: float) -> Worker:
-        """Starts a worker; returns once it exists (on the first call, once torch is loaded)."""
-        plan = {
-            **self.containment.plan(),
-            "imports": imports,
-            "memory_bytes": limits.memory_mb << 20,
-            "cpu_seconds": max(1, round(cpu_left)),
-        }
-        pipes = [os.pipe() for _ in range(3)]
-        (their_requests, requests), (replies, their_replies), (output, their_output) = pipes
+    def fork(self, with_plots: bool = False) -> Worker:
+        """Starts a worker, which waits for a request to harden itself and load a submission.
+
+        Returns once it exists: on the first call, once torch is loaded.
+
+        Args:
+            with_plots: whether it needs matplotlib.
+        """
+        (their_requests, requests), (replies, their_replies), (output, their_output) = (os.pipe() for _ in range(3))
         warden, their_warden = socket_pair()
-        sent = [their_requests, their_replies, their_output, their_warden.fileno()]
-        try:
-            socket.send_fds(self._control, [json.dumps(plan).encode()], sent)
-        except OSError:
-            pass  # reported below, since no fork follows
-        finally:
-            for descriptor in sent[:3]:
-                os.close(descriptor)
-            their_warden.close()
+        theirs = [their_requests, their_replies, their_output, their_warden.detach()]
+        with contextlib.suppress(OSError):  # reported below, since no fork follows
+            socket.send_fds(self._control, [b"with plots" if with_plots else b"plain"], theirs)
+        for descriptor in theirs:
+            os.close(descriptor)
         for descriptor in (requests, replies, output):
             os.set_blocking(descriptor, False)
         worker = Worker(requests, replies, output, warden)
@@ -125,35 +113,21 @@ class Zygote:
         return worker
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it is gone, which whoever shares it can see."""
+        hung_up = select.poll()
+        hung_up.register(self._control, 0)
+        return bool(hung_up.poll(0))
+
+    @property
     def is_ours(self) -> bool:
         """Whether this process has started it, and is not a fork of the one that has."""
         return os.getpid() == self._owner
-
-    def is_alive(self) -> bool:
-        """Whether it can still fork: it is asked, and waited for while it starts."""
-        if self.is_ours and self._process.poll() is not None:
-            return False
-        asker, theirs = socket_pair()
-        with asker:
-            try:
-                socket.send_fds(self._control, [b"{}"], [theirs.fileno()])
-            except OSError:
-                return False
-            finally:
-                theirs.close()
-            seconds = PING_SECONDS if self._has_answered else START_SECONDS
-            self._has_answered = bool(receive(asker, seconds))
-        return self._has_answered
 
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
         return ": " + lines[-1][:300] if lines else ""
-
-    def kill(self) -> None:
-        """Ends a zygote that does not answer."""
-        self._process.kill()
-        self.close()
 
     def close(self) -> None:
         """Ends the zygote and with it all its workers."""
@@ -171,14 +145,6 @@ class Zygote:
 
     def __exit__(self, *details: object) -> None:
         self.close()
-
-
-def living(zygote: Zygote, assignment: Assignment, level: str) -> Zygote:
-    """The zygote; another one where it has ended or hangs, if this process has started it: a fork cannot."""
-    if not zygote.is_ours or zygote.is_alive():
-        return zygote
-    zygote.kill()
-    return Zygote(assignment, level)
 
 
 def packages_for(assignment: Assignment) -> dict[str, Path]:

@@ -1,9 +1,10 @@
 """What runs in the sandboxed process beside a submission: torch, a loader, and a small fixed set of verbs.
 
-    zygote.py     has torch loaded, forks                 service.py    answers the verbs
-    hardening.py  gives up rights in the fork             loading.py    makes modules of text; what they can import
-    running.py    settings, parameters, changes           shortcuts.py  raises where a forbidden part is used
-    failures.py   an exception, described                 messages.py   how values travel; used by both sides
+    zygote.py        has torch loaded, forks             surroundings.py  libraries, files that go nowhere
+    service.py       answers the verbs                   hardening.py     gives up rights in the fork
+    loading.py       makes modules of text               shortcuts.py     raises where a forbidden part is used
+    running.py       settings, parameters, changes       messages.py      how values travel; used by both sides
+    failures.py      an exception, described
 
 Nothing here is secret and nothing here judges. Whatever this package says after a submission's code has run
 is to be treated as said by the submission. The trusted half is `autograder/sandbox/`. Students get `loading` and

@@ -1,7 +1,6 @@
 """Rights that a fresh fork gives up before it sees any submitted code.
 
-The `Plan` comes from the trusted side. A required layer that cannot be had ends the process; what was reached is
-reported.
+The `Plan` comes from the trusted side, which ends a process that lacks a required layer.
 """
 
 from __future__ import annotations
@@ -27,18 +26,16 @@ SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
 
 class Plan(TypedDict):
-    """What a worker is to import and then give up.
+    """What a worker is to give up.
 
     Attributes:
-        imports: modules to import before the layers apply.
         memory_bytes: what the submission may have on top of the libraries.
         cpu_seconds: its CPU time.
-        layers: names of layers; a required one that cannot be had ends the process.
+        layers: names of layers; a required one that cannot be had is an error.
         uid: the user to become, None = there is none.
         seccomp: the filter's program in hexadecimal digits, "" = none for this processor.
     """
 
-    imports: list[str]
     memory_bytes: int
     cpu_seconds: int
     layers: dict[str, Literal["required", "wanted"]]
@@ -77,7 +74,7 @@ def harden(plan: Plan) -> list[str]:
             step()
         except (LayerMissingError, OSError, ValueError) as error:
             if plan["layers"][name] == "required":
-                raise LayerMissingError(f"{name}: {error}") from error
+                raise LayerMissingError(f"this machine lacks a required layer: {name}: {error}") from error
         else:
             reached.append(name)
     return reached

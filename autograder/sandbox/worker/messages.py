@@ -15,8 +15,8 @@ memory that is not there.
 from __future__ import annotations
 
 import json
-import os
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,8 +27,8 @@ MAGIC = b"TAK1"
 PREFIX = struct.Struct("<4sIQ")
 
 
-class FrameError(Exception):
-    """The peer sent bytes that are not a frame, or a frame over the limits."""
+class ProtocolError(ValueError):
+    """The peer sent something that is not a frame, not a value, or over the limits."""
 
 
 REQUEST_LIMITS, REPLY_LIMITS = (16 << 20, 256 << 20), (1 << 20, 64 << 20)
@@ -41,73 +41,34 @@ def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
     return b"".join((PREFIX.pack(MAGIC, len(text), len(body)), text, body))
 
 
-class FrameReader:
-    """Assembles one frame from pieces of any size.
+def read_frame(read: Callable[[int], bytes], limits: tuple[int, int]) -> tuple[dict[str, Any], bytes]:
+    """Reads the header and the body of one frame, and not a byte more.
 
-    Ask `wanted` how many bytes may be read next, give them to `feed`; it returns `(header, body)` once the frame
-    is complete and None before. Reading never goes past the end of the frame.
+    Args:
+        read: returns the next bytes, as many as asked for; fewer only at the end.
+        limits: for the lengths of header and body.
+
+    Raises:
+        EOFError: where nothing follows.
+        ProtocolError: for anything but a frame within the limits.
     """
-
-    def __init__(self, limits: tuple[int, int]) -> None:
-        self._limits = limits
-        self._buffer = bytearray()
-        self._lengths: tuple[int, int] | None = None
-
-    @property
-    def wanted(self) -> int:
-        """The number of bytes up to the next boundary."""
-        return PREFIX.size + sum(self._lengths or (0, 0)) - len(self._buffer)
-
-    def feed(self, piece: bytes) -> tuple[dict[str, Any], bytes] | None:
-        """Takes the next bytes. Raises FrameError for anything but a frame within the limits."""
-        self._buffer += piece
-        if self._lengths is None and len(self._buffer) >= PREFIX.size:
-            self._lengths = self._read_prefix()
-        if self._lengths is None or self.wanted:
-            return None
-        start = PREFIX.size + self._lengths[0]
-        text, body = bytes(self._buffer[PREFIX.size : start]), bytes(self._buffer[start:])
-        self._buffer, self._lengths = bytearray(), None
-        return parse_header(text), body
-
-    def _read_prefix(self) -> tuple[int, int]:
-        magic, *lengths = PREFIX.unpack_from(self._buffer)
-        if magic != MAGIC:
-            raise FrameError("a frame does not begin with the magic bytes")
-        for name, length, most in zip(("header", "body"), lengths, self._limits, strict=True):
-            if length > most:
-                raise FrameError(f"a {name} of {length} bytes; at most {most} are accepted")
-        return lengths[0], lengths[1]
-
-
-def parse_header(text: bytes) -> dict[str, Any]:
-    """Parses a header; anything but one JSON object raises FrameError."""
+    prefix = read(PREFIX.size)
+    if len(prefix) < PREFIX.size:
+        raise EOFError
+    magic, *lengths = PREFIX.unpack(prefix)
+    if magic != MAGIC:
+        raise ProtocolError("a frame does not begin with the magic bytes")
+    for name, length, most in zip(("header", "body"), lengths, limits, strict=True):
+        if length > most:
+            raise ProtocolError(f"a {name} of {length} bytes; at most {most} are accepted")
+    content = read(sum(lengths))
     try:
-        header = json.loads(text)
+        header = json.loads(content[: lengths[0]])
     except (ValueError, RecursionError) as error:
-        raise FrameError("a header is not JSON") from error
+        raise ProtocolError("a header is not JSON") from error
     if not isinstance(header, dict):
-        raise FrameError("a header is not a JSON object")
-    return header
-
-
-def read_frame(descriptor: int, limits: tuple[int, int]) -> tuple[dict[str, Any], bytes] | None:
-    """Reads one frame from a blocking descriptor; None at the end of the stream."""
-    reader = FrameReader(limits)
-    while True:
-        piece = os.read(descriptor, min(reader.wanted, 1 << 20))
-        if not piece:
-            return None
-        frame = reader.feed(piece)
-        if frame is not None:
-            return frame
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of `data` to a blocking descriptor."""
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+        raise ProtocolError("a header is not a JSON object")
+    return header, content[lengths[0] :]
 
 
 KINDS = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool"
@@ -203,14 +164,14 @@ class Decoder:
 
     def __init__(self, records: object, body: bytes, is_trusted: bool = False) -> None:
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
-            raise ValueError("the tensor records are no list, or too long")
+            raise ProtocolError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))
         if set(dense) != {str(index) for index in range(len(records))}:
-            raise ValueError("the body's tensors are not those of the header")
+            raise ProtocolError("the body's tensors are not those of the header")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [dense[str(index)] for index in range(len(records))]
         if any(tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES for tensor in self.tensors):
-            raise ValueError("a tensor of a dtype or rank that is not sent")
+            raise ProtocolError("a tensor of a dtype or rank that is not sent")
         for index, tensor in enumerate(self.tensors):
             if tensor.dtype == torch.bool:  # of bytes other than 0 and 1 become true ones
                 self.tensors[index] = tensor.view(torch.uint8) != 0
@@ -219,9 +180,9 @@ class Decoder:
             self.tensors = [laid_out(*pair) for pair in zip(self.tensors, self.records, strict=True)]
 
     def decode(self, tree: object, depth: int = 0) -> Any:
-        """The value that a tree describes. Raises ValueError; TypeError for a key that cannot be one."""
+        """The value that a tree describes. Raises ProtocolError."""
         if depth > MAX_DEPTH:
-            raise ValueError(f"more than {MAX_DEPTH} levels of nested containers")
+            raise ProtocolError(f"more than {MAX_DEPTH} levels of nested containers")
         match tree:
             case None | bool() | float():
                 return tree
@@ -234,12 +195,15 @@ class Decoder:
             case {"tuple": list(items)}:
                 return tuple(self.decode(item, depth + 1) for item in items)
             case {"dict": list(pairs)}:
-                return {self.decode(key, depth + 1): self.decode(item, depth + 1) for key, item in pairs}
+                try:
+                    return {self.decode(key, depth + 1): self.decode(item, depth + 1) for key, item in pairs}
+                except (TypeError, ValueError) as error:  # no pairs, or a key that cannot be one
+                    raise ProtocolError(str(error)) from error
             case {"tensor": int(index)} if 0 <= index < len(self.tensors):
                 return self.tensors[index]
             case {"generator": int(seed)} if self._is_trusted:
                 return torch.Generator().manual_seed(seed)
-        raise ValueError("an integer of more than 64 bits, or no value of a kind that is sent")
+        raise ProtocolError("an integer of more than 64 bits, or no value of a kind that is sent")
 
 
 def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
@@ -247,11 +211,11 @@ def load_body(body: bytes, count: int) -> dict[str, torch.Tensor]:
     if not body:
         return {}
     if int.from_bytes(body[:8], "little") > 4096 + 400 * count:  # a million empty tensors would keep us busy
-        raise ValueError("the body describes more than the tensors of the header")
+        raise ProtocolError("the body describes more than the tensors of the header")
     try:
         return load(body)
     except Exception as error:  # whatever the parser stumbles over
-        raise ValueError("the body is not valid safetensors") from error
+        raise ProtocolError("the body is not valid safetensors") from error
 
 
 def laid_out(dense: torch.Tensor, record: Record) -> torch.Tensor:

@@ -2,9 +2,8 @@
 
 Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
 graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
-object that a call is about, `changed` has the parameters that were written there, and `training` the mode if it was
-switched. Everything a submission raises becomes an error reply; what it does to this process beyond that costs the
-process.
+object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
+submission raises becomes an error reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -23,9 +22,11 @@ from torch import nn
 
 from . import shortcuts
 from .failures import describe
+from .hardening import harden
 from .loading import Package
-from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame, write_all
+from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
 from .running import call_again, has_changed, keep, parameters_of, settings_kept
+from .surroundings import import_quietly, write_nowhere
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
@@ -36,12 +37,14 @@ MAX_NAME = 200
 class Held:
     """An object that the trusted side knows by its number.
 
-    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others.
+    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others;
+    `training` the mode that it was last set to.
     """
 
     value: Any
     isolated: str | None
     parameters: list[nn.Parameter]
+    training: bool
 
 
 @dataclass
@@ -86,13 +89,12 @@ class Service:
         self.objects: dict[int, Held] = {}
         self.graphs: dict[int, Graph] = {}
 
-    def serve(self, request_pipe: int, reply_pipe: int) -> None:
-        """Answers until the request pipe is closed."""
-        while True:
-            frame = read_frame(request_pipe, REQUEST_LIMITS)
-            if frame is None:
-                return
-            write_all(reply_pipe, self.answer(*frame))
+    def serve(self, requests: int, replies: int) -> None:
+        """Answers until the pipe of requests is closed."""
+        with open(requests, "rb") as source, open(replies, "wb") as sink, contextlib.suppress(EOFError):
+            while True:
+                sink.write(self.answer(*read_frame(source.read, REQUEST_LIMITS)))
+                sink.flush()
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
@@ -112,12 +114,20 @@ class Service:
             sys.stderr.flush()
         return frame
 
-    def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
-        """Takes the submission; the first request of all."""
+    def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[str]:
+        """Imports what the submission will want, gives up this process's rights, and takes the submission.
+
+        Returns the layers of containment that it has reached, before anything of the submission runs.
+        """
+        for name in request["imports"]:
+            import_quietly(name)
+        layers = harden(request["plan"])
+        write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
         self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        return layers
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""
@@ -141,11 +151,11 @@ class Service:
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
         named = parameters_of(value)
-        self.objects[request["id"]] = Held(value, isolated, [*named.values()])
-        for parameter in named.values():
-            encoder.add(parameter, grad=parameter.requires_grad)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
+        self.objects[request["id"]] = Held(value, isolated, [*named.values()], is_training)
+        for parameter in named.values():
+            encoder.add(parameter, grad=parameter.requires_grad)
         return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
@@ -186,8 +196,9 @@ class Service:
         if held is not None:
             for index, place in request["changed"]:
                 held.parameters[index].data.copy_(decoder.tensors[place])
-            if request["training"] is not None:
-                held.value.train(request["training"])
+            if request["training"] != held.training:
+                held.training = request["training"]
+                held.value.train(held.training)
         return held
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:

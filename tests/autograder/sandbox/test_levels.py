@@ -156,7 +156,7 @@ def test_a_zygote_and_its_workers_end_when_the_grader_is_killed(tmp_path):
         "assignment = read_assignment()\n"
         "layers.shutil.which = lambda *arguments, **options: None\n"
         "zygote = Zygote(assignment)\n"
-        "worker = zygote.fork(assignment.limits, [], 10)\n"
+        "worker = zygote.fork()\n"
         "print(zygote._process.pid, worker.pid, flush=True)\n"
         "time.sleep(100)\n"
     )
