@@ -4,8 +4,7 @@ A component that writes into its arguments fails one test, `expect_unchanged`. I
 left them alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep
 from .comparison import all_equal, fail
-from .results import CHANGED, CheckFailed, UnreadableError
+from .results import CHANGED
 from .under_test import call_undisturbed
 
 Inputs = Mapping[str, Tensor | None]
@@ -74,22 +73,6 @@ def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs
             _, place = call_undisturbed(partial(function, *copies), [one for one in copies if one is not None])
         where = f" by {place}" if place else ""
         fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
-
-
-@contextmanager
-def inputs_told(inputs: Inputs, formulas: object) -> Iterator[None]:
-    """A block whose failures get a line that says what the inputs were, but for the failure of finding formulas."""
-    __tracebackhide__ = True
-    try:
-        yield
-    except UnreadableError:
-        raise
-    except CheckFailed as error:
-        if error is formulas:  # another call has failed, with inputs of its own
-            raise
-        what, *rest = str(error).split("\n")
-        line = f"  inputs:   {', '.join(describe(name, value) for name, value in inputs.items())}"
-        raise CheckFailed("\n".join([what, line, *rest]), error.compared) from None
 
 
 def describe(name: str, value: Tensor | None) -> str:

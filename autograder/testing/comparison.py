@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .observation import observe_shape
-from .results import LOOK_AT, NO_RETURN, CheckFailed
+from .results import NO_RETURN, CheckFailed
 
 TOLERANCE = 1e-6
 """In float64, relative to 1 + the size of the expected value.
@@ -36,10 +36,7 @@ def fail(
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
     __tracebackhide__ = True
-    lines = [what, f"  expected: {expected}", f"  got:      {got}"]
-    if look_at:
-        lines.append(f"{LOOK_AT}{look_at}")
-    raise kind("\n".join(lines), compared)
+    raise kind(f"{what}\n  expected: {expected}\n  got:      {got}", compared, look_at)
 
 
 def expect(

@@ -20,7 +20,7 @@ from ..rules import find_mentions
 from ..sources import read_sources
 from .hints import Attempts, not_python
 from .observation import side_by_side
-from .results import CHANGED, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
+from .results import CHANGED, INPUTS, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
 from .under_test import InProcessSubmission, item_of
 
 AGAIN, TO_DO = "for the same reason", "still to be written"
@@ -87,7 +87,7 @@ class OwnRun:
         """
         if isinstance(raised, NotImplementedError):
             raised.args = (told_by(raised),)
-        raised.__suppress_context__ |= isinstance(raised, CheckFailed)  # it says all that there is to say
+        raised.__suppress_context__ |= isinstance(raised, (CheckFailed, UnreadableError))  # it says all that there is to say
         for error in (raised, raised.__cause__, raised.__context__):
             kept = None
             for entry in reversed([*_entries(error.__traceback__ if error else None)]):
@@ -105,7 +105,7 @@ class OwnRun:
     def _note_cause(self, item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
         """Marks a failure as repeated if its test function failed before, or a test of its file for the same reason."""
         test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
-        said = "\n".join(line for line in str(error).split("\n") if not line.startswith("  inputs:"))
+        said = "\n".join(line for line in str(error).split("\n") if not line.startswith(INPUTS))
         causes = {test + item_of(item), file + reason_of(said)}
         tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
         if self._first is None:

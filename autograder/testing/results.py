@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported,
 
     from ..grading.explaining import Misconception
 
-LOOK_AT, OBSERVED = "  look at:  ", "  observed: "
-"""Begin the lines of a message that say what the student should look at, and what is to be seen in the result."""
+INPUTS, LOOK_AT, OBSERVED = "  inputs:   ", "  look at:  ", "  observed: "
+"""Begin the lines of a message that name the arguments, where to look, and what is to be seen in the result."""
 CHANGED = "changed in place"
 """Of an argument, in a message: where that has happened, other failures may follow from it."""
 NO_RETURN = "is a return missing?"
@@ -65,18 +65,28 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
 
     Attributes:
         compared: what was returned and what was expected, where two tensors of one shape differ.
+        look_at: where to look, unless something was observed.
+        inputs: of the call, in words.
+        observed: what the two tensors have in common.
     """
 
-    def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
+    def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None, look_at: str = "") -> None:
         super().__init__(message)
-        self.compared = compared
+        self.compared, self.look_at = compared, look_at
+        self.inputs = self.observed = ""
+
+    def __str__(self) -> str:
+        what, *rest = super().__str__().split("\n")
+        inputs = [f"{INPUTS}{self.inputs}"] * bool(self.inputs)
+        end = f"{OBSERVED}{self.observed}" if self.observed else f"{LOOK_AT}{self.look_at}"
+        return "\n".join([what, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
 
 
 class OtherPartsError(CheckFailed):
     """A component lacks a part, has one too many, or a wrong one; what it computes still has gradients."""
 
 
-class UnreadableError(CheckFailed):
+class UnreadableError(Exception):
     """What a submission does looks right, but nothing tells whether it is: a person has to read it."""
 
 

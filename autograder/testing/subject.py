@@ -33,7 +33,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from .arguments import Inputs, call_with_copies, copies_of, copy_of, expect_unchanged, inputs_told
+from .arguments import Inputs, call_with_copies, copies_of, copy_of, describe, expect_unchanged
 from .case import Case
 from .comparison import all_equal, expect, expect_gradients, expect_parts
 from .fitting import (
@@ -46,7 +46,7 @@ from .fitting import (
     tensors_in,
 )
 from .observation import observe
-from .results import LOOK_AT, OBSERVED, CheckFailed, OtherPartsError, UnreadableError
+from .results import CheckFailed, OtherPartsError
 
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
@@ -80,7 +80,7 @@ class Subject:
         look_at: str = "",
         of: Sequence[str] = (),
         *,
-        judged_where: Mapping[str, Tensor] = {},
+        judged_where: Tensor | None = None,
         contiguous: bool = False,
         case: Case | None = None,
     ) -> None:
@@ -90,14 +90,13 @@ class Subject:
             inputs: the arguments by name.
             look_at: a hint for whoever fails.
             of: the parts that the test is about.
-            judged_where: of a part by its name: 1 where it counts and 0 where it may be anything finite.
+            judged_where: 1 where they count and 0 where they may be anything finite.
             contiguous: whether float32 inputs are laid out as they come, not as after a transpose.
             case: draws a sum of results whose gradients are compared, too.
         """
         __tracebackhide__ = True
-        with inputs_told(inputs, self.formulas):
-            given, leaves = self._copies(inputs, case is not None, contiguous)
-            found = self._parts(self._call(given, case is not None))
+        with self._told(inputs):
+            given, leaves, found = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
                 self._compare_gradients(found, right, given, leaves, case, look_at, judged_where)
@@ -123,22 +122,21 @@ class Subject:
             nonzero: parameters whose gradients must not be zero; None = all, and there must be some.
         """
         __tracebackhide__ = True
-        with inputs_told(inputs, self.formulas):
-            given, leaves = self._copies(inputs, with_gradients=True)
-            found = self._parts(self._call(given, with_gradients=True))
+        parameters = [parameter for parameter, _ in self.parameters]
+        with self._told(inputs):
+            given, leaves, found = self._try(inputs, with_gradients=True)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
                 has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
-                of_module = [parameter for parameter, _ in self.parameters]
-                expect_own_gradients(self._first_part, [*given.values()], of_module, case)
+                expect_own_gradients(self._first_part, [*given.values()], parameters, case)
                 return
             self._compare_gradients(found, right, given, leaves, case, look_at)
-        parameters = [one for one, _ in self.parameters] if nonzero is None else list(nonzero)
-        if parameters or nonzero is None:
-            expect_gradients(parameters, "the gradients of the parameters", look_at)
+        judged = parameters if nonzero is None else list(nonzero)
+        if judged or nonzero is None:
+            expect_gradients(judged, "the gradients of the parameters", look_at)
 
     def expect_no_side_effects(
         self, inputs: Inputs, others: Inputs, fresh: "Callable[[], Subject] | None" = None
@@ -154,14 +152,12 @@ class Subject:
         __tracebackhide__ = True
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
-            with mixed_dtypes_explained():
+            with self._told(others):
                 first = self.call(*arguments.values())
             expect_unchanged(self.call, arguments, others)
             kept = tensors_in(first, copied=True)
             try:
                 self._expect_result(first, others)
-            except UnreadableError:
-                raise
             except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
                 if not kept or (fresh is not None and fresh().is_right(inputs)):
                     raise
@@ -180,59 +176,69 @@ class Subject:
         """Whether `expect_values` would pass."""
         try:
             self.expect_values(inputs, of=of)
-        except UnreadableError:
-            raise
         except CheckFailed:
             return False
         return True
+
+    @contextmanager
+    def _told(self, inputs: Inputs) -> Iterator[None]:
+        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean."""
+        __tracebackhide__ = True
+        try:
+            yield
+        except CheckFailed as error:
+            if error is not self.formulas:  # else another call has failed, with inputs of its own
+                error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
+            raise
+        except RuntimeError as error:
+            if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+                error.add_note(MIXED)
+            raise
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
         return self.dtype or next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
 
-    def _copies(
+    def _try(
         self, inputs: Inputs, with_gradients: bool, contiguous: bool = False
-    ) -> tuple[dict[str, Tensor | None], list[Tensor | None]]:
-        """The arguments as the component gets them, and as the formulas do.
+    ) -> tuple[dict[str, Tensor | None], list[Tensor | None], dict[str, Any]]:
+        """Calls the component: the arguments as it got them and as formulas do, and what it has returned by part.
 
-        With gradients, the first float32 input needs none, like the vectors of a frozen embedding.
+        With gradients, the first float32 input needs none, like the vectors of a frozen embedding. Without, float32
+        comes as in a model that translates.
         """
+        __tracebackhide__ = True
         is_single = self._dtype_for(inputs) == torch.float32
         is_plain = with_gradients or contiguous or not is_single
         given = {name: copy_of(value, with_gradients, is_plain) for name, value in inputs.items()}
         leaves = [leaf_for(value, with_gradients) for value in inputs.values()]
-        if with_gradients and is_single:
-            for tensor in (next(iter(given.values())), leaves[0]):
-                if tensor is not None:
+        first, *others = given
+        if with_gradients or not is_single:
+            for tensor in (given[first], leaves[0]):
+                if tensor is not None and is_single:
                     tensor.requires_grad_(False)
-        return given, leaves
+            return given, leaves, self._parts(call_with_copies(self.call, list(given.values())))
+        with torch.inference_mode():
+            result = self.call(given[first], **{name: given[name] for name in others})
+        return given, leaves, self._parts(result)
 
-    def _call(self, given: Inputs, with_gradients: bool) -> Any:
-        """Makes the call; without gradients, in float32, as a model that translates does."""
+    def _parts(self, result: Any) -> dict[str, Any]:
         __tracebackhide__ = True
-        with mixed_dtypes_explained():
-            if with_gradients or self._dtype_for(given) != torch.float32:
-                return call_with_copies(self.call, list(given.values()))
-            first, *others = given
-            with torch.inference_mode():
-                return self.call(given[first], **{name: given[name] for name in others})
-
-    def _parts(self, result: Any) -> list[Any]:
-        __tracebackhide__ = True
-        return [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
+        found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
+        return dict(zip(self.parts, found, strict=True))
 
     def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
         __tracebackhide__ = True
-        return self._parts(call_with_copies(self.call, arguments))[0]
+        return self._parts(call_with_copies(self.call, arguments))[self.parts[0]]
 
     def _judge(
         self,
-        found: Sequence[Any],
+        found: Mapping[str, Any],
         leaves: Sequence[Tensor | None],
         inputs: Inputs,
         look_at: str,
         of: Sequence[str] = (),
-        judged_where: Mapping[str, Tensor] = {},
+        judged_where: Tensor | None = None,
     ) -> dict[str, Any]:
         """Fails unless what was returned fits a formula, whose results it returns by part.
 
@@ -243,44 +249,44 @@ class Subject:
             raise ValueError(f"of {of}: expected some of {self.parts}")
         if isinstance(self.formulas, CheckFailed):
             raise self.formulas
-        returned, dtype = dict(zip(self.parts, found, strict=True)), self._dtype_for(inputs)
-        judged = of or self.parts
-        right = nearest(returned, self.formulas, leaves, judged, judged_where)
+        dtype, judged = self._dtype_for(inputs), of or self.parts
+        right = nearest(found, self.formulas, leaves, judged, judged_where)
 
-        def failures(parts: Iterable[str]) -> Iterator[tuple[str, str, CheckFailed]]:
+        def failures(parts: Iterable[str], where: Tensor | None) -> Iterator[tuple[str, str, CheckFailed]]:
             for part in parts:
                 try:
-                    compare_part(returned[part], right[part], part, look_at, dtype, judged_where.get(part))
+                    compare_part(found[part], right[part], part, look_at, dtype, where)
                 except CheckFailed as error:
-                    compared = None if STATE in str(error) else error.compared
+                    compared = None if error.look_at == STATE else error.compared
                     yield observe(*compared, inputs) if compared else "", part, error
 
-        if missed := list(failures(judged)):
+        if missed := list(failures(judged, judged_where)):
             text, _, error = max(missed, key=lambda one: one[0])
-            others = [f"in {part}: {seen}" for seen, part, _ in failures(set(self.parts) - {*judged}) if seen]
-            raise observed(error, text or max(others)) if text or others else error
+            others = failures(set(self.parts) - {*judged}, None)
+            error.observed = text or max((f"in {part}: {seen}" for seen, part, _ in others if seen), default="")
+            raise error
         return right
 
     def _compare_gradients(
         self,
-        found: Sequence[Any],
+        found: Mapping[str, Any],
         right: Mapping[str, Any],
         given: Inputs,
         leaves: Sequence[Tensor | None],
         case: Case,
         look_at: str,
-        judged_where: Mapping[str, Tensor] = {},
+        judged_where: Tensor | None = None,
     ) -> None:
         __tracebackhide__ = True
         pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
         pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
         first = self.parts[0]
-        compare_gradients(found[0], right[first], judged_where.get(first), pairs, case, look_at)
+        compare_gradients(found[first], right[first], judged_where, pairs, case, look_at)
 
     def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""
         __tracebackhide__ = True
-        with inputs_told(inputs, self.formulas):
+        with self._told(inputs):
             self._judge(self._parts(result), [leaf_for(one) for one in inputs.values()], inputs, look_at)
 
     def _expect_equal_calls(self, kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
@@ -291,23 +297,6 @@ class Subject:
         for one, same in ((kept, again), *((other, one) for one in more)):
             expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
         expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
-
-
-def observed(error: CheckFailed, text: str) -> CheckFailed:
-    """The same failure; what was observed takes the place of the question where to look."""
-    lines = [line for line in str(error).split("\n") if not line.startswith(LOOK_AT)]
-    return CheckFailed("\n".join([*lines, f"{OBSERVED}{text}"]), error.compared)
-
-
-@contextmanager
-def mixed_dtypes_explained() -> Iterator[None]:
-    """A block in which an error of mixed dtypes gets a note on what it says about the parameters."""
-    try:
-        yield
-    except RuntimeError as error:
-        if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
-            error.add_note(MIXED)
-        raise
 
 
 def each_row(names: Iterable[str], also_in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:

@@ -125,7 +125,7 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     inputs["mask"] = mask
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
     look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
-    expect_right_or_finite(subject, case, inputs, look_at, gradients_too=True, judged_where={"context": has_keys})
+    expect_right_or_finite(subject, case, inputs, look_at, gradients_too=True, judged_where=has_keys)
 
 
 @pytest.mark.item("numerically safe")

@@ -102,7 +102,7 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
         mask[0, 1, 0] = False  # and everything to one query of the second
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(4, 4, 4, 1)  # what the others get is free
     inputs = {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}
-    expect_right_or_mask_obeyed(subject, inputs, MASK, judged_where={"output": has_keys.amin(dim=1)})
+    expect_right_or_mask_obeyed(subject, inputs, MASK, judged_where=has_keys.amin(dim=1))
 
 
 @pytest.mark.item("masks reach every head")

@@ -58,9 +58,9 @@ def test_layer(
     (n_heads, d_head, d_ff), axes, masks = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
-    judged_where = {"x": torch.ones(*axes[:2], 1)}
+    judged_where = torch.ones(*axes[:2], 1)
     if masks == "a query without keys":  # what it gets is free
-        judged_where["x"][0, 0] = 0
+        judged_where[0, 0] = 0
     layer.expect_values(layer.draw(axes, masks), RULES[norm_first], of=["x"], judged_where=judged_where)
 
 

@@ -86,9 +86,9 @@ def test_gradients_of_inputs_and_parameters():
 
 def test_what_does_not_count_must_be_finite_and_no_more():
     factor = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
-    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), judged_where={"y": factor})
+    expect(lambda x: torch.cat([2 * x[:1], 0 * x[1:]]), judged_where=factor)
     with pytest.raises(CheckFailed, match="finite"):
-        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where={"y": factor})
+        expect(lambda x: torch.cat([2 * x[:1], x[1:] / 0]), judged_where=factor)
 
 
 def test_one_of_several_formulas_fits():
