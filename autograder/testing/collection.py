@@ -10,16 +10,18 @@ import contextlib
 import io
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import cast
 
 import pytest
 from _pytest.runner import runtestprotocol
+from torch import Tensor
 
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .under_test import SEED, SUBMISSION, InProcessSubmission, SubmissionUnderTest, item_of
+from .under_test import SEED, SUBMISSION, InProcessSubmission, SubmissionUnderTest, item_of, quoted_lines
 
 UNUSED = (
     "terminal",
@@ -39,6 +41,7 @@ class Collection:
     Attributes:
         items: the tests.
         outcomes: outcomes by node id.
+        compared: what failed comparisons were of, by node id.
     """
 
     def __init__(self, assignment: Assignment) -> None:
@@ -49,6 +52,7 @@ class Collection:
         """
         self.items: list[pytest.Item] = []
         self.outcomes: dict[str, Outcome] = {}
+        self.compared: dict[str, tuple[Tensor, Tensor]] = {}
         self._problems: list[str] = []
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
@@ -63,9 +67,10 @@ class Collection:
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception, but no failed check and no TODO.
 
-        What it means differs between the sandbox, a notebook's kernel, the proof, and this: a student's own process.
+        What it means differs between the sandbox, the proof, and this: a student's own process.
         """
-        return State.ERROR, f"{type(error).__name__}: {error}"
+        lines = [] if isinstance(error, SyntaxError) else quoted_lines(error)  # that one names its own place
+        return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test that ended with this exception, or with none."""
@@ -80,6 +85,11 @@ class Collection:
         if isinstance(error, NotImplementedError):
             return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
         return self.describe(error)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Keeps a student's own run from beginning; each run hands over its submission."""
+        config.stash[SUBMISSION] = cast(SubmissionUnderTest, None)
 
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
@@ -103,6 +113,8 @@ class Collection:
         """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
         error = None if call.excinfo is None else call.excinfo.value
         when = call.when if call.when != "collect" else "setup"
+        if isinstance(error, CheckFailed) and error.compared is not None:
+            self.compared[item.nodeid] = error.compared
         if when == "call" or error is not None:
             state, message = self.classify(error)
             frames = getattr(error, "student_traceback", "")

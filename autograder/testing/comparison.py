@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from .observation import observe_shape
+from .observation import observe_shape, worst_place
 from .results import NO_RETURN, CheckFailed
 
 TOLERANCE = 1e-6
@@ -71,7 +71,9 @@ def expect_shape(
     """Fails unless `actual` is a tensor of that shape (and dtype) and finite everywhere; returns it."""
     __tracebackhide__ = True
     found = _expect_layout(actual, shape, what, look_at, dtype)
-    _expect_finite(found, what, look_at)
+    if not torch.isfinite(found).all():
+        bad = int((~torch.isfinite(found)).sum())
+        fail(what, "finite numbers", f"{bad} of {found.numel()} values are NaN or infinite", look_at)
     return found
 
 
@@ -86,13 +88,6 @@ def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
         fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
     return actual
-
-
-def _expect_finite(actual: Tensor, what: str, look_at: str) -> None:
-    __tracebackhide__ = True
-    if not torch.isfinite(actual).all():
-        bad = int((~torch.isfinite(actual)).sum())
-        fail(what, "finite numbers", f"{bad} of {actual.numel()} values are NaN or infinite", look_at)
 
 
 def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
@@ -148,7 +143,7 @@ def expect_close(
         return
     found, expected = found.detach(), expected.detach()
     error = (found - expected).abs()
-    worst = tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
+    worst = worst_place(found, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
     fail(

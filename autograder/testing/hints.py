@@ -4,8 +4,8 @@ Of a mistake there is only its pattern here: for each test that fails, a short h
 numbers in its message. `python -m validity hints` computes the patterns from the catalogue of misconceptions, and a
 release puts them beside the catalogue's hints into HINTS: without names and without faulty code.
 
-    notes = Attempts(folder / ATTEMPTS)        counts the versions of an answer that have failed
-    hints_for(task, sources, assignment)       the hints that fit; [] where no known mistake does
+    count_attempt(folder / ATTEMPTS, task, sources)     counts the versions of an answer that have failed
+    hints_for(task, sources, assignment)                the hints that fit; [] where no known mistake does
 """
 
 import base64
@@ -89,26 +89,22 @@ def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[lis
     return fitting(read_hints(assignment.folder).get(task.number, ()), pattern_of(outcomes)), outcomes
 
 
-class Attempts:
-    """How many different versions of the answer to each task have failed, in a small file."""
+def count_attempt(path: Path, task: Task, sources: Sources) -> int:
+    """How many different versions of the answer to a task have failed, this one included.
 
-    def __init__(self, path: Path) -> None:
-        """Reads the file; one that is not there, or damaged, counts nothing."""
-        self._path = path
-        self._known: dict[str, list[str]] = {}
-        with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            self._known = {str(task): [str(one) for one in versions] for task, versions in content.items()}
-
-    def note(self, task: Task, sources: Sources) -> int:
-        """Counts this version, unless it has been counted; the number of attempts."""
-        modules = {component.partition(".")[0] for component in task.components}
-        text = json.dumps([sources[module][1] for module in sorted(modules) if module in sources])
-        version, known = hashlib.blake2b(text.encode(), digest_size=6).hexdigest(), self._known.get(task.number, [])
-        if version not in known:
-            self._known[task.number] = known = [*known, version]
-            write_whole(self._path, json.dumps(self._known))
-        return len(known)
+    A small file has them; one that is not there, or damaged, counts nothing.
+    """
+    counted: dict[str, list[str]] = {}
+    with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        counted = {str(number): [str(one) for one in versions] for number, versions in content.items()}
+    modules = sorted({component.partition(".")[0] for component in task.components} & sources.keys())
+    text = json.dumps([sources[module][1] for module in modules])
+    version, versions = hashlib.blake2b(text.encode(), digest_size=6).hexdigest(), counted.setdefault(task.number, [])
+    if version not in versions:
+        versions.append(version)
+        write_whole(path, json.dumps(counted))
+    return len(versions)
 
 
 def not_python(sources: Sources) -> str:
@@ -143,7 +139,7 @@ def give(number: str) -> int:
     if any(outcome.state is State.NOT_ATTEMPTED for outcome in missed):
         print("something is still to be written; a hint needs a whole answer")
     elif missed:
-        attempts = Attempts(folder.parent / ATTEMPTS).note(task, sources)
+        attempts = count_attempt(folder.parent / ATTEMPTS, task, sources)
         print("\n".join(tell(hints, attempts, assignment.hint_after)))
     return int(bool(missed))
 

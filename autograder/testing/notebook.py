@@ -146,7 +146,7 @@ class Course:
 
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []
-        if hints.Attempts(self.folder / hints.ATTEMPTS).note(task, sources) < self.assignment.hint_after:
+        if hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources) < self.assignment.hint_after:
             return []
         found, _ = hints.hints_for(task, sources, self.assignment)
         return hints.tell(found, self.assignment.hint_after, self.assignment.hint_after)

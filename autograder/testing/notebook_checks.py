@@ -6,10 +6,8 @@ A picture shows what an answer returned beside what was expected: the matrix in 
 from __future__ import annotations
 
 import io
-import traceback
 from dataclasses import replace
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -18,7 +16,8 @@ from foundation.assignment_file import Assignment, Task
 
 from ..rules import find_mentions
 from .collection import Collection, run_in_process
-from .results import CheckFailed, Outcome, State, TaskResult, by_reason, explain, judge_task
+from .observation import worst_place
+from .results import Outcome, State, TaskResult, by_reason, explain, judge_task
 from .under_test import InProcessSubmission
 
 MAX_PRINTED = 4000
@@ -30,37 +29,6 @@ LARGEST = 8.0
 """Inches of a matrix of any size."""
 
 
-class NotebookTests(Collection):
-    """The tests as they run on a student's answers, in the student's kernel.
-
-    Attributes:
-        failures: failed comparisons, by the test's name.
-    """
-
-    def __init__(self, sources: Sources, assignment: Assignment, locate: Locate) -> None:
-        """Collects all tests; `locate` says where the student finds a line of a module."""
-        self.failures: dict[str, CheckFailed] = {}
-        self._locate = locate
-        self._modules = {path: name for name, (path, _) in sources.items()}
-        super().__init__(assignment)
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """Keeps failed comparisons, to be drawn."""
-        if call.excinfo is not None and isinstance(call.excinfo.value, CheckFailed):
-            self.failures[item.name] = call.excinfo.value
-        return super().pytest_runtest_makereport(item, call)
-
-    def describe(self, error: BaseException) -> tuple[State, str]:
-        """State and message of a test that ended with an exception of the student's code."""
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if frame.filename in self._modules]
-        places = [(self._locate(self._modules[frame.filename], frame.lineno or 0), frame.line) for frame in own]
-        is_told = isinstance(error, SyntaxError)  # with its own place
-        shown = [f"  {place}: {line}" for place, line in places if place and not is_told]
-        return State.ERROR, "\n".join([f"{type(error).__name__}: {error}", *shown])
-
-
 def run_task(
     task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate
 ) -> tuple[TaskResult, str, bytes | None]:
@@ -69,15 +37,15 @@ def run_task(
     Returns:
         The result, what the student reads, and perhaps a PNG of what was returned beside what was expected.
     """
-    tests = NotebookTests(sources, assignment, locate)
+    tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
     if is_graded_later(task):
         result = replace(result, score=0.0)
     picture = None
-    if reasons := by_reason(missed_in(result)):  # what the text begins with
-        first = tests.failures.get(reasons[0][0].test)
-        picture = draw_failure(first) if first is not None else None
+    if reasons := by_reason(missed_in(result)):
+        first = reasons[0][0]  # what the text begins with
+        picture = draw_failure(first.message.split("\n")[0], *tests.compared.get(first.nodeid, ()))
     judged = {component.partition(".")[0] for component in task.components}
     mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
     return result, "\n".join([as_text(result, printed, seed), *mentions]), picture
@@ -112,21 +80,14 @@ def as_text(result: TaskResult, printed: str, seed: int) -> str:
     return "\n".join(lines)
 
 
-def draw_failure(error: CheckFailed) -> bytes | None:
-    """A failed comparison as a PNG; None where it was not one of tensors with at least two numbers."""
-    if error.compared is None or error.compared[0].numel() < 2:
+def draw_failure(what: str, *compared: Tensor) -> bytes | None:
+    """What was returned beside what was expected as a PNG; None where these are not two tensors of several numbers."""
+    if not compared or compared[0].numel() < 2:
         return None
-    got, expected = (torch.atleast_2d(one.detach().double()) for one in error.compared)
+    got, expected = (torch.atleast_2d(one.detach().double()) for one in compared)
     *outer, row, column = worst_place(got, expected)
-    what = str(error).split("\n")[0].partition(", called with ")[0]
     part = tuple(outer)
     return plot(f"{what} {outer}" if outer else what, expected[part], got[part], (row, column), "weights" in what)
-
-
-def worst_place(got: Tensor, expected: Tensor) -> tuple[int, ...]:
-    """Where the greatest difference is: absolute, like the place that the message names."""
-    error = (got - expected).abs().nan_to_num(nan=torch.inf)
-    return tuple(int(i) for i in torch.unravel_index(error.argmax(), error.shape))
 
 
 def plot(title: str, expected: Tensor, got: Tensor, worst: tuple[int, int], is_weights: bool) -> bytes:

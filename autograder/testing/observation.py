@@ -227,6 +227,12 @@ def alike(one: Tensor, other: Tensor) -> bool:
     return bool(((one - other).abs() <= CLOSE * (other.abs() + other.abs().mean())).all())
 
 
+def worst_place(found: Tensor, expected: Tensor) -> tuple[int, ...]:
+    """Where two results differ most."""
+    error = (found - expected).abs().nan_to_num(nan=math.inf)
+    return tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
+
+
 def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:
     """Draws what was expected beside what was returned, as text: the numbers around the place where they differ most.
 
@@ -238,8 +244,7 @@ def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:
     if found.shape != expected.shape or found.dim() < 2 or min(found.shape[-2:]) < 2:
         return []
     found, expected = found.detach().double(), expected.detach().double()
-    differences = (found - expected).abs().nan_to_num(nan=math.inf)
-    *first, row, column = (int(index) for index in torch.unravel_index(differences.argmax(), found.shape))
+    *first, row, column = worst_place(found, expected)
     top, left = (max(0, min(at - 1, n - most)) for at, n in zip((row, column), found.shape[-2:], strict=True))
     pictures = []
     for tensor in (expected, found):

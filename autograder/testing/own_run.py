@@ -6,7 +6,8 @@
 A failed attempt is counted, and a hint offered after some; the first failed comparison is drawn.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 from types import TracebackType
@@ -17,11 +18,11 @@ from foundation.assignment_file import Assignment, Task, released_folder
 from foundation.texts import told_by
 
 from ..rules import find_mentions
-from ..sources import read_sources
-from .hints import Attempts, not_python
+from ..sources import IntakeError, read_sources
+from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 from .observation import side_by_side
 from .results import CHANGED, INPUTS, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
-from .under_test import InProcessSubmission, item_of
+from .under_test import SEED, SUBMISSION, InProcessSubmission, item_of
 
 AGAIN, TO_DO = "for the same reason", "still to be written"
 WIDTH = 80
@@ -31,52 +32,62 @@ PRINTED = 20
 
 
 class OwnRun:
-    """A pytest plugin: notes how tests end, and sums up what they mean in points.
+    """A pytest plugin: notes how tests end, and sums up what they mean in points."""
 
-    Attributes:
-        submission: the code under test.
-    """
-
-    def __init__(self, folder: Path, assignment: Assignment, attempts: Path | None = None) -> None:
-        """Takes the folder to judge, its assignment, and the file that counts failed attempts.
-
-        Raises:
-            IntakeError: where a file cannot be read.
-        """
-        self._assignment, self._attempts = assignment, attempts
-        self._folders = {folder, released_folder()}
-        self._sources = sources = read_sources(folder, released_folder())
-        judged = {name: source for name, source in sources.items() if name not in assignment.own_tests}
+    def __init__(self, config: pytest.Config, assignment: Assignment) -> None:
+        """Makes the code under test from the folder that an option names; ends pytest where it cannot be read."""
+        os.environ["MPLBACKEND"] = "Agg"  # as in grading, whatever a notebook's host has set
+        if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
+            config.option.tbstyle = "short"
+        released = released_folder()
+        self._folder: Path = config.getoption("submission") or released
+        if not self._folder.is_dir():
+            pytest.exit(f"--submission {self._folder}: no such folder", returncode=2)
+        try:
+            self._sources = read_sources(self._folder, released)
+        except IntakeError as error:
+            pytest.exit(str(error), returncode=2)
+        self._assignment, self._config, self._folders = assignment, config, {self._folder, released}
+        judged = {name: source for name, source in self._sources.items() if name not in assignment.own_tests}
         self._notes = list(find_mentions(judged, assignment.contract.forbidden))
-        self.submission = InProcessSubmission(sources, assignment)
+        self._has_hints = self._folder == released and bool(read_hints(assignment.folder))
+        self._is_picked = any("::" in argument for argument in config.args)
+        self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out
         self._outcomes: dict[str, Outcome] = {}
         self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
         self._first: tuple[str, BaseException] | None = None  # the failure that is shown in full: its node id
         self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
+        config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
-    def close(self) -> None:
-        """Forgets the submission's modules."""
-        self.submission.close()
+    def pytest_report_header(self) -> str:
+        """Says what is tested, and how to repeat it."""
+        return f"submission: {self._folder}   repeat with: --seed {self._config.stash[SEED]}"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Notes which tests there are before any is left out."""
+        for item in items:
+            for mark in item.iter_markers():
+                self._tests.setdefault(mark.name, []).append(item.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
         """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
-        if call.excinfo is not None and not item.config.getoption("fulltrace"):
-            call.excinfo = self._shortened(call.excinfo.value, item.path)
+        error = None if call.excinfo is None else call.excinfo.value
+        if error is not None and not item.config.getoption("fulltrace"):
+            call.excinfo = self._shortened(error, item.path)
         report = yield
         report.sections = [(name, last_lines(text)) for name, text in report.sections]
-        error = None if call.excinfo is None else call.excinfo.value
-        why = ""
+        state, why = State.PASSED if error is None else State.FAILED, ""
         if isinstance(error, NotImplementedError):
-            why = str(error) or "not implemented yet"
+            state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
             report.outcome = "skipped"
             report.longrepr = str(item.path), item.location[1] or 0, f"Skipped: {why}"
+        elif isinstance(error, UnreadableError):
+            state = State.NEEDS_READER
         if call.when == "call" or error is not None:
-            if report.outcome == "failed" and error is not None and not self._is_picked(item.config):
-                self._note_cause(item, report, error)
-            states = {"passed": State.PASSED, "skipped": State.NOT_ATTEMPTED}
-            unread = State.NEEDS_READER if isinstance(error, UnreadableError) else State.FAILED
-            state = states.get(report.outcome, unread)
+            if report.outcome == "failed" and error is not None and not self._is_picked:
+                self._note_cause(item, error)
             self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
         return report
 
@@ -87,7 +98,9 @@ class OwnRun:
         """
         if isinstance(raised, NotImplementedError):
             raised.args = (told_by(raised),)
-        raised.__suppress_context__ |= isinstance(raised, (CheckFailed, UnreadableError))  # it says all that there is to say
+        raised.__suppress_context__ |= isinstance(
+            raised, (CheckFailed, UnreadableError)
+        )  # it says all that there is to say
         for error in (raised, raised.__cause__, raised.__context__):
             kept = None
             for entry in reversed([*_entries(error.__traceback__ if error else None)]):
@@ -98,11 +111,7 @@ class OwnRun:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
 
-    @staticmethod
-    def _is_picked(config: pytest.Config) -> bool:
-        return any("::" in argument for argument in config.args)
-
-    def _note_cause(self, item: pytest.Item, report: pytest.TestReport, error: BaseException) -> None:
+    def _note_cause(self, item: pytest.Item, error: BaseException) -> None:
         """Marks a failure as repeated if its test function failed before, or a test of its file for the same reason."""
         test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
         said = "\n".join(line for line in str(error).split("\n") if not line.startswith(INPUTS))
@@ -111,7 +120,7 @@ class OwnRun:
         if self._first is None:
             self._first = item.nodeid, error
         if not self._causes.isdisjoint(causes | tasks):
-            self._repeated.add(report.nodeid)
+            self._repeated.add(item.nodeid)
         self._causes |= causes | (tasks if CHANGED in str(error) else set())
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -126,53 +135,54 @@ class OwnRun:
         if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def summary(self, tests: Iterable[tuple[str, set[str]]], seed: int) -> list[str]:
-        """A line for each task of which tests have run.
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Says what each task has earned, where the tests were not picked one by one."""
+        lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
+        if lines:
+            terminalreporter.section("rubric")
+            for line in lines:
+                terminalreporter.line(line)
 
-        Args:
-            tests: node id and markers of all tests that there are, whether they ran or not.
-            seed: of the tests' inputs.
-        """
-        of_task: dict[str, list[str]] = {}
-        for nodeid, markers in tests:
-            for marker in markers:
-                of_task.setdefault(marker, []).append(nodeid)
-        lines = list(self._about_first(seed))
-        if self._repeated:
-            n = len(self._repeated)
-            more = "1 more test fails" if n == 1 else f"{n} more tests fail"
-            lines.append(f"{more} for the same reason; name a test to see its message")
+    def _about_tasks(self) -> Iterator[str]:
+        """A line for each task of which tests have run, and where all are to run for each without tests."""
+        is_all = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
         for task in self._assignment.tasks:
-            wanted = of_task.get(task.marker, [])
+            wanted = self._tests.get(task.marker, [])
             outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
             if outcomes:
                 line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
-                lines.append(shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line)
+                yield shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line
                 left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
-                if TO_DO not in line:
-                    lines += [shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …") for todo in left]
-                lines += self._offer_hint(task, outcomes) if len(outcomes) == len(wanted) else []
-        return lines + self._notes
+                for todo in left if TO_DO not in line else ():
+                    yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
+                if len(outcomes) == len(wanted):
+                    yield from self._offer_hint(task, outcomes)
+            elif is_all and task.components and not wanted:
+                yield f"{task.number} {task.title}: its tests are handed out later"
 
     def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
         """Counts a failed attempt, and names the command that gives a hint after some."""
         states = {one.state for one in outcomes} - {State.PASSED}
-        if self._attempts is None or not states or states & {State.NOT_ATTEMPTED, State.NEEDS_READER}:
+        if not self._has_hints or not states or states & {State.NOT_ATTEMPTED, State.NEEDS_READER}:
             return
         if task.understanding or not_python(self._sources):
             return
-        if Attempts(self._attempts).note(task, self._sources) >= self._assignment.hint_after:
+        if count_attempt(self._folder.parent / ATTEMPTS, task, self._sources) >= self._assignment.hint_after:
             yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
 
-    def _about_first(self, seed: int) -> Iterator[str]:
-        """Draws the first failed comparison, and says how to run that test alone."""
+    def _about_failures(self) -> Iterator[str]:
+        """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""
         if self._first is None:
             return
         nodeid, error = self._first
         if isinstance(error, CheckFailed) and error.compared is not None:
             yield from (drawn := side_by_side(*error.compared))
             yield from [""] * bool(drawn)
+        seed = self._config.stash[SEED]
         yield f'the first failure alone, where breakpoints work: python -m pytest "{nodeid}" --seed {seed}'
+        if n := len(self._repeated):
+            more = "1 more test fails" if n == 1 else f"{n} more tests fail"
+            yield f"{more} for the same reason; name a test to see its message"
 
     def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):

@@ -1,65 +1,25 @@
 """What component tests may ask of a submission, in this process or in the sandbox: the tests cannot tell which."""
 
 import itertools
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from foundation.assignment_file import Assignment
-from foundation.assignment_tables import Contract
 
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import call_again, compile_nothing, parameters_of, settings_kept
 from ..sources import Locate, Sources, adapt, check_syntax, in_module, is_newer
 
-
-class SubmissionUnderTest(Protocol):
-    """A submission; components are named as in the contract, such as "layers.LayerNorm"."""
-
-    @property
-    def sources(self) -> Sources:
-        """Its modules."""
-        ...
-
-    @property
-    def contract(self) -> Contract:
-        """What it must offer."""
-        ...
-
-    def build(
-        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
-    ) -> nn.Module:
-        """Makes an object of a class of the submission.
-
-        Args:
-            component: the class, "module.Name".
-            dtype: of its parameters and buffers; None = as made.
-            isolated: whether a stand-in replaces every other component, now and in later calls.
-            args: for the constructor.
-            kwargs: for the constructor.
-        """
-        ...
-
-    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
-        """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
-        ...
-
-    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
-        """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
-
-        The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
-        """
-        ...
-
-
 _numbers = itertools.count()
 _quotes: dict[str, Callable[[int], str]] = {}
-"""For the files of submissions in this process: from a line's number to its place and the line."""
+"""For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
 
 
 class InProcessSubmission:
@@ -95,24 +55,33 @@ class InProcessSubmission:
         _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
 
     def build(
-        self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
+        self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
     ) -> nn.Module:
-        """Makes an object of a class."""
+        """Makes an object of a class of the submission.
+
+        Args:
+            component: the class, "module.Name".
+            dtype: of its parameters and buffers; None = as made.
+            isolated: whether a stand-in replaces every other component, now and in later calls.
+            args: for the constructor.
+            kwargs: for the constructor.
+        """
         self.package.isolate(component if isolated else None)
-        make = cast("Callable[..., nn.Module]", self.package.get(component))
-        made = make(*args, **kwargs)
+        made: nn.Module = self.package.get(component)(*args, **kwargs)
         made = made if dtype is None else made.to(dtype)
         parameters_of(made)  # refuses what grading refuses
         return made
 
-    def call(self, component: str, *args: object, isolated: bool = True, **kwargs: object) -> object:
-        """Calls a function."""
+    def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
+        """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
         self.package.isolate(component if isolated else None)
-        function = cast("Callable[..., object]", self.package.get(component))
-        return function(*args, **kwargs)
+        return self.package.get(component)(*args, **kwargs)
 
-    def apply(self, name: str, subject: object, *args: object, isolated: bool = True) -> object:
-        """Calls a stand-in that is a function."""
+    def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
+        """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
+
+        The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
+        """
         if isinstance(subject, str):
             self.package.isolate(subject if isolated else None)
             subject = self.package.get(subject)
@@ -128,6 +97,10 @@ class InProcessSubmission:
         self.package.close()
 
 
+SubmissionUnderTest = InProcessSubmission
+"""What tests are handed. Grading hands them a `sandbox.submission.Sandbox` instead, which has the same methods."""
+
+
 def call_undisturbed(call: Callable[[], Any], tensors: Sequence[Tensor]) -> tuple[Any, str]:
     """Makes a call that writes into its arguments as if it had left them alone: see `call_again`.
 
@@ -139,7 +112,15 @@ def call_undisturbed(call: Callable[[], Any], tensors: Sequence[Tensor]) -> tupl
 
 
 def _quote(module: str, text: str, locate: Locate, number: int) -> str:
-    return f"{locate(module, number) or in_module(module, number)}: {text.split(chr(10))[number - 1].strip()}"
+    place = locate(module, number)
+    return f"{place}: {text.split(chr(10))[number - 1].strip()}" if place else ""
+
+
+def quoted_lines(error: BaseException) -> list[str]:
+    """The submission's own lines on the way to an exception, with their places."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [_quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in _quotes]
+    return [line for line in lines if line]
 
 
 SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
@@ -147,7 +128,6 @@ SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
 
 SEED = pytest.StashKey[int]()
 """The seed of all random inputs, in pytest's stash."""
-
 
 SIDE_EFFECTS = "no side effects"
 """The rubric item of components that leave their arguments alone and keep no state."""

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.catalogue import faults_of, read_patterns
 from autograder.testing import hints
-from autograder.testing.hints import Attempts, fitting, pattern_of, read_hints, tell
+from autograder.testing.hints import count_attempt, fitting, pattern_of, read_hints, tell
 from autograder.testing.results import Outcome, State
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT
@@ -56,7 +56,7 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
     path = tmp_path / ".attempts.json"
 
     def note(text: str, of: object = task) -> int:
-        return Attempts(path).note(of, {"embedding": ("embedding.py", text), "attention": ("attention.py", text)})
+        return count_attempt(path, of, {"embedding": ("embedding.py", text), "attention": ("attention.py", text)})
 
     assert [note("a"), note("a"), note("b"), note("a"), note("c"), note("c", other)] == [1, 1, 2, 2, 3, 1]
     for damaged in ("[", "[1]", "3", '{"1.1": 3}', "\xff"):
