@@ -6,7 +6,7 @@ The task's tests run once more, with the seed of the stored patterns. Nothing he
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from foundation.assignment_file import Assignment
 
@@ -15,18 +15,9 @@ from ..sandbox.submission import Sandbox
 from ..testing.collected_tests import CollectedTests
 from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
 from ..testing.results import Outcome, State, TaskResult, explain
+from .record import Diagnosis
 
 EXPLAINED = (State.FAILED, State.ERROR)
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """The submission behaves like code with a known fault."""
-
-    text: str  # for the student
-    fault: str = ""  # its id
-    others: tuple[str, ...] = ()  # ids of the faults that no test tells from it
-    explains_all: bool = False  # the tests see of it all that they see of the submission
 
 
 def find_misconceptions(
@@ -44,12 +35,12 @@ def find_misconceptions(
         if result.state in EXPLAINED and (number in faults or number in hints):
             *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
             seen = pattern_of(outcomes.get(result.task.marker, ()))
-            finding = name(faults.get(number, ()), seen)
+            finding, explains_all = name(faults.get(number, ()), seen)
             if finding is None and (found := fitting(hints.get(number, ()), seen)):
-                finding = Misconception("\n".join(f"Hint: {one}" for one in found))
+                finding = Diagnosis(fault="", others=(), text="\n".join(f"Hint: {one}" for one in found))
             if finding:
                 missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
-                message = explain_by_one(missed, len(result.outcomes)) if finding.explains_all else result.message
+                message = explain_by_one(missed, len(result.outcomes)) if explains_all else result.message
                 yield replace(result, finding=finding, message=message)
 
 
@@ -63,16 +54,11 @@ def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, P
     return known
 
 
-def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> Misconception | None:
-    """The faults of which the tests see the same, or nearly; None where there are none.
-
-    Args:
-        known: the faults of the task.
-        seen: what the tests see of the submission.
-    """
+def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Diagnosis | None, bool]:
+    """The known faults of which the tests see the same, or nearly, if there are any; and whether it is all the same."""
     share, faults = closest(known, seen)
     if share < ENOUGH:
-        return None
+        return None, False
     first, *others = faults
     likeness = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
     text = f"{likeness} code that {first.when}."
@@ -81,7 +67,7 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> Misconception
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
         text += f"\nThe tests cannot tell this from {told}{more}."
     ids = tuple(fault.id for fault in others)
-    return Misconception(f"{text}\nHint: {first.hint}", first.id, ids, explains_all=share == 1)
+    return Diagnosis(fault=first.id, others=ids, text=f"{text}\nHint: {first.hint}"), share == 1
 
 
 def explain_by_one(missed: list[Outcome], total: int) -> str:

@@ -65,10 +65,15 @@ class Tried:
         for one in self.implementations:
             if one.group:
                 groups.setdefault(one.group, []).append(bool(counting & self.rejected[one.name]))
-        states = {
-            group: State.PASSED if 2 * sum(found) >= len(found) else State.FAILED for group, found in groups.items()
-        }
-        return [Outcome(group, state, item=group, nodeid=f"{self.name}::{group}") for group, state in states.items()]
+        return [
+            Outcome(
+                group,
+                State.PASSED if 2 * sum(found) >= len(found) else State.FAILED,
+                item=group,
+                nodeid=f"{self.name}::{group}",
+            )
+            for group, found in groups.items()
+        ]
 
     def try_on(self, implementation: Implementation, sandbox: Sandbox, draw: random.Random) -> None:
         """Tries the tests on one implementation; a fault is found by a test that fails with both seeds.

@@ -270,7 +270,7 @@ def new_record(submission: str, assignment: Assignment, grader_version: str) -> 
 
 def part_of(result: TaskResult) -> Part:
     """One task's result as it stands in the record."""
-    task, found = result.task, result.finding
+    task = result.task
     return Part(
         number=task.number,
         title=task.title,
@@ -282,7 +282,7 @@ def part_of(result: TaskResult) -> Part:
         points=task.points,
         message=result.message,
         traceback=result.traceback,
-        diagnosis=Diagnosis(fault=found.fault, others=found.others, text=found.text) if found else None,
+        diagnosis=result.finding,
         items=items_of(result.items),
         tests=tuple(
             Test(name=one.test, nodeid=one.nodeid, item=one.item, state=one.state, message=one.message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
@@ -84,17 +84,14 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
 
     An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
     """
-    judged, lost, titles = Counter[tuple[str, str]](), Counter[tuple[str, str]](), {}
+    found: dict[tuple[str, str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items:
-            key = part.number, item.name
-            titles[key] = part.title
-            judged[key] += 1
-            lost[key] += bool(item.missed or item.requires)
-    often = sorted((key for key in judged if lost[key]), key=lambda key: -lost[key] / judged[key])
+            found.setdefault((part.number, part.title, item.name), []).append(bool(item.missed or item.requires))
+    often = sorted((one for one in found.items() if any(one[1])), key=lambda one: -mean(one[1]))
     return [
-        {"number": key[0], "title": titles[key], "name": key[1], "lost": lost[key], "judged": judged[key]}
-        for key in often
+        {"number": number, "title": title, "name": name, "lost": sum(lost), "judged": len(lost)}
+        for (number, title, name), lost in often
     ]
 
 

@@ -17,7 +17,7 @@ from statistics import mean, median
 from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
-from ..classroom.grading import Change, Held
+from ..classroom.grading import Change, Held, PartChange
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.records import Decision
 from ..grading.record import Record, write_result
@@ -26,6 +26,9 @@ from .terminal import containment_of
 
 MOST_NAMES = 8
 Cell = str | float | None
+ABOUT = ("id", "name", "submission", "late", "status", "reason", "score", "max_score", "bleu")
+CIRCUMSTANCES = ("sandbox", "content_hash", "grader_version", "late_days", "percent_off", "by_hand", "comments")
+"""Columns of summary.csv before and after those of the parts."""
 BYTE_ORDER_MARK = "\ufeff"
 FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 """The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
@@ -66,37 +69,33 @@ def records_of(results: Iterable[Result]) -> dict[str, Record]:
 
 
 def write_summary(results: Sequence[Result], output: Path) -> None:
-    """Writes summary.csv in one piece; at least one student has been graded."""
-    rows = rows_of(results)
-    write_result(output / "summary.csv", as_csv([*rows[0]], rows))
+    """Writes summary.csv in one piece, one flat row per student; empty where there is no mark.
+
+    At least one student has been graded.
+    """
+    numbers = [same[0].number for same in by_task(records_of(results).values())]
+    heading = [*ABOUT, *numbers, *(f"{number} state" for number in numbers), *CIRCUMSTANCES]
+    max_score = next(iter(records_of(results).values())).judgement.max_score
+    rows = [{**row_of(result), "max_score": max_score} for result in results]
+    write_result(output / "summary.csv", as_csv(heading, rows))
 
 
-def rows_of(results: Sequence[Result]) -> list[dict[str, Cell]]:
-    """One flat row per student: who, score, BLEU, and points and state of each part; empty where there is no mark."""
-    graded = [result.record.judgement for result in results if result.record]
-    parts = [same[0].number for same in by_task(result.record for result in results if result.record)]
-    columns = [*parts, *(f"{number} state" for number in parts), "sandbox", "content_hash", "grader_version"]
-    columns += ["late_days", "percent_off", "by_hand", "comments"]
-    rows = []
-    for result in results:
-        member = result.member
-        row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
-        untold = "unknown" if member.unread_time else ""
-        row |= {"late": {True: "late", False: "no", None: untold}[result.is_late]}
-        row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
-        row |= {"max_score": graded[0].max_score if graded else None, "bleu": None}
-        row |= dict.fromkeys(columns)
-        if result.record and result.mark:
-            record, judgement, lateness = result.record, result.record.judgement, result.mark.lateness
-            row["bleu"] = judgement.bleu.value if judgement.bleu else None
-            row |= {one.part.number: one.score for one in result.mark.parts}
-            row |= {f"{part.number} state": part.state.value for part in judgement.parts}
-            row |= {"sandbox": containment_of(record.run), "content_hash": judgement.content_hash}
-            row |= {"grader_version": judgement.grader_version}
-            row |= {"late_days": lateness.days, "percent_off": lateness.percent}
-            row |= {"by_hand": "; ".join(by_hand_of(result.mark)), "comments": "; ".join(comments_of(result.mark))}
-        rows.append(row)
-    return rows
+def row_of(result: Result) -> dict[str, Cell]:
+    """Who, score, BLEU, and points and state of each part."""
+    member, record, mark = result.member, result.record, result.mark
+    unknown = "unknown" if member.unread_time else ""
+    row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
+    row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
+    row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
+    if record and mark:
+        judgement = record.judgement
+        row |= {one.part.number: one.score for one in mark.parts}
+        row |= {f"{part.number} state": part.state.value for part in judgement.parts}
+        row |= {"bleu": judgement.bleu.value if judgement.bleu else None, "sandbox": containment_of(record.run)}
+        row |= {"content_hash": judgement.content_hash, "grader_version": judgement.grader_version}
+        row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent}
+        row |= {"by_hand": "; ".join(by_hand_of(mark)), "comments": "; ".join(comments_of(mark))}
+    return row
 
 
 def by_hand_of(mark: Mark) -> Iterator[str]:
@@ -202,18 +201,15 @@ def as_score(score: float | None) -> str:
 
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     """Who changes, by how much, and because of which test; names by the submission's key."""
-    n_kept, n_failed = (sum(getattr(one, kind) for one in held) for kind in ("is_kept", "has_failed"))
+    n_kept, n_failed = sum(one.is_kept for one in held), sum(one.has_failed for one in held)
     lines = []
     if n_waiting := len(held) - n_kept - n_failed:
         lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
     for one in held:
-        total = f"{_points(one.change.before)} → {_points(one.change.after)}"
-        lines += [
-            f"  {printable(names[one.entry.key], 40)}: {total}",
-            *(f"    {line}" for line in lines_of(one.change)),
-        ]
+        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(one.change)}")
+        lines += [f"    {line}" for line in lines_of(one.change)]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)
@@ -222,11 +218,11 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
 def lines_of(change: Change) -> list[str]:
     """The parts whose marks change, by how much and why."""
     return [
-        f"{part.number} {part.title}: {_points(part.before)} → {_points(part.after)}"
+        f"{part.number} {part.title}: {_points(part)}"
         + (f" ({'; '.join(printable(reason, 120) for reason in part.reasons)})" if part.reasons else "")
         for part in change.parts
     ]
 
 
-def _points(score: float | None) -> str:
-    return "no mark" if score is None else f"{score:g}"
+def _points(change: Change | PartChange) -> str:
+    return " → ".join("no mark" if score is None else f"{score:g}" for score in (change.before, change.after))

@@ -30,11 +30,11 @@ MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 @dataclass(frozen=True)
 class Mark:
-    """A student's mark; ids by kind, as in `Person`, the roster's first; the student's line there, by heading."""
+    """A student's mark."""
 
     result: Result
-    ids: Mapping[str, str]
-    row: Mapping[str, str]
+    ids: Mapping[str, str]  # by kind, as in `Person`, the roster's first
+    row: Mapping[str, str]  # the student's line in the roster, by heading
 
     @property
     def comment(self) -> str:
@@ -42,12 +42,11 @@ class Mark:
         record, mark = self.result.record, self.result.mark
         if record is None or mark is None or self.result.score is None:
             return ""
-        said = [mark.comment.text] if mark.comment else []
-        late, lateness = [], mark.lateness
-        if lateness.days:
-            late = [f"{lateness.percent:g}% off for {counted(lateness.days, 'late day')}"]
-        parts = [told for one in mark.parts if (told := _told(one))]
-        texts = [*said, *late, *parts, *record.judgement.notes]
+        texts = [mark.comment.text] if mark.comment else []
+        if days := mark.lateness.days:
+            texts.append(f"{mark.lateness.percent:g}% off for {counted(days, 'late day')}")
+        texts += [told for one in mark.parts if (told := _told(one))]
+        texts += record.judgement.notes
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
 
 
@@ -64,26 +63,22 @@ def _told(one: PartMark) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """What the marks are for; the column is Canvas's heading, "" = found in the roster, or else the title."""
+    """What the marks are for."""
 
     title: str
     max_score: float
-    column: str = ""
+    column: str = ""  # Canvas's heading; "" = found in the roster, or else the title
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file to import: its columns, and rows by column.
-
-    Students with a score whom the platform could not find are unknown to it. The note says what to see to before the
-    import, the doubt why marks would come into another place than the one that is meant.
-    """
+    """A file to import."""
 
     heading: Sequence[str]
-    rows: Sequence[Mapping[str, str]]
-    unknown: Sequence[str] = ()
-    note: str = ""
-    doubt: str = ""
+    rows: Sequence[Mapping[str, str]]  # by column
+    unknown: Sequence[str] = ()  # students with a score whom the platform could not find
+    note: str = ""  # what to see to before the import
+    doubt: str = ""  # why marks would come into another place than the one that is meant
 
 
 def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:

@@ -20,9 +20,8 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
@@ -43,16 +42,15 @@ WIDTH = 100  # of a line in a page of nbgrader, which cuts longer ones
 MISSING = "# The submission has no definition of {name}."
 
 Json = dict[str, Any]
-"""A notebook, a cell or a part of a record, as nbformat and the record's schema define it."""
+"""A notebook, or a cell, as nbformat defines it."""
 
 
-@dataclass(frozen=True)
-class GradedCell:
-    """A cell of which nbgrader keeps a record: one with points, or an answer cell without, which has None."""
+class GradedCell(NamedTuple):
+    """A cell of which nbgrader keeps a record."""
 
     notebook: str
     name: str
-    points: float | None
+    points: float | None  # None = an answer cell
     kind: str
 
 
@@ -62,20 +60,15 @@ class Gradebook:
     def __init__(self, text: str, assignment: Assignment) -> None:
         """Reads the notebooks, whose points have to be the assignment's; opens nothing yet.
 
-        Args:
-            text: a course's folder.
-            assignment: whose marks these are.
-
         Raises:
-            UserError: where it cannot be used.
+            UserError: where the text names no course's folder, or the points are others.
         """
         self.course = find_course(text)
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
         for task in (task for task in assignment.tasks if not task.by_hand or task.written):
-            if points.get(test_cell(task.number)) != task.points:
-                other = points.get(test_cell(task.number))
+            if (other := points.get(test_cell(task.number))) != task.points:
                 what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{what}: run make release, so that they agree")
 
@@ -87,7 +80,7 @@ class Gradebook:
         for student in students:
             with self._connected() as book:
                 self._prepare(book, student)
-                self._clear(book, student)
+                self._cleared(book, student)
                 book.db.commit()
             shutil.rmtree(self._feedback(student), ignore_errors=True)
 
@@ -105,26 +98,21 @@ class Gradebook:
             intake: the submission; None where it cannot be read.
             scores: by the task's number, with points that a person gave; None = those of the record.
         """
-        if scores is None:
-            scores = {part.number: part.score for part in record.judgement.parts}
-        by_cell = {test_cell(number): score for number, score in scores.items()}
+        parts = {test_cell(part.number): part for part in record.judgement.parts}
+        by_cell = {name: part.score if scores is None else scores.get(part.number) for name, part in parts.items()}
         with self._connected() as book:
-            for grade in self._clear(book, student):
+            for grade in self._cleared(book, student):
                 score = by_cell.get(grade.cell.name)
                 if score is not None:
                     # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
                     grade.auto_score = min(float(score), grade.cell.max_score)
                     grade.needs_manual_grade = grade.manual_score is not None
             book.db.commit()
-        self._write_feedback(self._feedback(student), record, intake)
-
-    def _write_feedback(self, folder: Path, record: Record, intake: Intake | None) -> None:
-        """Writes the notebooks with answers and messages."""
-        parts = {test_cell(part.number): part for part in record.judgement.parts}
-        answers = answers_of(intake) if intake else {}
+        answers, written = (answers_of(intake), intake.answers) if intake else ({}, "")
+        folder = self._feedback(student)
         folder.mkdir(parents=True, exist_ok=True)
         for stem, notebook in self.notebooks.items():
-            cells = [_filled(cell, answers, parts, intake.answers if intake else "") for cell in notebook["cells"]]
+            cells = [_filled(cell, answers, parts, written) for cell in notebook["cells"]]
             text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
             write_whole(folder / f"{stem}.ipynb", text)
 
@@ -166,8 +154,8 @@ class Gradebook:
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
 
-    def _clear(self, book: Any, student: str) -> list[Any]:
-        """Withdraws all automatic marks, without committing; returns nbgrader's grades."""
+    def _cleared(self, book: Any, student: str) -> list[Any]:
+        """Withdraws all automatic marks, without committing; the grades that had them."""
         grades = [
             book.find_grade(cell.name, cell.notebook, self.name, student)
             for cell in self.cells

@@ -7,7 +7,6 @@ or run anything but the page's own style and script.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
@@ -43,30 +42,28 @@ def write_pages(
     records = records_of(results)
     shared = {key: [result for result in results if result.member.key == key] for key in records}
     names = roll.names()
-    late = {result.member.key for result in results if result.is_late}
+    graded = {
+        key: {"name": names[key], "record": record, "is_late": any(one.is_late for one in shared[key])}
+        for key, record in records.items()
+    }
     (output / STUDENTS).mkdir(exist_ok=True)
-    for key, record in records.items():
-        view = student_view(record, assignment, shared[key])
-        write_page("student.html", output / STUDENTS / f"{key}.html", view, name=names[key], is_late=key in late)
-    graded = {key: {"name": names[key], "record": record, "is_late": key in late} for key, record in records.items()}
-    view = {**class_view(records, shared, assignment, catalogue), **roll_view(roll)}
-    write_page("class.html", output / CLASS, view, graded=graded, pages=pages_of(records, output), **others_in(output))
+    for key, shown in graded.items():
+        view = student_view(records[key], assignment, shared[key])
+        write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
+    view = class_view(records, shared, assignment, catalogue) | roll_view(roll)
+    write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 
 
-def write_page(template: str, path: Path, view: Mapping[str, object], **more: object) -> None:
+def write_page(template: str, path: Path, **view: object) -> None:
     """Writes what a template makes of a view, whole or not at all."""
-    write_whole(path, environment().get_template(template).render(view, **more))
+    write_whole(path, environment().get_template(template).render(view))
 
 
-def pages_of(keys: Iterable[str], output: Path) -> dict[str, str]:
-    """Links to the students' pages that there are, by the submission's key."""
-    return {key: f"{STUDENTS}/{quote(key)}.html" for key in keys if (output / STUDENTS / f"{key}.html").is_file()}
-
-
-def others_in(output: Path) -> dict[str, bool]:
-    """Which pages of the class there are to link to."""
-    pages = {"class": CLASS, "similar": SIMILAR}
-    return {f"has_{name}_page": (output / file).is_file() for name, file in pages.items()}
+def links_in(output: Path, keys: Iterable[str]) -> dict[str, object]:
+    """The links to the pages that there are: `pages` of students, by the submission's key, and of the class."""
+    pages = {key: f"{STUDENTS}/{quote(key)}.html" for key in keys if (output / STUDENTS / f"{key}.html").is_file()}
+    has = {f"has_{name}_page": (output / file).is_file() for name, file in (("class", CLASS), ("similar", SIMILAR))}
+    return {"pages": pages, **has}
 
 
 @cache
@@ -75,30 +72,12 @@ def environment() -> jinja2.Environment:
     return make_environment(TEMPLATES, points=lambda value: f"{value:.2f}".rstrip("0").rstrip("."))
 
 
-@dataclass(frozen=True)
-class Task:
-    """A task as a student's page shows it, with the texts of the grader, and what people have decided and said.
-
-    What was lost is open, what passed only after a click. There is no score where there is none yet, or where partners
-    have different ones, which are in `said`.
-    """
-
-    part: Part
-    state: str
-    is_open: bool
-    n_passed: int
-    details: list[str]
-    said: tuple[str, ...] = ()
-    score: float | None = None
-
-
 def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:
     """What the template `student.html` shows of a record, and of the students who share it."""
     judgement = record.judgement
     scores = [(result.member.name, result.score) for result in results]
     return {
         "title": assignment.title,
-        "record": record,
         "judgement": judgement,
         "written": {task.number for task in assignment.tasks if task.written},
         "tasks": [task_of(part, results, bool(judgement.refusal)) for part in judgement.parts],
@@ -109,29 +88,33 @@ def student_view(record: Record, assignment: Assignment, results: Sequence[Resul
     }
 
 
-def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> Task:
-    """The task of a part; of a submission that was refused as a whole, a note says why, once."""
-    marks = [(result, one) for result in results if result.mark for one in result.mark.parts]
-    marks = [(result, one) for result, one in marks if one.part.number == part.number]
+def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> dict[str, object]:
+    """A task with the texts of the grader, and what people have decided and said.
+
+    What was lost is open, what passed only after a click. There is no score where there is none yet, or where partners
+    have different ones, which are in `said`. Why a submission was refused as a whole is told above all tasks.
+    """
+    marks = [(result.member.name, one) for result in results if result.mark for one in result.mark.parts]
+    marks = [(name, one) for name, one in marks if one.part.number == part.number]
     said = []
-    for result, one in marks:
-        name = f"{result.member.name}: " if len(results) > 1 else ""
+    for name, one in marks:
+        who = f"{name}: " if len(results) > 1 else ""
         if one.by_hand:
-            said.append(f"{name}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
+            said.append(f"{who}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
         if one.comment:
-            said.append(f"{name}{one.comment.text}")
+            said.append(f"{who}{one.comment.text}")
     scores = {one.score for _, one in marks}
     is_lost = part.state is not State.PASSED and not part.extension and not is_refused
     is_decided = marks and not part.state.has_mark and all(one.by_hand for _, one in marks)
-    return Task(
-        part,
-        state="by hand" if is_decided else part.state.value,
-        is_open=bool(said) or is_lost or part.state is State.NEEDS_READER,
-        n_passed=sum(test.state is State.PASSED for test in part.tests),
-        details=details_of(part),
-        said=tuple(said),
-        score=scores.pop() if len(scores) == 1 else None,
-    )
+    return {
+        "part": part,
+        "state": "by hand" if is_decided else part.state.value,
+        "is_open": bool(said) or is_lost or part.state is State.NEEDS_READER,
+        "n_passed": sum(test.state is State.PASSED for test in part.tests),
+        "details": details_of(part),
+        "said": said,
+        "score": scores.pop() if len(scores) == 1 else None,
+    }
 
 
 def said_of(result: Result, is_named: bool) -> list[str]:
@@ -155,49 +138,48 @@ def write_similar_page(
 ) -> None:
     """Writes `similar.html`."""
     names = roll.names()
-    view = {
-        "title": assignment.title,
-        "findings": findings,
-        "shown": [(pair, list(sides_of(pair, written))) for pair in findings.pairs],
-        "names": {key: names.get(key, key) for key in written},
-        "pages": pages_of(written, output),
-    }
-    write_page("similar.html", output / SIMILAR, view, **others_in(output))
+    write_page(
+        "similar.html",
+        output / SIMILAR,
+        title=assignment.title,
+        findings=findings,
+        shown=[(pair, sides_of(pair, written)) for pair in findings.pairs],
+        names={key: names.get(key, key) for key in written},
+        **links_in(output, written),
+    )
 
 
-def sides_of(pair: Pair, written: Mapping[str, Written]) -> Iterator[dict[str, object]]:
+def sides_of(pair: Pair, written: Mapping[str, Written]) -> list[dict[str, object]]:
     """What a pair shares in each component, as code of both."""
-    for match in pair.matches:
-        yield {
+    left, right = written[pair.left], written[pair.right]
+    return [
+        {
             "match": match,
-            "left": excerpts(match.left, written[pair.left]),
-            "right": excerpts(match.right, written[pair.right]),
+            "left": [excerpt(place, left) for place in match.left],
+            "right": [excerpt(place, right) for place in match.right],
         }
+        for match in pair.matches
+    ]
 
 
-def excerpts(places: Sequence[Place], written: Written) -> list[Excerpt]:
-    """The shared lines of a submission with what stands around them."""
-    return [Excerpt(title_of(place, written), tuple(shown_lines(place, written))) for place in places]
-
-
-def title_of(place: Place, written: Written) -> str:
-    """Where the student finds the lines: "layers.py, lines 12 to 30", "work.ipynb, cell 7, line 3"."""
+def excerpt(place: Place, written: Written) -> Excerpt:
+    """The shared lines of a place with those around them, and where the student finds them."""
     first, last = place.lines[0], place.lines[-1]
     if origins := written.places.get(place.module):
-        return origins[first - 1] or f"{place.module}.py"
-    return f"{place.module.replace('.', '/')}.py, " + (f"line {first}" if first == last else f"lines {first} to {last}")
+        title = origins[first - 1] or f"{place.module}.py"
+    else:
+        lines = f"line {first}" if first == last else f"lines {first} to {last}"
+        title = f"{place.module.replace('.', '/')}.py, {lines}"
+    return Excerpt(title, tuple(shown_lines(place, written.texts[place.module])))
 
 
-def shown_lines(place: Place, written: Written) -> Iterator[CodeLine]:
+def shown_lines(place: Place, text: Sequence[str]) -> Iterator[CodeLine]:
     """The lines of a place and those around them, with gaps between."""
-    text = written.texts[place.module]
     shared = set(place.lines)
     near = sorted({n for line in shared for n in range(line - CONTEXT, line + CONTEXT + 1) if 0 < n <= len(text)})
-    before = near[0] - 1 if near else 0
-    for number in near[:MOST_LINES]:
+    for before, number in zip([near[0] - 1, *near], near[:MOST_LINES], strict=False):
         if number != before + 1:
             yield CodeLine("", "…")
         yield CodeLine(str(number), code_line(text[number - 1], MOST_CHARACTERS), number in shared)
-        before = number
     if len(near) > MOST_LINES:
         yield CodeLine("", f"… and {len(near) - MOST_LINES} lines more")

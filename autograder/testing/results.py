@@ -13,7 +13,7 @@ from foundation.assignment_file import Assignment, Item, Task
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
     from torch import Tensor
 
-    from ..grading.explaining import Misconception
+    from ..grading.record import Diagnosis
 
 INPUTS, LOOK_AT, OBSERVED = "  inputs:   ", "  look at:  ", "  observed: "
 """Begin the lines of a message that name the arguments, where to look, and what is to be seen in the result."""
@@ -149,7 +149,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    finding: Misconception | None = None
+    finding: Diagnosis | None = None
     items: tuple[ItemMark, ...] = ()
 
 

@@ -50,7 +50,7 @@ KNOWN = [
     ],
 )
 def test_names(seen, expected):
-    found = name(KNOWN, seen)
+    found, _ = name(KNOWN, seen)
     assert (found and found.text) == expected
 
 
