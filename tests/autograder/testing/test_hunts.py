@@ -108,8 +108,7 @@ def test_a_box_opens_once_the_own_component_is_right():
 
 
 UNUSUAL = {
-    *("bias_rows", "einsum_with_bias", "feed_forward_bias_rows", "feed_forward_flat", "feed_forward_left"),
-    *("feed_forward_rows_of_units", "flat", "raw_by_head_and_role", "stacked"),
+    *("bias_rows", "einsum_with_bias", "feed_forward_rows_of_units", "raw_by_head_and_role", "stacked"),
 }
 """Biases are in matrices, or weights in vectors."""
 

@@ -69,25 +69,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:fused]
 
 
-# %% flat
-# All projections and their biases are views of one flat parameter.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.theta = nn.Parameter(torch.randn(4 * (d_model * d_model + d_model)) * d_model**-0.5)
-
-    def apply_map(self, x, number):
-        part, d = self.theta.chunk(4)[number], x.size(-1)
-        return x @ part[: d * d].view(d, d) + part[d * d :]
-
-    def project(self, x, role):
-        return self.split(self.apply_map(x, role))
-
-    def output(self, x):
-        return self.apply_map(x, 3)
-
-
 # %% fused_heads
 # A linear map for each head makes its query, key and value.
 
@@ -217,22 +198,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:head_modules_with_bias]
 
 
-# %% lists_of_heads
-# Three lists of small linear maps with biases, one map for each head.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        d_head = d_model // n_heads
-        self.lists = nn.ModuleList(
-            nn.ModuleList(nn.Linear(d_model, d_head) for _ in range(n_heads)) for _ in ("query", "key", "value")
-        )
-        self.output = nn.Linear(d_model, d_model)
-
-    def project(self, x, role):
-        return torch.stack([one(x) for one in self.lists[role]], dim=1)
-
-
 # %% output_by_head
 # Each head has an output projection of its own, with a bias, and their results are added up.
 
@@ -319,42 +284,6 @@ class MultiHeadedAttention(Heads):
     def make(self, d_model, n_heads):
         self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))
         self.output = nn.Sequential(nn.Linear(d_model, d_model))
-
-
-# %% only_output_bias
-# Only the output projection, which is made first, has a bias; weights are drawn by a generator of the class.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.output = nn.Linear(d_model, d_model)
-        self.maps = nn.ModuleDict({name: nn.Linear(d_model, d_model, bias=False) for name in ("v", "q", "k")})
-        own = torch.Generator().manual_seed(1)
-        for parameter in self.parameters():
-            with torch.no_grad():
-                parameter.copy_(torch.rand(parameter.shape, generator=own) - 0.5)
-
-    def project(self, x, role):
-        return self.split(self.maps["qkv"[role]](x))
-
-
-# %% raw_left
-# Bare matrices (d_out, d_in) on the left of x, with bare biases that are declared after all matrices.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.matrices = nn.ParameterList(nn.init.xavier_uniform_(torch.empty(d_model, d_model)) for _ in range(4))
-        self.biases = nn.ParameterList(torch.zeros(d_model) for _ in range(4))
-
-    def apply_left(self, x, number):
-        return (self.matrices[3 - number] @ x.transpose(-1, -2)).transpose(-1, -2) + self.biases[number]
-
-    def project(self, x, role):
-        return self.split(self.apply_left(x, role))
-
-    def output(self, x):
-        return self.apply_left(x, 3)
 
 
 # %% with_other_parameters

@@ -37,57 +37,38 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return torch.matmul(weights, value), weights
 
 
-# %% infinity_then_zero
-# -inf; rows with nothing to attend to get weights and context of 0.
+# %% folded_heads
+# Heads are folded into the batch for torch.bmm.
 
 
 def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = (query @ key.mT) / query.size(-1) ** 0.5
-    if mask is None:
-        weights = scores.softmax(dim=-1)
-    else:
-        mask = mask.expand_as(scores)
-        empty = ~mask.any(dim=-1, keepdim=True)
-        scores = torch.where(empty, torch.zeros_like(scores), scores.masked_fill(~mask, -torch.inf))
-        weights = torch.where(empty, torch.zeros_like(scores), scores.softmax(dim=-1))
-    return weights @ value, weights
-
-
-# %% infinity_with_care
-# -inf, after unmasking the rows with nothing to attend to.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = query.matmul(key.transpose(-2, -1)).div(math.sqrt(key.size(-1)))
+    b, h, q, d = query.shape
+    k = key.size(2)
+    scores = torch.bmm(query.reshape(b * h, q, d), key.reshape(b * h, k, d).transpose(1, 2)).view(b, h, q, k)
+    scores = scores / d**0.5
     if mask is not None:
-        nothing = ~mask.any(dim=-1, keepdim=True)
-        scores = scores.masked_fill(~(mask | nothing), float("-inf"))
-    weights = torch.softmax(scores, dim=-1)
-    return weights.matmul(value), weights
-
-
-# %% penalty
-# (1 - mask) * -1e9 as in Keras; a softmax by logsumexp.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = torch.einsum("...qd,...kd->...qk", query, key) / math.sqrt(query.shape[-1])
-    if mask is not None:
-        scores = scores + (1.0 - mask.to(scores.dtype)) * -1e9
-    weights = torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
-    return torch.einsum("...qk,...kd->...qd", weights, value), weights
-
-
-# %% products
-# Scores and averages as sums of products of five axes: right, and takes far more memory than a matrix product.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    scores = (query[:, :, :, None] * key[:, :, None]).sum(dim=-1) / query.size(-1) ** 0.5
-    if mask is not None:
-        scores = scores.masked_fill(mask.logical_not(), -1e20)
+        scores.masked_fill_(~mask, -1e9)
     weights = scores.softmax(dim=-1)
-    return (weights[..., None] * value[:, :, None]).sum(dim=-2), weights
+    return torch.bmm(weights.view(b * h, q, k), value.reshape(b * h, k, -1)).view(b, h, q, -1), weights
+
+
+# %% loops
+# Loops over sentences and heads.
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    b, h, q, d = query.shape
+    k = key.shape[2]
+    allowed = torch.ones(b, h, q, k, dtype=torch.bool) if mask is None else mask.expand(b, h, q, k)
+    contexts, weights = [], []
+    for i in range(b):
+        for j in range(h):
+            scores = torch.mm(query[i, j], key[i, j].t()) / math.sqrt(d)
+            scores = scores.masked_fill(allowed[i, j] == False, -1e9)  # noqa: E712
+            w = torch.softmax(scores, dim=1)
+            weights.append(w)
+            contexts.append(torch.mm(w, value[i, j]))
+    return torch.stack(contexts).view(b, h, q, -1), torch.stack(weights).view(b, h, q, k)
 
 
 # %% any_finite_numbers
@@ -145,23 +126,3 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         )
     weights = torch.softmax(scores, dim=-2)
     return (value.mT @ weights).mT, weights.mT
-
-
-# %% refuses_the_rest
-# Whatever the docstring does not name is refused.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    b, h, q, d = query.shape
-    k = key.size(2)
-    if key.shape != (b, h, k, d) or value.shape != key.shape or 0 in (*query.shape, k):
-        raise ValueError("expected (b, h, q, d_k), and key and value (b, h, k, d_k)")
-    if not {query.dtype, key.dtype, value.dtype} <= {torch.float32, torch.float64}:
-        raise TypeError("expected float32 or float64")
-    scores = query @ key.transpose(-2, -1) / d**0.5
-    if mask is not None:
-        if mask.dtype is not torch.bool:
-            raise TypeError("expected a boolean mask")
-        scores = scores.masked_fill(~mask.broadcast_to(b, h, q, k), torch.finfo(scores.dtype).min)
-    weights = torch.softmax(scores, dim=-1)
-    return weights @ value, weights

@@ -7,56 +7,6 @@ from typing import Optional
 import torch
 from torch import Tensor, einsum, nn
 
-# %% checked
-# Types, shapes and ranges are checked in every call; annotated with Optional; helper functions.
-
-
-def _check(query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor]) -> None:  # noqa: UP045
-    for tensor in (query, key, value):
-        assert isinstance(tensor, Tensor) and tensor.dim() == 4 and tensor.is_floating_point()
-    assert query.size(-1) == key.size(-1) and key.size(-2) == value.size(-2)
-    if mask is not None:
-        assert mask.dtype == torch.bool, "mask must be boolean"
-        assert mask.dim() in (2, 4)
-
-
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Optional[Tensor] = None,  # noqa: UP045
-):
-    _check(query, key, value, mask)
-    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = torch.masked_fill(scores, ~mask, -1e18)
-    weights = torch.softmax(scores, dim=-1)
-    assert weights.shape == (*query.shape[:3], key.size(2))
-    if not torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]), atol=1e-4):
-        raise RuntimeError("weights do not sum to 1")
-    return torch.matmul(weights, value), weights
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model: int, n_heads: int):
-        super().__init__()
-        if not isinstance(d_model, int) or not isinstance(n_heads, int):
-            raise TypeError("sizes are whole numbers")
-        if d_model % n_heads != 0:
-            raise ValueError("sizes do not fit")
-        self.n_heads = n_heads
-        self.w = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor] = None):  # noqa: UP045
-        assert query.dim() == key.dim() == value.dim() == 3
-        assert query.size(0) == key.size(0) == value.size(0)
-        split = [w(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for w, x in zip(self.w, (query, key, value))]  # noqa: B905
-        context, weights = scaled_dot_product_attention(*split, mask)
-        assert torch.all(weights >= 0) and torch.all(weights <= 1 + 1e-6)
-        assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]), atol=1e-4)
-        return self.w[3](context.transpose(1, 2).flatten(2)), weights
-
-
 # %% clones
 # Four clones of one linear map in a list; the weights are kept as an attribute; scores filled with -1e9.
 
@@ -139,49 +89,6 @@ class MultiHeadedAttention(nn.Module):
 # --8<-- [end:einsum_with_bias]
 
 
-# %% folded_heads
-# Heads are folded into the batch for torch.bmm; the class does not call the function.
-
-
-def scaled_dot_product_attention(query, key, value, mask=None):
-    b, h, q, d = query.shape
-    k = key.size(2)
-    scores = torch.bmm(query.reshape(b * h, q, d), key.reshape(b * h, k, d).transpose(1, 2)).view(b, h, q, k)
-    scores = scores / d**0.5
-    if mask is not None:
-        scores.masked_fill_(~mask, -1e9)
-    weights = nn.functional.softmax(scores, dim=-1)
-    return torch.bmm(weights.view(b * h, q, k), value.reshape(b * h, k, -1)).view(b, h, q, -1), weights
-
-
-class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        if d_model % n_heads != 0:
-            raise ValueError("heads")
-        self.h, self.dk = n_heads, d_model // n_heads
-        self.wq = nn.Linear(d_model, d_model, bias=False)
-        self.wk = nn.Linear(d_model, d_model, bias=False)
-        self.wv = nn.Linear(d_model, d_model, bias=False)
-        self.wo = nn.Linear(d_model, d_model, bias=False)
-
-    def fold(self, x):
-        b, s, _ = x.shape
-        return x.view(b, s, self.h, self.dk).permute(0, 2, 1, 3).reshape(b * self.h, s, self.dk)
-
-    def forward(self, query, key, value, mask=None):
-        b, t, d = query.shape
-        s = key.size(1)
-        q, k, v = self.fold(self.wq(query)), self.fold(self.wk(key)), self.fold(self.wv(value))
-        scores = torch.bmm(q, k.transpose(1, 2)) / self.dk**0.5
-        if mask is not None:
-            mask = mask.expand(b, self.h, t, s).reshape(b * self.h, t, s)
-            scores = scores.masked_fill(mask.logical_not(), -1e4)
-        weights = scores.softmax(-1)
-        x = torch.bmm(weights, v).view(b, self.h, t, self.dk)
-        return self.wo(x.transpose(1, 2).reshape(b, t, d)), weights.view(b, self.h, t, s)
-
-
 # %% inline
 # The class writes attention out instead of calling the function; the softmax is written out too.
 
@@ -217,47 +124,46 @@ class MultiHeadedAttention(nn.Module):
         return self.projections["o"]((weights @ v).transpose(1, 2).flatten(2)), weights
 
 
-# %% loops
-# Loops over sentences and heads, with slices of the projected features.
+# %% refuses_the_rest
+# Whatever the docstring does not name is refused, in every call; annotated with Optional; a helper function.
 
 
-def scaled_dot_product_attention(query, key, value, mask=None):
-    b, h, q, d = query.shape
-    k = key.shape[2]
-    allowed = torch.ones(b, h, q, k, dtype=torch.bool) if mask is None else mask.expand(b, h, q, k)
-    contexts, weights = [], []
-    for i in range(b):
-        for j in range(h):
-            scores = torch.mm(query[i, j], key[i, j].t()) / math.sqrt(d)
-            scores = scores.masked_fill(allowed[i, j] == False, -1e9)  # noqa: E712
-            w = torch.softmax(scores, dim=1)
-            weights.append(w)
-            contexts.append(torch.mm(w, value[i, j]))
-    return torch.stack(contexts).view(b, h, q, -1), torch.stack(weights).view(b, h, q, k)
+def check(query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor], dim: int) -> None:  # noqa: UP045
+    b, *between, q, d = query.shape
+    if query.dim() != dim or key.shape != (b, *between, key.size(-2), d) or value.shape != key.shape:
+        raise ValueError("expected a query (…, q, d), and key and value (…, k, d)")
+    if 0 in (*query.shape, *key.shape):
+        raise ValueError("expected numbers")
+    if not {query.dtype, key.dtype, value.dtype} <= {torch.float32, torch.float64}:
+        raise TypeError("expected float32 or float64")
+    if mask is not None and mask.dtype is not torch.bool:
+        raise TypeError("expected a boolean mask")
+
+
+def scaled_dot_product_attention(query, key, value, mask: Optional[Tensor] = None):  # noqa: UP045
+    check(query, key, value, mask, dim=4)
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask.broadcast_to(scores.shape), torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
 
 
 class MultiHeadedAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
+    def __init__(self, d_model: int, n_heads: int):
         super().__init__()
+        if not isinstance(d_model, int) or not isinstance(n_heads, int):
+            raise TypeError("sizes are whole numbers")
         if d_model % n_heads != 0:
-            raise ValueError("d_model % n_heads")
-        self.h, self.d_k = n_heads, d_model // n_heads
-        self.O = nn.Linear(d_model, d_model)
-        self.V = nn.Linear(d_model, d_model)
-        self.K = nn.Linear(d_model, d_model)
-        self.Q = nn.Linear(d_model, d_model)
+            raise ValueError("sizes do not fit")
+        self.n_heads = n_heads
+        self.w = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
 
-    def forward(self, query, key, value, mask=None):
-        Q, K, V = self.Q(query), self.K(key), self.V(value)
-        heads, weights = [], []
-        for i in range(self.h):
-            part = slice(i * self.d_k, (i + 1) * self.d_k)
-            head_mask = mask
-            if mask is not None and mask.dim() == 4 and mask.size(1) > 1:
-                head_mask = mask[:, i : i + 1]
-            c, w = scaled_dot_product_attention(
-                Q[:, None, :, part], K[:, None, :, part], V[:, None, :, part], head_mask
-            )
-            heads.append(c[:, 0])
-            weights.append(w[:, 0])
-        return self.O(torch.cat(heads, dim=-1)), torch.stack(weights, dim=1)
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Optional[Tensor] = None):  # noqa: UP045
+        check(query, key, value, mask, dim=3)
+        assert mask is None or mask.dim() in (2, 4)
+        split = [w(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for w, x in zip(self.w, (query, key, value))]  # noqa: B905
+        context, weights = scaled_dot_product_attention(*split, mask)
+        assert torch.all(weights >= 0) and torch.all(weights <= 1 + 1e-6)
+        assert torch.allclose(weights.sum(-1), torch.ones_like(weights[..., 0]), atol=1e-4)
+        return self.w[3](context.transpose(1, 2).flatten(2)), weights

@@ -5,38 +5,9 @@ import copy
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 from .attention import MultiHeadedAttention
 from .layers import EncoderLayer, FeedForward, LayerNorm
-
-# %% checkpointed_sublayers
-# While gradients are wanted, the backward pass computes the sublayers again, with PyTorch's newer kind of checkpoint.
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention, self.network = MultiHeadedAttention(d_model, n_heads), FeedForward(d_model, d_ff)
-        self.norms = nn.ModuleList([LayerNorm(d_model), LayerNorm(d_model)])
-        self.dropout = nn.Dropout(dropout)
-
-    def attend(self, x, mask):
-        return self.attention(x, x, x, mask)
-
-    def run(self, sublayer, *inputs):
-        return checkpoint(sublayer, *inputs, use_reentrant=False) if torch.is_grad_enabled() else sublayer(*inputs)
-
-    def forward(self, x, mask):
-        if self.norm_first:
-            attended, weights = self.run(self.attend, self.norms[0](x), mask)
-            x = x + self.dropout(attended)
-            return x + self.dropout(self.run(self.network, self.norms[1](x))), weights
-        attended, weights = self.run(self.attend, x, mask)
-        x = self.norms[0](x + self.dropout(attended))
-        return self.norms[1](x + self.dropout(self.run(self.network, x))), weights
-
 
 # %% decoder_from_encoder
 # The decoder layer inherits from the encoder layer and adds cross-attention; a dropout for each sublayer.
@@ -137,39 +108,6 @@ class EncoderLayer(nn.Module):
         if not self.pre:
             x = self.norms[1](x)
         return [x, weights]
-
-
-# %% hooks
-# A forward hook checks what goes in and comes out; parts stand in an nn.ModuleDict.
-
-
-def check_shape(module, inputs, output):
-    if output[0].shape != inputs[0].shape:
-        raise RuntimeError("the layer has changed the shape")
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.parts = nn.ModuleDict(
-            {"attention": MultiHeadedAttention(d_model, n_heads), "network": FeedForward(d_model, d_ff)}
-        )
-        self.norms = nn.ModuleDict({name: LayerNorm(d_model) for name in self.parts})
-        self.dropouts = nn.ModuleDict({name: nn.Dropout(dropout) for name in self.parts})
-        self.register_forward_hook(check_shape)
-
-    def forward(self, x, mask):
-        weights = None
-        for name, part in self.parts.items():
-            given = self.norms[name](x) if self.norm_first else x
-            if name == "attention":
-                changed, weights = part(given, given, given, mask)
-            else:
-                changed = part(given)
-            x = x + self.dropouts[name](changed)
-            x = x if self.norm_first else self.norms[name](x)
-        return x, weights
 
 
 # %% residual_blocks

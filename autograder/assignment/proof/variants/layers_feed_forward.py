@@ -4,24 +4,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# %% feed_forward_bias_rows
-# Each bias is a further row of its matrix, and x gets a further feature 1.
-
-
-def with_one(x):
-    return torch.cat([x, torch.ones_like(x[..., :1])], dim=-1)
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.expand = nn.Parameter(torch.randn(d_model + 1, d_ff) * 0.05)
-        self.contract = nn.Parameter(torch.randn(d_ff + 1, d_model) * 0.05)
-
-    def forward(self, x):
-        return with_one(torch.relu(with_one(x) @ self.expand)) @ self.contract
-
-
 # %% feed_forward_blocks
 # The hidden units are computed in two blocks, each with maps of its own.
 
@@ -54,23 +36,6 @@ class FeedForward(nn.Module):
         return self.conv_2(torch.maximum(y, torch.zeros_like(y))).permute(0, 2, 1)
 
 
-# %% feed_forward_flat
-# All numbers are views of one flat parameter.
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.sizes = [d_model * d_ff, d_ff, d_ff * d_model, d_model]
-        self.shape = d_model, d_ff
-        self.theta = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05)
-
-    def forward(self, x):
-        d_model, d_ff = self.shape
-        first, inner, second, outer = self.theta.split(self.sizes)
-        return torch.relu(x @ first.view(d_model, d_ff) + inner) @ second.view(d_ff, d_model) + outer
-
-
 # %% feed_forward_functional
 # F.linear with parameters in a ParameterDict; sizes are printed; an in-place relu on the inner values.
 
@@ -94,22 +59,6 @@ class FeedForward(nn.Module):
         inner = F.linear(x, self.p["w1"], self.p["b1"])
         F.relu(inner, inplace=True)
         return F.linear(inner, self.p["w2"], self.p["b2"])
-
-
-# %% feed_forward_left
-# The feed-forward network uses bare matrices on the left of x, and a product for the relu.
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.first, self.first_bias = nn.Parameter(torch.randn(d_ff, d_model)), nn.Parameter(torch.zeros(d_ff, 1))
-        self.second, self.second_bias = nn.Parameter(torch.randn(d_model, d_ff)), nn.Parameter(torch.zeros(d_model, 1))
-
-    def forward(self, x):
-        inner = self.first @ x.transpose(1, 2) + self.first_bias
-        inner = inner * (inner > 0)
-        return (self.second @ inner + self.second_bias).transpose(1, 2)
 
 
 # %% feed_forward_rows_of_units

@@ -113,7 +113,7 @@ class EncoderLayer(Sublayers):
 
 
 # %% inline_feed_forward
-# The feed-forward network is written out in the layers, as two linear maps of the layer itself.
+# The feed-forward network is written out, as two linear maps of the layer itself.
 
 
 class EncoderLayer(Sublayers):
@@ -126,20 +126,6 @@ class EncoderLayer(Sublayers):
     def forward(self, x, mask):
         x, weights = self.add(0, x, lambda y: self.attention(y, y, y, mask))
         return self.add(1, x, lambda y: [self.fc2(self.fc1(y).relu())])[0], weights
-
-
-class DecoderLayer(Sublayers):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(dropout, norm_first)
-        self.norms = nn.ModuleList(LayerNorm(d_model) for _ in range(3))
-        self.net = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
-        self.self_attention = MultiHeadedAttention(d_model, n_heads)
-        self.cross_attention = MultiHeadedAttention(d_model, n_heads)
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        x, own = self.add(0, x, lambda y: self.self_attention(y, y, y, tgt_mask))
-        x, cross = self.add(1, x, lambda y: self.cross_attention(y, memory, memory, src_mask))
-        return self.add(2, x, lambda y: [self.net(y)])[0], own, cross
 
 
 # %% norm_as_default

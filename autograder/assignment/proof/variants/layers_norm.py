@@ -6,6 +6,19 @@ The last ones use a freedom of its contract: a student's own test that demands m
 import torch
 from torch import nn
 
+
+class Norm(nn.Module):
+    """What most of these have in common: gain, shift and epsilon."""
+
+    def __init__(self, d_model, epsilon=1e-6):
+        super().__init__()
+        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.epsilon = epsilon
+
+    def forward(self, x):
+        return self.gamma * self.normed(x) + self.beta
+
+
 # %% norm_einsum
 # Means by einsum; the feed-forward network uses bare matrices on the right of x.
 
@@ -90,29 +103,14 @@ class LayerNorm(nn.Module):
 
 
 # %% norm_std
-# The population standard deviation, squared again; unusual names; the feed-forward network is an nn.Sequential.
+# The population standard deviation, squared again.
 
 
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super(LayerNorm, self).__init__()  # noqa: UP008
-        self.a_2 = nn.Parameter(torch.ones(d_model))
-        self.b_2 = nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-
-    def forward(self, x):
+class LayerNorm(Norm):
+    def normed(self, x):
         mean = x.mean(-1, keepdim=True)
         std = x.std(-1, keepdim=True, correction=0)
-        return self.a_2 * (x - mean) / (std.pow(2) + self.epsilon) ** 0.5 + self.b_2
-
-
-class FeedForward(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super(FeedForward, self).__init__()  # noqa: UP008
-        self.net = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
-
-    def forward(self, x):
-        return self.net(x)
+        return (x - mean) / (std.pow(2) + self.epsilon) ** 0.5
 
 
 # %% norm_torch_var
@@ -137,49 +135,33 @@ class LayerNorm(nn.Module):
 # The root of d is a tensor in float32, whose rounding is in all results.
 
 
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-
-    def forward(self, x):
+class LayerNorm(Norm):
+    def normed(self, x):
         centred = x - x.mean(dim=-1, keepdim=True)
         squares = centred.square().sum(dim=-1, keepdim=True) + x.size(-1) * self.epsilon
-        return self.gamma * centred * torch.tensor(x.size(-1)).sqrt() / squares.sqrt() + self.beta
+        return centred * torch.tensor(x.size(-1)).sqrt() / squares.sqrt()
 
 
 # %% norm_mean_of_squares
 # Variance as E[x^2] - E[x]^2.
 
 
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-
-    def forward(self, x):
+class LayerNorm(Norm):
+    def normed(self, x):
         mean = x.mean(dim=-1, keepdim=True)
         variance = (x.square().mean(dim=-1, keepdim=True) - mean.square()).clamp(min=0)
-        return self.gamma * (x - mean) / torch.sqrt(variance + self.epsilon) + self.beta
+        return (x - mean) / torch.sqrt(variance + self.epsilon)
 
 
 # %% norm_as_view
 # The result is not contiguous in memory.
 
 
-class LayerNorm(nn.Module):
-    def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
-        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
-
-    def forward(self, x):
+class LayerNorm(Norm):
+    def normed(self, x):
         by_feature = x.movedim(-1, 0).clone(memory_format=torch.contiguous_format)
         centred = by_feature - by_feature.mean(dim=0)
-        normed = centred / (centred.square().mean(dim=0) + self.epsilon).sqrt()
-        return self.gamma * normed.movedim(0, -1) + self.beta
+        return (centred / (centred.square().mean(dim=0) + self.epsilon).sqrt()).movedim(0, -1)
 
 
 # %% norm_hides_epsilon
@@ -201,22 +183,19 @@ class LayerNorm(nn.Module):
 # Whatever the docstring does not name is refused.
 
 
-class LayerNorm(nn.Module):
+class LayerNorm(Norm):
     def __init__(self, d_model, epsilon=1e-6):
-        super().__init__()
+        super().__init__(d_model, epsilon)
         if d_model < 1 or epsilon < 0:
             raise ValueError("expected at least one feature, and no negative epsilon")
-        self.gamma, self.beta = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
-        self.epsilon = epsilon
 
-    def forward(self, x):
+    def normed(self, x):
         if x.size(-1) != self.gamma.numel() or not x.numel():
             raise ValueError(f"expected (..., {self.gamma.numel()})")
         if x.dtype not in (torch.float32, torch.float64) or x.dtype != self.gamma.dtype:
             raise TypeError("expected float32 or float64, as the parameters are")
         centred = x - x.mean(dim=-1, keepdim=True)
-        deviation = (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).sqrt()
-        return self.gamma * centred / deviation + self.beta
+        return centred / (centred.square().mean(dim=-1, keepdim=True) + self.epsilon).sqrt()
 
 
 # %% norm_one_of_each

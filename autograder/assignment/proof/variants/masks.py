@@ -31,14 +31,6 @@ def padding_mask(tokens, pad_id):
     return torch.tensor([[[[int(token) != pad_id for token in row]]] for row in tokens.tolist()], dtype=torch.bool)
 
 
-# %% padding_unsqueezed
-# Two axes, one after the other; a comparison by `eq`, turned round.
-
-
-def padding_mask(tokens, pad_id):
-    return ~tokens.eq(pad_id).unsqueeze(1).unsqueeze(1)
-
-
 # %% padding_view
 # A view of the right shape.
 
@@ -55,22 +47,6 @@ def padding_mask(tokens, pad_id):
 def causal_mask(length, device=None):
     positions = torch.arange(length, device=device)
     return positions[None, :] <= positions[:, None]
-
-
-# %% causal_not_above
-# All but what is above the diagonal.
-
-
-def causal_mask(length, device=None):
-    return ~torch.triu(torch.ones((length, length), dtype=torch.bool, device=device), diagonal=1)
-
-
-# %% causal_of_numbers
-# Numbers first, then a comparison.
-
-
-def causal_mask(length, device=None):
-    return torch.tril(torch.ones(length, length, device=device)) == 1
 
 
 # %% causal_rows
