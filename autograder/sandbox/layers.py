@@ -69,10 +69,7 @@ class Containment:
 
 
 def satisfies(level: str, layers: Collection[str] | None) -> bool:
-    """Whether the layers that were in force in a run are as many as a level asks for.
-
-    None stands for a run in which there was no submitted code to contain.
-    """
+    """Whether the layers in force in a run are as many as a level asks for; None = there was no code to contain."""
     if level == "unsafe" or layers is None:
         return True
     needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
@@ -80,11 +77,7 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
 
 
 def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
-    """The containment for a level.
-
-    Args:
-        level: one of LEVELS.
-        packages: name -> folder of the packages that are visible inside.
+    """The containment for one of LEVELS, with packages, by name, that are visible inside.
 
     Raises:
         SandboxUnavailableError: where namespaces are required and missing.

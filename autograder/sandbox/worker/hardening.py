@@ -18,7 +18,6 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
-MAX_DESCRIPTOR = 64
 CREATE_RULESET, RESTRICT_SELF = ctypes.c_long(444), ctypes.c_long(446)  # the same numbers on every processor
 CREATE_VERSION = ctypes.c_ulong(1)
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights there are, from bit 0
@@ -81,11 +80,10 @@ def harden(plan: Plan) -> list[str]:
 def _limit(memory_bytes: int, cpu_seconds: int) -> None:
     n_pages = int(Path("/proc/self/statm").read_bytes().split()[0])
     with_libraries = memory_bytes + n_pages * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (with_libraries, with_libraries))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_DESCRIPTOR, MAX_DESCRIPTOR))
-    for name in ("NPROC", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE"):
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
+    limits = dict.fromkeys(("NPROC", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE"), (0, 0))
+    limits |= {"AS": (with_libraries, with_libraries), "CPU": (cpu_seconds, cpu_seconds + 1), "NOFILE": (64, 64)}
+    for name, limit in limits.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), limit)
 
 
 def _be_alone() -> None:
