@@ -80,7 +80,7 @@ def missing_in(packages: Mapping[str, tuple[Task, Sources]]) -> dict[str, list[s
     for done in run_versions(versions, read_sources(REFERENCE, SKELETON), assignment):
         task, _ = packages[done.version]
         judged = judge_task(task, done.outcomes[task.marker], assignment.credit)
-        lost = [mark.name for mark in judged.items if mark.n_missed or mark.missing]
+        lost = [mark.name for mark in judged.items if mark.missed or mark.requires]
         missing[done.version] = lost if judged.state.has_mark else [item.name for item in task.items]
     return missing
 

@@ -16,7 +16,7 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of
-from ..grading.record import Bleu, Judgement, Part, Record, items_of, total
+from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..scoring import Score, explain, judge
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
@@ -155,7 +155,7 @@ def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> 
         return part.in_state(part.state, task.points) if part.state is State.PASSED else part
     marks = mark_items(task, ((test.item, test.state) for test in part.tests), assignment.credit)
     score = task.points if part.state is State.PASSED else round(sum(mark.score for mark in marks), 2)
-    return part.changed(items=items_of(marks)).in_state(part.state, score)
+    return part.changed(items=tuple(marks)).in_state(part.state, score)
 
 
 class Status(StrEnum):

@@ -88,11 +88,9 @@ class Tried:
             seeds = [draw.getrandbits(32) for _ in range(2)]
             try:
                 said = sandbox.apply("try_test", self.name, test, implementation.code, seeds)
-            except SubmissionDiedError:
-                self.excluded[test] = "it ends its process"
-                continue
-            except SubmissionTimeoutError:
-                self.excluded[test] = "it takes too long"
+            except (SubmissionDiedError, SubmissionTimeoutError) as error:
+                is_late = isinstance(error, SubmissionTimeoutError)
+                self.excluded[test] = "it takes too long" if is_late else "it ends its process"
                 continue
             except SubmissionError:
                 said = None
@@ -144,14 +142,11 @@ def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygo
         what = f"{where}: a test must not look inside what it tests, nor import more than it needs: {seen[1]}"
         return TaskResult(task, State.REFUSED, 0.0, what)
     tests = {name: named_tests(text, name.partition(".")[2]) for name in task.components}
-    todo = next((todo for own in tests.values() for todo in own.values() if todo), "")
-    if todo and all(todo for own in tests.values() for todo in own.values()):
-        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, todo)
-    known = implementations_of(task, assignment)
-    classes = [
-        Tried(name, known[component], tests[name])
-        for name, component in zip(task.components, task.tests_of, strict=True)
-    ]
+    todos = [todo for own in tests.values() for todo in own.values()]
+    if todos and all(todos):
+        return TaskResult(task, State.NOT_ATTEMPTED, 0.0, todos[0])
+    known = implementations_of(task, assignment).values()
+    classes = [Tried(name, own, tests[name]) for name, own in zip(task.components, known, strict=True)]
     if too_many := [one.name for one in classes if len(one.tests) > MOST_TESTS]:
         return TaskResult(task, State.REFUSED, 0.0, f"{too_many[0]}: more than {MOST_TESTS} tests")
     try:
@@ -185,9 +180,9 @@ def try_all(
             for one, implementation in zip(classes, together, strict=True):
                 if implementation is not None:
                     one.try_on(implementation, sandbox, draw)
-            sandbox.budget.check_sandbox()
+            sandbox.check()
             sandbox.restart()
-            seconds, computed = seconds + sandbox.budget.seconds, computed + sandbox.budget.cpu_seconds
+            seconds, computed = seconds + sandbox.seconds, computed + sandbox.cpu_seconds
         if computed > limits.cpu_seconds or seconds > PATIENCE * limits.total_seconds:
             n_all = sum(map(len, orders))
             what = f"all tests on {n_all} implementations take longer than {limits.total_seconds:g} s"

@@ -17,13 +17,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from foundation.assignment_file import Assignment
 from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
-from ..testing.results import ItemMark, State, TaskResult
+from ..testing.results import State, TaskResult
 from .grader_version import weighting_of
 
 NOT_YET = "not graded yet"
@@ -43,15 +53,15 @@ Traceback: TypeAlias = Annotated[str, Field(max_length=MAX_TRACEBACK), _cleaned(
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sha256OrNone: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
+Rounded: TypeAlias = Annotated[Points, AfterValidator(lambda points: round(points, 2))]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Seconds: TypeAlias = Annotated[float, Field(ge=0)]
 Notes: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MAX_NOTES)]
 
 
 class Model(BaseModel):
     """What all parts of a record have in common: they do not change, and unknown keys are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
     def changed(self, **changes: object) -> Self:
         """A copy in which some fields have other values, checked as always."""
@@ -71,7 +81,7 @@ class Test(Model):
 
     __test__ = False  # not one of the kit's own tests
 
-    name: Name
+    name: Annotated[Name, Field(validation_alias=AliasChoices("name", "test"))]  # `test` of an `Outcome`
     nodeid: Name  # file and name: unique among all tests
     item: Name  # the item of the part's rubric; empty where the test names none
     state: State
@@ -79,11 +89,11 @@ class Test(Model):
 
 
 class ItemScore(Model):
-    """One item of a task's rubric."""
+    """One item of a task's rubric, made of an `ItemMark`."""
 
     name: Name
-    score: Points
-    points: Points
+    score: Rounded
+    points: Rounded
     missed: Annotated[int, Field(ge=0)]  # tests of the item that did not pass
     requires: str  # an item that was not earned, without which this one is worth nothing
 
@@ -160,7 +170,7 @@ class Run(Model):
 
     started: AwareDatetime
     finished: AwareDatetime | None  # null while parts are still pending
-    seconds: Seconds  # wall time
+    seconds: Annotated[float, Field(ge=0)]  # wall time
     layers: tuple[str, ...] | None  # layers of containment that were in force; null where no submitted code ran
     printed: str  # what submitted code printed, cut at the limit `output_kb`
     notes: Notes  # what a person should know about this run
@@ -270,39 +280,11 @@ def new_record(submission: str, assignment: Assignment, grader_version: str) -> 
 
 def part_of(result: TaskResult) -> Part:
     """One task's result as it stands in the record."""
-    task = result.task
-    return Part(
-        number=task.number,
-        title=task.title,
-        components=task.components,
-        extension=task.extension,
-        visibility=task.visibility,
-        state=result.state,
-        score=result.score if result.state.has_mark else None,
-        points=task.points,
-        message=result.message,
-        traceback=result.traceback,
-        diagnosis=result.finding,
-        items=items_of(result.items),
-        tests=tuple(
-            Test(name=one.test, nodeid=one.nodeid, item=one.item, state=one.state, message=one.message)
-            for one in result.outcomes
-        ),
-    )
-
-
-def items_of(marks: Iterable[ItemMark]) -> tuple[ItemScore, ...]:
-    """The rubric as it stands in the record."""
-    return tuple(
-        ItemScore(
-            name=mark.name,
-            score=round(mark.score, 2),
-            points=round(mark.points, 2),
-            missed=mark.n_missed,
-            requires=mark.missing,
-        )
-        for mark in marks
-    )
+    task, score = result.task, result.score if result.state.has_mark else None
+    of_task = ("number", "title", "components", "extension", "visibility", "points")
+    of_result = {name: getattr(result, name) for name in ("state", "message", "traceback", "items")}
+    of_result |= {"score": score, "diagnosis": result.finding, "tests": result.outcomes}
+    return Part.model_validate({name: getattr(task, name) for name in of_task} | of_result)
 
 
 def content_hash(files: Mapping[str, str]) -> str:

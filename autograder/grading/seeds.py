@@ -17,15 +17,10 @@ from .record import Record
 
 @dataclass(frozen=True)
 class Seeds:
-    """The seeds of a term.
+    """The seeds of a term."""
 
-    Attributes:
-        secret: of the term.
-        fixed: used instead of the term's own seed; None = none.
-    """
-
-    secret: bytes
-    fixed: int | None = None
+    secret: bytes  # of the term
+    fixed: int | None = None  # used instead of the term's own seed
 
     def seed_of(self, purpose: str) -> int:
         """The seed for a purpose; nobody can predict it without the secret."""
@@ -53,12 +48,9 @@ class Seeds:
         return hmac.compare_digest(record.seal, self._code_of(record))
 
     def _code_of(self, record: Record) -> str:
-        """The message authentication code of all of a record but the seal."""
-        return self.code_of("record", record.changed(seal="").model_dump_json())
-
-    def code_of(self, kind: str, content: str) -> str:
-        """The message authentication code of a text of some kind, in hexadecimal."""
-        return hmac.digest(self.secret, f"{kind}\n{content}".encode(), hashlib.sha256).hex()
+        """The message authentication code of all of a record but the seal, in hexadecimal."""
+        content = f"record\n{record.changed(seal='').model_dump_json()}"
+        return hmac.digest(self.secret, content.encode(), hashlib.sha256).hex()
 
 
 def seeds_of_term(root: Path, fixed: int | None = None) -> Seeds:

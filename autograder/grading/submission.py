@@ -50,11 +50,7 @@ def open_grader(
 ) -> Iterator[Grader]:
     """A grader for any number of submissions, one after the other; ended with the block.
 
-    Args:
-        assignment: tasks, points, thresholds, limits.
-        references: the test split, `source|||target` lines.
-        level: of containment; see `layers.LEVELS`.
-        zygote: one that runs already, and belongs to the caller; None = one at this level is started.
+    A zygote that is given runs already, and belongs to the caller; otherwise one is started at this level.
 
     Raises:
         SandboxUnavailableError: where the machine does not offer the level, or the tests cannot be collected.
@@ -65,16 +61,15 @@ def open_grader(
         from ..testing.collected_tests import CollectedTests  # PyTorch is imported here
         from .judging import Grader
 
-        tests = CollectedTests(assignment)
-        grader = Grader(assignment, references, tests, running, level)
+        grader = Grader(assignment, references, CollectedTests(assignment), running, level)
         yield grader
     finally:
         if zygote is None:
-            (grader.zygote if grader is not None else running).close()
+            (grader.zygote if grader else running).close()
 
 
 def grade_submission(
-    intake: Intake, record: Record, seeds: Seeds, grader: Grader, *, show_progress: bool = False
+    intake: Intake, record: Record, seeds: Seeds, grader: Grader, show_progress: bool = False
 ) -> Iterator[Record]:
     """Grades a submission with the seed of the term; yields its record, a new one at first, after each step.
 
@@ -117,9 +112,7 @@ def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], No
         return record
     try:
         with open_grader(assignment, conditions.references, conditions.level) as grader:
-            for record in grade_submission(
-                intake, blank, conditions.seeds, grader, show_progress=conditions.show_progress
-            ):
+            for record in grade_submission(intake, blank, conditions.seeds, grader, conditions.show_progress):
                 store(record)
     except Exception as error:
         store(record.given_up(str(error) or type(error).__name__))

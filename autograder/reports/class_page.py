@@ -15,7 +15,7 @@ from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.platforms import LAYOUTS
 from ..grading.record import Record
 from ..testing.results import State
-from .class_summary import scores_of, tasks_of
+from .class_summary import open_parts, scores_of, tasks_of
 
 N_BINS = 20
 ALL_OF_IT, LITTLE = 0.95, 0.5
@@ -42,15 +42,12 @@ def cases(records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]]) ->
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
     """Why to look at a submission, each with its urgency."""
-    decided = [{one.part.number for one in mark.parts if one.by_hand} for mark in marks]
-    parts = [part for part in record.judgement.parts if any(part.number not in one for one in decided)]
-    if not record.has_ended and any(not part.state.has_mark for part in parts):
+    found = open_parts(marks)
+    if not record.has_ended and any(not state.has_mark for state in found):
         yield 0, f"grading did not finish: {record.run.error or 'it was stopped'}"
     else:
-        for state in reversed(State):
-            titles = [part.title for part in parts if part.state is state]
-            if state.needs_a_look and titles:
-                yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
+        for state, titles in found.items():
+            yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
     yield from ((1, f"internals: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)

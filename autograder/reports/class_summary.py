@@ -151,19 +151,24 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     return "\n".join([*lines, "", f"sandbox: {', '.join(levels) or 'none'}"])
 
 
+def open_parts(marks: Iterable[Mark]) -> dict[State, list[str]]:
+    """The titles of the parts that a person should look at, by state, the worst first; not those decided by hand.
+
+    Args:
+        marks: of those who share a submission.
+    """
+    parts = {one.part.number: one.part for mark in marks for one in mark.parts if one.by_hand is None}
+    found = {state: [part.title for part in parts.values() if part.state is state] for state in reversed(State)}
+    return {state: titles for state, titles in found.items() if titles and state.needs_a_look}
+
+
 def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, list[str]]]:
     """Headings with the students, or entries of the download, that a person should know about."""
     names, records = roll.names(), records_of(results)
-    open_parts = [
-        (one.member.key, part.part.state)
-        for one in results
-        if one.mark
-        for part in one.mark.parts
-        if part.by_hand is None
-    ]
+    states = {key: open_parts(one.mark for one in results if one.member.key == key and one.mark) for key in records}
     for state in reversed(State):
         if state.needs_a_look:
-            yield state.value, [names[key] for key in dict.fromkeys(key for key, found in open_parts if found is state)]
+            yield state.value, [names[key] for key, found in states.items() if state in found]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
     yield "uses of PyTorch's or Python's internals, to be read by a person", using
     noted = [names[key] for key, record in records.items() if record.run.notes]

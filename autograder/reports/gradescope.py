@@ -8,7 +8,6 @@ Random inputs follow from the term's secret: equal work earns equal marks, in ev
 earlier attempts are Gradescope's to show. `as_results` is what `--results` writes, too.
 """
 
-import argparse
 import re
 import sys
 import traceback
@@ -32,7 +31,14 @@ from .terminal import containment_of, notes_of, printable_lines, text_of
 def main(arguments: list[str] | None = None) -> int:
     """Returns 0 once the submission has its marks; 1 where it has none, be it damaged or the grader's fault."""
     print_anywhere()
-    options = make_parser().parse_args(arguments)
+    parser = Parser(
+        prog="python -m autograder.reports.gradescope",
+        description="Grade the submission in a folder laid out like Gradescope's /autograder.",
+        epilog="example: python -m autograder.reports.gradescope --root /autograder",
+    )
+    parser.add_argument("--root", type=Path, default=Path("/autograder"), help="default: /autograder")
+    parser.add_argument("--level", default="auto", help="level of containment (default: auto, the best that works)")
+    options = parser.parse_args(arguments)
     target = options.root / "results" / "results.json"
     try:
         record = grade_here(options.root, options.level, target)
@@ -44,18 +50,6 @@ def main(arguments: list[str] | None = None) -> int:
         write_json(target, failure(f"{type(error).__name__}: {error}"))
         return 1
     return int(record.judgement.score is None)
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The flags."""
-    parser = Parser(
-        prog="python -m autograder.reports.gradescope",
-        description="Grade the submission in a folder laid out like Gradescope's /autograder.",
-        epilog="example: python -m autograder.reports.gradescope --root /autograder",
-    )
-    parser.add_argument("--root", type=Path, default=Path("/autograder"), help="default: /autograder")
-    parser.add_argument("--level", default="auto", help="level of containment (default: auto, the best that works)")
-    return parser
 
 
 def grade_here(root: Path, level: str, target: Path) -> Record:

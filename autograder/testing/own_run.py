@@ -199,7 +199,7 @@ class OwnRun:
         missing = [
             f"{mark.name} ({mark.points:.2g})" if task.points else mark.name
             for mark in result.items
-            if mark.n_missed or mark.missing
+            if mark.missed or mark.requires
         ]
         return points + (f"; missing: {', '.join(missing)}" if missing else "")
 

@@ -128,15 +128,15 @@ class ItemMark:
         name: of the item.
         score: what it has earned.
         points: what it can earn.
-        n_missed: how many of its tests did not pass.
-        missing: the item without which it is worth nothing, where that one was not earned.
+        missed: how many of its tests did not pass.
+        requires: the item without which it is worth nothing, where that one was not earned.
     """
 
     name: str
     score: float
     points: float
-    n_missed: int
-    missing: str = ""
+    missed: int
+    requires: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,6 @@
 """Translations are read and scored, verdicts given, and `grade.py` says so: by hand, and by sacreBLEU's own calls."""
 
-import contextlib
 import dataclasses
-import io
 import json
 import math
 import random
@@ -88,23 +86,19 @@ def test_lines_blank_lines_and_sources_beside_translations(write, content, trans
     assert told == notes
 
 
-NOT_TEXT = {
-    "empty file": (b"", "is empty"),
-    "latin-1": (b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as UTF-8"),
-    "long line": (b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
-    "many lines": (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
-    "large file": (b"x" * 10_000_001, "is too large; at most 10 MB are read"),
-    "mixed forms": ("a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
-    "two separators": ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; write src|||tgt in every line or in none"),
-}
-
-
-@pytest.mark.parametrize("case", NOT_TEXT)
-def test_refused_files(write, case):
-    content, reason = NOT_TEXT[case]
-    path = write("file.txt", content)
-    for said in (refusal(read_references, path), refusal(read_translations, path, expected=2)):
-        assert said.startswith(f"{path}: ") and reason in said
+def test_refused_files(write):
+    for content, reason in (
+        (b"", "is empty"),
+        (b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as UTF-8"),
+        (b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
+        (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
+        (b"x" * 10_000_001, "is too large; at most 10 MB are read"),
+        ("a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
+        ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; write src|||tgt in every line or in none"),
+    ):
+        path = write("file.txt", content)
+        for said in (refusal(read_references, path), refusal(read_translations, path, expected=2)):
+            assert said.startswith(f"{path}: ") and reason in said
 
 
 def test_what_is_no_file_and_too_many_lines(write, tmp_path):
@@ -177,10 +171,9 @@ def test_marks_and_composed_letters_change_nothing_on_either_side():
         assert score(plain, other) == score(other, plain) == score(plain, plain)
 
 
-@pytest.mark.parametrize(("hypotheses", "references"), [(["a"], ["a", "b"]), ([], [])])
-def test_what_cannot_be_scored(hypotheses, references):
-    with pytest.raises(ScoringError, match="there must be one for each, in order"):
-        score(hypotheses, references)
+def test_what_cannot_be_scored():
+    assert "there must be one for each, in order" in refusal(score, ["a"], ["a", "b"])
+    assert "there must be one for each, in order" in refusal(score, [], [])
 
 
 # -- verdicts -------------------------------------------------------------------------------------------
@@ -206,11 +199,6 @@ def test_verdicts(threshold, status, is_reached):
 def test_the_assignments_thresholds():
     assert read_assignment().thresholds == {"beginner": 0.30, "advanced": 0.45}
     assert scoring.parse_thresholds(["a = .45 ", "b=1"]) == {"a": 0.45, "b": 1.0}
-
-
-@pytest.mark.parametrize("argument", ["advanced", "a=0,45", "a=-0.01", "a=45", "=0.4", "\x1b[2Ja=0.4"])
-def test_wrong_thresholds(argument):
-    assert "write NAME=VALUE with a BLEU from 0 to 1" in refusal(scoring.parse_thresholds, [argument])
 
 
 decimal = st.floats(0, 1).map(lambda x: round(x, 10))
@@ -244,10 +232,8 @@ note: \\x1b[2J\\u202egone\\n
 
 
 def test_the_table():
-    assert (
-        as_text(SCORE, judge(SCORE, {"beginner": 0.3, "advanced": 0.45, "expert": 0.6}), ["\x1b[2J\u202egone\n"])
-        == TABLE
-    )
+    verdicts = judge(SCORE, {"beginner": 0.3, "advanced": 0.45, "expert": 0.6})
+    assert as_text(SCORE, verdicts, ["\x1b[2J\u202egone\n"]) == TABLE
     close = dataclasses.replace(SCORE, bleu=0.446)
     assert "BLEU       0.446   95% interval 0.440 to 0.480\n" in as_text(close, judge(close, {"b": 0.45}))
     wrong = "note: hardly anything matches: do both files have the same split, order and language?\n"
@@ -257,17 +243,20 @@ def test_the_table():
 # -- grade.py -------------------------------------------------------------------------------------------
 
 
-def grade(*arguments):
+@pytest.fixture
+def grade(capsys):
     """Runs grade.py; returns its status, what it prints, and its errors."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+
+    def run(*arguments):
         try:
             status = main(list(map(str, arguments)))
         except SystemExit as end:
             status = end.code
-    printed = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
-    assert all(c.isprintable() or c == "\n" for c in "".join(printed))
-    return status, *printed
+        printed = capsys.readouterr()
+        assert all(c.isprintable() or c == "\n" for c in "".join(printed))
+        return status, *printed
+
+    return run
 
 
 @pytest.fixture
@@ -281,7 +270,7 @@ def words(files):
     return [word for option in files.items() for word in option]
 
 
-def test_report_and_status(files):
+def test_report_and_status(grade, files):
     result = score(*corpus(200))
     below, above = round(result.low - 0.05, 2), round(result.high + 0.05, 2)
     status, out, err = grade(*words(files), "--threshold", f"low={below}")
@@ -302,11 +291,14 @@ def test_report_and_status(files):
         ({"--translations": "a\n"}, [], "1 line, but there are 200 references"),
         ({"--references": "\na\n"}, [], "line 1 has no reference"),
         ({"--references": None}, [], "no such file"),
-        ({}, ["--threshold", "advanced"], "write NAME=VALUE"),
+        *(
+            ({}, ["--threshold", wrong], "write NAME=VALUE with a BLEU from 0 to 1")
+            for wrong in ("advanced", "a=0,45", "a=-0.01", "a=45", "=0.4", "\x1b[2Ja=0.4")
+        ),
         ({}, ["--nothing", "\x1b[31m"], "unrecognized arguments: --nothing \\x1b[31m"),
     ],
 )
-def test_what_is_wrong_is_one_line(files, write, tmp_path, changes, more, reason):
+def test_what_is_wrong_is_one_line(grade, files, write, tmp_path, changes, more, reason):
     for option, content in changes.items():
         files[option] = tmp_path / "missing" if content is None else write("bad", content)
     status, out, err = grade(*words(files), *more)

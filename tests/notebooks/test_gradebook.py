@@ -11,7 +11,9 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,12 +21,12 @@ from autograder.__main__ import main
 from autograder.grading.record import Record, new_record
 from autograder.reports.gradebook import Gradebook, database_of
 from autograder.scoring import read_references
-from autograder.testing.results import State, TaskResult
+from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import ROOT
 
-from ..autograder.submissions import points_of
+from ..autograder.submissions import judged
 
 NAME = read_assignment().name
 FIRST = "1_building_blocks.ipynb"
@@ -55,16 +57,6 @@ class Round:
             command, cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=600
         )
         assert finished.returncode == 0, (finished.stdout + finished.stderr)[-3000:]
-
-    def scores(self) -> dict[str, float]:
-        """What nbgrader exports, by student; it has one row for each notebook handed in or not."""
-        self.run("nbgrader", "export", "--to", str(self.root / "grades.csv"))
-        rows = csv.DictReader(io.StringIO((self.root / "grades.csv").read_text()))
-        return {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
-
-    def feedback(self, student: str, name: str) -> str:
-        self.run("nbgrader", "generate_feedback", NAME, "--student", student, "--force")
-        return (self.root / "feedback" / student / NAME / f"{name}.html").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +104,17 @@ def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
     (folder / "translations.txt").write_text(translations)
     options = ["--to-nbgrader", str(course_round.root), "--output", str(tmp_path / "marks")]
     course_round.run(sys.executable, "-m", "autograder", "grade-class", str(folder.parent), *options, cwd=ROOT)
-    assert course_round.scores() == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
+    course_round.run("nbgrader", "export", "--to", str(tmp_path / "grades.csv"))
+    rows = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))
+    found = {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
+    assert found == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 2 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
     assert "nn.Embedding(vocab_size, d_model)" in cells["task_1_1_InputEmbedding"]["source"]
-    assert "passed: 5 of 5 points" in course_round.feedback("files", "3_training_and_translation")
+    course_round.run("nbgrader", "generate_feedback", NAME, "--student", "files", "--force")
+    page = course_round.root / "feedback" / "files" / NAME / "3_training_and_translation.html"
+    assert "passed: 5 of 5 points" in page.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -128,81 +125,63 @@ def empty_course(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def scores(tmp_path, empty_course):
-    """What nbgrader exports: score by student."""
+def theirs(empty_course, assignment) -> Iterator[Any]:
+    """The gradebook as nbgrader sees it."""
+    from nbgrader.api import Gradebook as Book
 
-    def export() -> dict[str, float]:
-        from nbgrader.api import Gradebook as Book
-        from nbgrader.plugins import CsvExportPlugin
+    Gradebook(str(empty_course), assignment).reset(["nobody"])
+    with Book(database_of(empty_course)) as book:
+        yield book
 
-        with Book(database_of(empty_course)) as theirs:
-            CsvExportPlugin(to=str(tmp_path / "grades.csv")).export(theirs)
-        with (tmp_path / "grades.csv").open() as file:
-            return {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
 
-    return export
+@pytest.fixture
+def score(empty_course, assignment, theirs):
+    """Writes a record, with an earlier mark withdrawn; what nbgrader makes of it."""
+
+    def of(student: str, record: Record | None) -> float:
+        book = Gradebook(str(empty_course), assignment)
+        book.reset([student])
+        if record:
+            book.write(student, record, None)
+        theirs.db.expire_all()
+        return theirs.find_submission(NAME, student).score
+
+    return of
 
 
 def content(assignment, **states: str) -> Record:
-    """A record in which every part is passed but those named by their task."""
-    results = []
-    for task in assignment.tasks:
-        state = State(states.get(task.name, "passed"))
-        results.append(TaskResult(task, state, points_of(task) if state == State.PASSED else 0.0, ""))
+    """Every part is passed but those named by their task."""
+    results = judged({task.number: State(states[task.name]) for task in assignment.tasks if task.name in states})
     return new_record("anna", assignment, "0" * 16).judged(results)
 
 
 @pytest.mark.slow
-def test_marks_replace_those_of_an_earlier_run(empty_course, scores, assignment) -> None:
-    for states, expected in (({}, 100.0), ({"attention": "failed", "layer_norm": "timeout"}, 76.0), ({}, 100.0)):
-        book = Gradebook(str(empty_course), assignment)
-        book.reset(["anna"])
-        book.write("anna", content(assignment, **states), None)
-        assert scores()["anna"] == expected
-
-
-@pytest.mark.slow
-def test_no_earlier_mark_survives_a_crash(empty_course, scores, assignment) -> None:
-    """Not after the reset, and not where the grader dies between two marks: then none of the new ones is there."""
-    book = Gradebook(str(empty_course), assignment)
-    book.reset(["bert"])
-    book.write("bert", content(assignment), None)
-    book.reset(["bert"])
-    assert scores()["bert"] == 0.0
+def test_marks_replace_those_of_an_earlier_run(score, assignment) -> None:
+    """Also where the grader dies after the reset, or between two marks: then none of the new ones is there."""
     whole = content(assignment)
+    assert score("anna", whole) == 100.0 and score("anna", None) == 0.0
+    assert score("anna", content(assignment, attention="failed", layer_norm="timeout")) == 76.0
+    assert score("anna", whole) == 100.0
     parts = list(whole.judgement.parts)
     parts[7] = parts[7].model_copy(update={"score": "half of them"})
     broken = whole.changed(judgement=whole.judgement.model_copy(update={"parts": tuple(parts)}))
     with pytest.raises(UserError, match="could not convert string to float"):
-        book.write("bert", broken, None)
-    assert scores()["bert"] == 0.0
+        score("anna", broken)
+    assert score("anna", None) == 0.0
 
 
 @pytest.mark.slow
-def test_what_could_not_be_judged_and_what_a_human_gave(empty_course, scores, assignment) -> None:
-    from nbgrader.api import Gradebook as Book
+def test_what_could_not_be_judged_and_what_a_human_gave(score, assignment, theirs) -> None:
+    def waiting() -> list[str]:
+        notebooks = theirs.find_submission(NAME, "cleo").notebooks
+        return [one.cell.name for notebook in notebooks for one in notebook.grades if one.needs_manual_grade]
 
-    book = Gradebook(str(empty_course), assignment)
-    book.reset(["cleo"])
-    book.write("cleo", content(assignment, attention="grader error"), None)
-
-    def waiting(theirs) -> list[str]:
-        [found] = [one for one in theirs.assignment_submissions("transformer") if one.student.id == "cleo"]
-        return [
-            grade.cell.name for notebook in found.notebooks for grade in notebook.grades if grade.needs_manual_grade
-        ]
-
-    assert scores()["cleo"] == 86.0
-    with Book(database_of(empty_course)) as theirs:
-        assert waiting(theirs) == ["test_1_2"]
-        theirs.find_grade("test_1_2", "1_building_blocks", "transformer", "cleo").manual_score = 10.0
-        theirs.db.commit()
-    assert scores()["cleo"] == 96.0
-    book.reset(["cleo"])
-    book.write("cleo", content(assignment), None)
-    assert scores()["cleo"] == 96.0  # as nbgrader has it: what a human gave stands until a human changes it
-    with Book(database_of(empty_course)) as theirs:
-        assert waiting(theirs) == ["test_1_2"]
+    assert score("cleo", content(assignment, attention="grader error")) == 86.0 and waiting() == ["test_1_2"]
+    theirs.find_grade("test_1_2", "1_building_blocks", NAME, "cleo").manual_score = 10.0
+    theirs.db.commit()
+    assert theirs.find_submission(NAME, "cleo").score == 96.0
+    assert score("cleo", content(assignment)) == 96.0, "what a human gave stands until a human changes it"
+    assert waiting() == ["test_1_2"]
 
 
 @pytest.mark.parametrize("course", ["", "nowhere"])

@@ -13,34 +13,20 @@ from autograder.testing.results import Outcome, State, judge_task
 from foundation.assignment_file import Item, read_assignment
 from validity.__main__ import main as prove
 
-from .conftest import SKELETON
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ([], "No such file or directory"),
-        (["--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
-        (["--release", "nowhere"], "nowhere: not the assignment's skeleton"),
-    ],
-)
-def test_bad_input_gets_one_line_and_status_2(tmp_path, capsys, options, message):
-    assert main(["grade", str(tmp_path / "anna"), "--results", str(tmp_path / "r.json"), *options]) == 2
-    printed = capsys.readouterr().err
-    assert message in printed and printed.count("\n") == 1
-    assert not (tmp_path / "r.json").exists()
-
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
+        (["grade", "nowhere"], "No such file or directory"),
+        (["grade", "anna", "--assignment", "nowhere.toml"], "nowhere.toml: No such file or directory"),
+        (["grade", "anna", "--release", "nowhere"], "nowhere: not the assignment's skeleton"),
         (["grade", "anna", "--results", "folder"], "folder: is a folder; expected the name of a file"),
         (["grade", "anna", "--references", "mising.bpe"], "mising.bpe"),
         (["grade-class", ".", "--output", "file"], "file: is not a folder"),
         (["calibrate", "--output", "file"], "file: is not a folder"),
     ],
 )
-def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
+def test_a_mistake_is_told_in_one_line_before_anything_is_done(tmp_path, capsys, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
@@ -48,7 +34,7 @@ def test_a_wrong_path_is_told_before_anything_is_done(tmp_path, capsys, monkeypa
     before = sorted(tmp_path.rglob("*"))
     assert (main if arguments[0].startswith("grade") else prove)(arguments) == 2
     printed = capsys.readouterr()
-    assert f": {message}" in printed.err and printed.err.count("\n") == 1 and not printed.out
+    assert message in printed.err and printed.err.count("\n") == 1 and not printed.out
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -71,15 +57,6 @@ def test_what_is_not_graded_gets_a_result_with_the_reason(tmp_path, capsys, monk
     assert {test["extra_data"]["state"] for test in results["tests"]} == {"not graded"}
     assert "expected a folder, a .zip" in results["output"]
     assert "not graded" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_grade_prints_and_writes_the_results(tmp_path, capsys):
-    results = tmp_path / "out" / "results.json"
-    status = main(["grade", str(SKELETON), "--results", str(results), "--seed", "3"])
-    assert status == 0
-    assert f"results: {results}" in capsys.readouterr().out
-    assert json.loads(results.read_text())["score"] == 0
 
 
 TASK = replace(

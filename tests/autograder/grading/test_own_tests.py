@@ -205,7 +205,7 @@ def judged(zygote, text: str):
 def test_the_reference_earns_all_in_the_sandbox(zygote):
     result = judged(zygote, REFERENCE_SUITE)
     assert (result.state, result.message) == (State.PASSED, "")
-    assert [mark.n_missed for mark in result.items] == [0] * len(TASK.items)
+    assert [mark.missed for mark in result.items] == [0] * len(TASK.items)
 
 
 TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
@@ -225,7 +225,7 @@ def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
     )
     result = judged(zygote, text)
     assert result.state is State.FAILED
-    assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.n_missed}
+    assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.missed}
     assert f"test_it counts for nothing: {TROUBLE[body]}" in result.message
 
 

@@ -108,7 +108,6 @@ def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_fold
     first = graded("faulty")
     second = grade_folder(class_folder / "faulty")
     assert first.judgement.model_dump_json() == second.judgement.model_dump_json()
-    assert first.judgement.score < 90 and any(part.diagnosis for part in first.judgement.parts)
 
 
 def test_a_result_without_containment_says_so():

@@ -40,11 +40,10 @@ def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):
 
 
 def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
-    for written in (b"", b"\n", b"a short one\n"):
-        (tmp_path / SECRET).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / SECRET).write_bytes(written)
-        with pytest.raises(UserError, match="shorter than 16 characters"):
-            term_secret(tmp_path)
+    (tmp_path / SECRET).parent.mkdir(parents=True)
+    (tmp_path / SECRET).write_bytes(b"a short one\n")
+    with pytest.raises(UserError, match="shorter than 16 characters"):
+        term_secret(tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "data").write_text("a file")
     with pytest.raises(UserError, match="secret cannot be kept"):
@@ -80,22 +79,21 @@ def test_a_disputed_mark_is_replayed(disputed, references, capsys):
 def test_what_cannot_be_replayed_is_one_line(disputed, references, tmp_path, capsys):
     path, folder = disputed
     record = read_record(path)
-    rest = ["--references", str(references)]
 
-    def refused(*arguments: str) -> str:
-        assert main(["replay", *arguments, *rest]) == 2
+    def refused(record_path: Path | str, *arguments: str) -> str:
+        assert main(["replay", str(record_path), str(folder), *arguments, "--references", str(references)]) == 2
         printed = capsys.readouterr().err
         assert printed.count("\n") == 1
         return printed
 
-    assert "not a record" in refused(str(folder / "attention.py"), str(folder))
-    assert "nowhere.json: No such file or directory" in refused("nowhere.json", str(folder))
-    assert "another seed" in refused(str(path), str(folder), "--seed", "7")
+    assert "not a record" in refused(folder / "attention.py")
+    assert "nowhere.json: No such file or directory" in refused("nowhere.json")
+    assert "another seed" in refused(path, "--seed", "7")
     judgement = record.judgement.changed(seed_id="0" * 12)
     write_record(tmp_path / "other.json", record.changed(judgement=judgement))
-    assert "--seed N" in refused(str(tmp_path / "other.json"), str(folder))
+    assert "--seed N" in refused(tmp_path / "other.json")
     (folder / "train.py").write_text("# changed\n")
-    assert "not the files that" in refused(str(path), str(folder))
+    assert "not the files that" in refused(path)
     assert json.loads(path.read_text())["judgement"]["seed_id"] == record.judgement.seed_id
 
 

@@ -179,13 +179,10 @@ def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, ca
 def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys):
     """Where only names connect two platforms, neither gets a mark, and both are named with their ids."""
     enrol(marks, *(Member(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")))
-    line = "Participant 7,Jose Roy,,,100.00,-\n"
-    (tmp_path / "worksheet.csv").write_text(
-        f"Identifier,Full name,Status,Grade,Maximum Grade,Last modified (grade)\n{line}"
-    )
+    (tmp_path / "worksheet.csv").write_text(IN_MOODLE.format(points="100.00").replace("Anna Smith", "Jose Roy"))
     assert run("moodle", "--roster", tmp_path / "worksheet.csv") == 1
     assert "so enter these marks by hand: José Roy (a1), José Roy (a2)\n" in capsys.readouterr().err
-    assert not [row for row in rows(marks, "moodle")[1:] if row[3]]
+    assert not [row for row in rows(marks, "moodle")[1:] if row[2]]
 
 
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
@@ -217,15 +214,17 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
 
 
 @pytest.mark.parametrize(
-    ("break_it", "words"),
+    ("file", "content", "words"),
     [
-        (lambda marks: (marks / "class.json").unlink(), "class.json: No such file or directory; expected the folder"),
-        (lambda marks: (marks / "class.json").write_text("{}"), "class.json: not as `grade-class` of this"),
-        (lambda marks: (marks / "decisions.jsonl").write_text("{}\n"), "decisions.jsonl, line 1: no decision"),
+        ("class.json", None, "class.json: No such file or directory; expected the folder"),
+        ("class.json", "{}", "class.json: not as `grade-class` of this"),
+        ("decisions.jsonl", "{}\n", "decisions.jsonl, line 1: no decision"),
     ],
 )
-def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, break_it, words):
-    break_it(marks)
+def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, file, content, words):
+    (marks / file).unlink(missing_ok=True)
+    if content:
+        (marks / file).write_text(content)
     assert run("moodle") == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
