@@ -87,7 +87,7 @@ class Grader:
             killed_before=killed_before,
         ) as sandbox:
             for outcomes in self.tests.run(sandbox, seed, show_progress):
-                sandbox.check()
+                sandbox.budget.check_sandbox()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
                 results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]

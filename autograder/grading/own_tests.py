@@ -180,9 +180,9 @@ def try_all(
             for one, implementation in zip(classes, together, strict=True):
                 if implementation is not None:
                     one.try_on(implementation, sandbox, draw)
-            sandbox.check()
+            sandbox.budget.check_sandbox()
             sandbox.restart()
-            seconds, computed = seconds + sandbox.seconds, computed + sandbox.cpu_seconds
+            seconds, computed = seconds + sandbox.budget.seconds, computed + sandbox.budget.cpu_seconds
         if computed > limits.cpu_seconds or seconds > PATIENCE * limits.total_seconds:
             n_all = sum(map(len, orders))
             what = f"all tests on {n_all} implementations take longer than {limits.total_seconds:g} s"

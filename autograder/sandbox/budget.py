@@ -52,10 +52,14 @@ class Budget:
         """CPU seconds that workers may still use."""
         return self._limits.cpu_seconds - self.cpu_seconds
 
-    def check(self, component: str) -> None:
-        """Refuses a call that the limits do not cover, or that would be asked of a sandbox that has failed."""
+    def check_sandbox(self) -> None:
+        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
         if self.failure is not None:
             raise self.failure
+
+    def check(self, component: str) -> None:
+        """Refuses a call that the limits do not cover, or a sandbox that has failed."""
+        self.check_sandbox()
         limits, used = self._limits, self._seconds_of[component]
         left = limits.total_seconds - self.seconds
         if left <= 0:

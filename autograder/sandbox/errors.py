@@ -14,34 +14,23 @@ MAX_TRACEBACK = 4_000
 
 
 class SandboxUnavailableError(Exception):
-    """The machine lacks the required containment, or the worker could not be started.
-
-    This is a fault on the grader's side: no submission may lose points for it.
-    """
+    """The machine lacks the required containment, or the worker could not be started; no submission may pay for it."""
 
 
 class WorkerKilledError(SandboxUnavailableError):
     """Something outside has killed a worker: an operator, or the system where memory ran short.
 
     No submission can send itself that signal, so the first time it is not put down to the submission.
-
-    Attributes:
-        component: during whose call it was killed.
-        reason: what is told where it happens to the same component again.
     """
 
     def __init__(self, component: str, reason: str) -> None:
+        """Takes the component during whose call it was killed; "" where that was none's."""
         super().__init__(f"{reason}, during a call of {component}" if component else reason)
-        self.component, self.reason = component, reason
+        self.component = component
 
 
 class SubmissionError(Exception):
-    """Submitted code failed.
-
-    Attributes:
-        message: of the exception, at most 2 kB, control characters replaced.
-        student_traceback: the submission's frames with file, line and source, at most 4 kB; may be empty.
-    """
+    """Submitted code failed; has the message, and the submission's frames with their lines, both cleaned and cut."""
 
     def __init__(self, message: str, student_traceback: str = "") -> None:
         self.message = clean(message, MAX_MESSAGE)

@@ -20,6 +20,26 @@ from .worker.loading import is_harmless
 
 MAX_NAMES = 500
 TOP = "submission"
+PARAMETERS = {
+    "import_module": ("name", "package"),
+    "__import__": ("name", "globals", "locals", "fromlist", "level"),
+}
+
+
+def imported_by(node: ast.AST) -> tuple[int, str, list[str]]:
+    """The number of dots, the module and the names that a `from` statement or a call imports; nothing for others."""
+    match node:
+        case ast.ImportFrom(level=level, module=module, names=aliases):
+            return level, module or "", [alias.name for alias in aliases]
+        case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in PARAMETERS:
+            given = dict(zip(PARAMETERS[called], node.args, strict=False))
+            given |= {one.arg: one.value for one in node.keywords if one.arg}
+            name, dots = (getattr(given.get(key), "value", None) for key in ("name", "level"))
+            names = getattr(given.get("fromlist"), "elts", [])
+            if isinstance(name, str):
+                dots = dots if isinstance(dots, int) else len(name) - len(name.lstrip("."))
+                return dots, name.lstrip("."), [str(one.value) for one in names if isinstance(one, ast.Constant)]
+    return 0, "", []
 
 
 @lru_cache(maxsize=64)
@@ -35,11 +55,7 @@ def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...
     own = [TOP, *importer.split(".")]
     package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
     for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
-        level, module, names = 0, "", list[str]()
-        if isinstance(node, ast.ImportFrom):
-            level, module, names = node.level, node.module or "", [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call):
-            level, module, names = _imported_by_call(node)
+        level, module, names = imported_by(node)
         if not 0 < level <= len(own):  # a number that is written there may be any
             continue
         with suppress(ImportError):  # dots that lead out of the submission
@@ -47,30 +63,6 @@ def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...
             found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
             found += (".".join([*parts, name]) for name in names)
     return tuple(found)
-
-
-PARAMETERS = {
-    "import_module": ("name", "package"),
-    "__import__": ("name", "globals", "locals", "fromlist", "level"),
-}
-
-
-def _imported_by_call(call: ast.Call) -> tuple[int, str, list[str]]:
-    """The number of dots, module and names that `import_module` or `__import__` is called with; 0 for other calls."""
-    called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    given = dict(zip(PARAMETERS.get(called, ()), call.args, strict=False))
-    given |= {one.arg: one.value for one in call.keywords if one.arg in PARAMETERS.get(called, ())}
-    match given.get("name"):
-        case ast.Constant(value=str(name)):
-            level, names = getattr(given.get("level"), "value", None), getattr(given.get("fromlist"), "elts", [])
-            dots = level if isinstance(level, int) else len(name) - len(name.lstrip("."))
-            return dots, name.lstrip("."), [str(one.value) for one in names if isinstance(one, ast.Constant)]
-        case (
-            ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__package__")), ast.Constant(value=str(name))])
-            | ast.BinOp(left=ast.Name(id="__package__"), right=ast.Constant(value=str(name)))
-        ):
-            return 1, name.removeprefix("."), []
-    return 0, "", []
 
 
 def wanted_imports(sources: Sources) -> list[str]:
@@ -94,12 +86,9 @@ def names_in(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
             imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
-            imported |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call):
-            level, module, _ = _imported_by_call(node)
-            yield from () if level else (module,)
+        level, module, names = imported_by(node)
+        if module and not level:
+            yield from (module, *(f"{module}.{name}" for name in names))
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             yield f"{imported[node.value.id]}.{node.attr}"

@@ -38,17 +38,11 @@ PROBE_SECONDS = 20
 
 @dataclass(frozen=True)
 class Containment:
-    """A choice of layers.
+    """A choice of layers."""
 
-    Attributes:
-        layers: name -> "required" or "wanted", for those that the worker applies itself.
-        bubblewrap: the arguments that run a command in namespaces; empty without namespaces.
-        uids: the users that workers change to, a different one each time; empty where that is impossible.
-    """
-
-    layers: dict[str, str]
-    bubblewrap: tuple[str, ...] = ()
-    uids: Sequence[int] = ()
+    layers: dict[str, str]  # name -> "required" or "wanted", for those that the worker applies itself
+    bubblewrap: tuple[str, ...] = ()  # the arguments that run a command in namespaces; empty without namespaces
+    uids: Sequence[int] = ()  # users that workers change to, another one each time; empty where that is impossible
 
     def command(self, packages: Mapping[str, Path]) -> list[str]:
         """The command that starts the zygote, with the worker's package and others beside it."""
@@ -75,10 +69,7 @@ class Containment:
 
 
 def satisfies(level: str, layers: Collection[str] | None) -> bool:
-    """Whether the layers that were in force in a run are as many as a level asks for.
-
-    None stands for a run in which there was no submitted code to contain.
-    """
+    """Whether the layers in force in a run are as many as a level asks for; None = there was no code to contain."""
     if level == "unsafe" or layers is None:
         return True
     needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
@@ -86,11 +77,7 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
 
 
 def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
-    """The containment for a level.
-
-    Args:
-        level: one of LEVELS.
-        packages: name -> folder of the packages that are visible inside.
+    """The containment for one of LEVELS, with packages, by name, that are visible inside.
 
     Raises:
         SandboxUnavailableError: where namespaces are required and missing.
@@ -100,55 +87,43 @@ def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
     must = "wanted" if level == "unsafe" else "required"
     layers = {"no_new_privs": must, "seccomp": must, "landlock": "wanted"}
     is_root = os.geteuid() == 0
-    bubblewrap, keeps_root, reason = find_bubblewrap(packages, UIDS[0] if is_root else None)
+    bubblewrap, can_change_user, reason = find_bubblewrap(packages, is_root)
     if level == "require-namespaces" and not bubblewrap:
         raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
-    uids = UIDS if keeps_root else ()
-    if uids:
+    if can_change_user:
         layers["uid"] = "required" if bubblewrap else "wanted"  # already tried inside bubblewrap
     if level in ("require-landlock", "require-uid"):
         layers[level.removeprefix("require-")] = "required"
-    return Containment(layers, bubblewrap, uids)
+    return Containment(layers, bubblewrap, UIDS if can_change_user else ())
 
 
-def find_bubblewrap(packages: Mapping[str, Path], uid: int | None) -> tuple[tuple[str, ...], bool, str]:
+def find_bubblewrap(packages: Mapping[str, Path], is_root: bool) -> tuple[tuple[str, ...], bool, str]:
     """Finds, by running Python in it, how bubblewrap works on this machine.
-
-    Args:
-        packages: the folders that are visible inside, each as `/NAME`.
-        uid: where this process is root, a user to change to; None otherwise.
-
-    Returns:
-        Its arguments (empty if it does not work), whether a program in it is root and may change to other users, and
-        the reason why it does not work.
-    """
-    program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
-    if program is None:
-        return (), uid is not None, "bwrap is not installed"
-    reason = ""
-    for keeps_root, separation in separations(uid is not None):
-        arguments = (program, *separation, *visible(packages))
-        change = f"import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)"
-        reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
-        if not reason:
-            return arguments, keeps_root, ""
-    return (), uid is not None, reason
-
-
-def separations(is_root: bool) -> list[tuple[bool, list[str]]]:
-    """Ways to separate, the best first: (stays root inside, bubblewrap's options).
 
     Root needs no user namespace, and in the zygote keeps only the rights to read Python's files, to change a worker to
     another user, and to end it. Others get a user namespace without any rights, in which, where bubblewrap can prevent
     it, no further one can be made.
+
+    Returns:
+        Its arguments (empty if it does not work), whether a worker can change to another user, and the reason why
+        bubblewrap does not work.
     """
-    shared = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    shared += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    rights = ["CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH"]
-    kept = [option for right in rights for option in ("--cap-add", right)]
-    without_user = [(True, [*shared, *kept])] if is_root else []
-    with_user = ["--unshare-user", *shared]
-    return [*without_user, (False, [*with_user, "--disable-userns"]), (False, with_user)]
+    program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
+    if program is None:
+        return (), is_root, "bwrap is not installed"
+    options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    rights = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
+    ways = [(False, ["--unshare-user", "--disable-userns"]), (False, ["--unshare-user"])]
+    if is_root:
+        ways.insert(0, (True, [option for right in rights for option in ("--cap-add", right)]))
+    change = "import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)".format(uid=UIDS[0])
+    for keeps_root, more in ways:
+        arguments = (program, *options, *more, *visible(packages))
+        reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
+        if not reason:
+            return arguments, keeps_root, ""
+    return (), is_root, reason
 
 
 def try_out(command: list[str]) -> str:

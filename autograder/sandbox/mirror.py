@@ -32,13 +32,8 @@ def call(
 ) -> object:
     """Sends what has changed, calls, and connects the result with what it was computed from.
 
-    Args:
-        session: where to call.
-        component: that answers for what happens.
-        target: the function or method, and the stand-in that is called with it, if any; as `worker.service` reads it.
-        args: for the call.
-        kwargs: for the call.
-        module: whose method it is.
+    `component` answers for what happens; `target` is the function or the method of `module`, and the stand-in that is
+    called with it, if any, as `worker.service` reads it.
     """
     encoder = Encoder()
     content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
@@ -116,12 +111,6 @@ class RemoteModule(nn.Module):
 
     Parameters are named by number, p0, p1, ... in the module's own order; `parameter_names` holds the names that
     the submission gave them, as data. The contract's methods can be called beside `forward`.
-
-    Args:
-        session: the worker that has it.
-        component: that answers for what happens in a call.
-        answer: of the worker that has built it.
-        reply: what that says.
     """
 
     def __init__(self, session: Session, component: str, answer: Answer, reply: ObjectReply) -> None:

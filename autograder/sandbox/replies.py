@@ -41,19 +41,12 @@ class ObjectReply(Reply):
 
 
 class CallReply(Reply):
-    """A result as a tree.
-
-    Attributes:
-        value: the tree.
-        graph: whether there is one, for a backward pass.
-        changed: indices of arguments that were changed.
-        place: the file and the line that changed the first of them, as far as that is known.
-    """
+    """A result as a tree."""
 
     value: Any
-    graph: StrictBool
-    changed: list[StrictInt]
-    place: tuple[StrictStr, StrictInt] | None
+    graph: StrictBool  # whether there is one, for a backward pass
+    changed: list[StrictInt]  # indices of arguments that were changed
+    place: tuple[StrictStr, StrictInt] | None  # the file and the line that changed the first of them, where known
 
 
 @dataclass(frozen=True)
@@ -99,14 +92,12 @@ def read_object(answer: Answer) -> ObjectReply:
 def read_call(answer: Answer, arguments: Sequence[Tensor]) -> CallReply:
     """Checks the reply to a call that was sent with these tensors."""
     reply = shaped(CallReply, answer.result)
-    if not all(0 <= index < len(arguments) and can_be_changed(arguments[index]) for index in reply.changed):
-        raise ProtocolError("changes to arguments that were never sent, or cannot be changed")
+    for index in reply.changed:
+        tensor = arguments[index] if 0 <= index < len(arguments) else torch.empty(0)
+        shares_memory = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
+        if not tensor.numel() or shares_memory:
+            raise ProtocolError("a change to an argument that was never sent, or that cannot be changed")
     return reply
-
-
-def can_be_changed(tensor: Tensor) -> bool:
-    """Whether something can be written into a tensor: it has elements, and no two of them share memory."""
-    return tensor.numel() > 0 and all(s > 0 or n == 1 for s, n in zip(tensor.stride(), tensor.shape, strict=True))
 
 
 def read_gradients(answer: Answer, inputs: Sequence[tuple[torch.Size, torch.dtype]]) -> list[Tensor | None]:

@@ -54,7 +54,7 @@ def filter_for_this_machine() -> bytes:
 
 @functools.cache
 def read_filters() -> dict[str, str]:
-    """The file of filters: machine -> program in hex; "policy" -> digest of the policy that they were compiled from."""
+    """Machine -> program in hex; "policy" -> digest of the policy that they were compiled from."""
     filters: dict[str, str] = json.loads(FILTERS.read_text(encoding="utf-8"))
     return filters
 

@@ -85,15 +85,7 @@ class DeadlineError(Exception):
 
 
 class Session:
-    """One worker with one submission loaded.
-
-    Args:
-        zygote: to fork from.
-        sources: the submission's modules.
-        assignment: its contract and its limits.
-        budget: that every request is charged to.
-        output: that the worker's is added to.
-        locate: where the student finds a line.
+    """One worker with one submission loaded: every request is charged to the budget.
 
     Attributes:
         layers: of containment that this worker reached.
@@ -128,10 +120,7 @@ class Session:
             self.layers = self._start(zygote, content, [])
 
     def _start(self, zygote: Zygote, content: dict[str, Any], imports: list[str]) -> tuple[str, ...]:
-        """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that.
-
-        Leaves nothing behind where that fails.
-        """
+        """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that."""
         self._worker = zygote.fork(with_plots=any(name.partition(".")[0] == "matplotlib" for name in imports))
         self.is_alive = True
         try:
@@ -159,13 +148,13 @@ class Session:
             verb: see `worker.service`.
             content: of the request.
             encoder: has its tensors.
-            read: takes the answer; what it raises as ProtocolError costs the worker.
+            read: takes the answer; its ProtocolError costs the worker.
 
         Raises:
-            SubmissionTimeoutError: where there is no reply in time, or none left; the worker has ended.
-            SubmissionDiedError: where the worker has ended or broken the protocol.
+            SubmissionTimeoutError: there was no reply in time, or no time is left.
+            SubmissionDiedError: the worker has ended or broken the protocol.
             SubmissionError: the submission's own exception; the worker lives.
-            SandboxUnavailableError: where the zygote has ended, or something outside has killed the worker.
+            SandboxUnavailableError: the zygote has ended, or something outside has killed the worker.
         """
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
@@ -202,13 +191,7 @@ class Session:
         raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
 
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
-        """Sends a request and returns the reply's header and body. After any exception the worker must be ended.
-
-        Raises:
-            DeadlineError: where there is no complete reply in time.
-            EOFError: where the worker has closed its pipe, usually because it has ended; or BrokenPipeError.
-            ProtocolError: for bytes that are not a frame, too large a frame, or a reply before the request.
-        """
+        """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
         deadline, worker = time.monotonic() + seconds, self._worker
         with suppress(BlockingIOError):
             if os.read(worker.replies, 1):

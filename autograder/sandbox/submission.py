@@ -33,6 +33,9 @@ class Sandbox:
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
         is_fair: whether a component must leave time to the others.
+
+    Attributes:
+        budget: what it has used of its limits.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class Sandbox:
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
         self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
-        self._budget = Budget(assignment.limits, is_fair, killed_before)
+        self.budget = Budget(assignment.limits, is_fair, killed_before)
         self._output = Output(assignment.limits.output_kb << 10)
         self._session: Session | None = None
         self._layers: tuple[str, ...] | None = None
@@ -62,12 +65,7 @@ class Sandbox:
     ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name".
 
-        Args:
-            component: a class of the contract, derived from `nn.Module`.
-            *args: for its constructor.
-            dtype: of its parameters and buffers; None = as made.
-            isolated: every other component is replaced by its stand-in, now and in later calls.
-            **kwargs: for its constructor.
+        `under_test.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
 
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.
@@ -107,20 +105,20 @@ class Sandbox:
 
         If it must be started, all modules are imported first: that time is no component's.
         """
-        self._budget.check(component)
+        self.budget.check(component)
         try:
             if self._session is None or not self._session.is_alive:
                 self._sources = defuse(self._sources, self._end_of_import)
             return self._session_with(self._sources)
         except SandboxUnavailableError as error:
-            self._budget.failure = error
+            self.budget.failure = error
             raise
 
     def _session_with(self, sources: Sources) -> Session:
         """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.restart()
-            self._session = Session(self._zygote, sources, self._assignment, self._budget, self._output, self._locate)
+            self._session = Session(self._zygote, sources, self._assignment, self.budget, self._output, self._locate)
             layers = self._session.layers
             if self._layers not in (None, layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
@@ -131,20 +129,15 @@ class Sandbox:
         """Imports a module; returns why the worker ended, or ""."""
         component = f"import of {module}"
         try:
-            self._budget.check(component)
+            self.budget.check(component)
             self._session_with(sources).request(component, "import", {"module": module}, Encoder(), lambda answer: None)
         except (SubmissionTimeoutError, SubmissionDiedError) as error:
-            if self.seconds >= self._assignment.limits.total_seconds:  # which is not this module's fault alone
+            if self.budget.seconds >= self._assignment.limits.total_seconds:  # not this module's fault alone
                 raise
             return error.message
         except SubmissionError:
             pass  # the loader keeps the error and raises it when one of the module's components is requested
         return ""
-
-    def check(self) -> None:
-        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
-        if self._budget.failure is not None:
-            raise self._budget.failure
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -155,16 +148,6 @@ class Sandbox:
     def output(self) -> str:
         """The submission's output so far, cleaned and cut."""
         return self._output.text()
-
-    @property
-    def seconds(self) -> float:
-        """Wall time spent waiting for submitted code."""
-        return self._budget.seconds
-
-    @property
-    def cpu_seconds(self) -> float:
-        """CPU time of all workers that have ended."""
-        return self._budget.cpu_seconds
 
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""

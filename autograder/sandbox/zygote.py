@@ -9,9 +9,8 @@ import select
 import socket
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from foundation.assignment_file import Assignment
 
@@ -23,8 +22,7 @@ KILL_SECONDS = 20.0
 WORKER_PACKAGE = Path(__file__).resolve().parent / "worker"
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """How a worker ended: wait status, CPU seconds, and whether it ended by itself."""
 
     status: int
@@ -33,11 +31,7 @@ class Ending:
 
 
 class Worker:
-    """Our ends of one worker's pipes, and its warden.
-
-    Attributes:
-        pid: as seen by the zygote, in its own namespace if it has one.
-    """
+    """Our ends of one worker's pipes, and its warden."""
 
     def __init__(self, requests: int, replies: int, output: int, warden: socket.socket) -> None:
         """Waits until the zygote has forked; without a pid it has not, or is gone."""
@@ -46,11 +40,7 @@ class Worker:
         self.pid = int(receive(warden, START_SECONDS).get("pid", 0))
 
     def kill(self) -> Ending | None:
-        """Ends the worker, whatever its state, and closes our ends of the pipes.
-
-        Returns:
-            How it ended; None where the zygote does not tell, because it has ended itself or hangs.
-        """
+        """Ends the worker, whatever its state; None where the zygote does not tell how, since it has ended itself."""
         answer: dict[str, Any] = {}
         with contextlib.suppress(OSError):
             self._warden.send(b"kill")
@@ -90,12 +80,9 @@ class Zygote:
             )
 
     def fork(self, with_plots: bool = False) -> Worker:
-        """Starts a worker, which waits for a request to harden itself and load a submission.
+        """Starts a worker, with matplotlib if needed, that waits for a request to harden itself and load a submission.
 
         Returns once it exists: on the first call, once torch is loaded.
-
-        Args:
-            with_plots: whether it needs matplotlib.
         """
         (their_requests, requests), (replies, their_replies), (output, their_output) = (os.pipe() for _ in range(3))
         warden, their_warden = socket_pair()

@@ -150,7 +150,7 @@ class Component:
         with self.bench.open(self._version(text)) as sandbox:
             for found in grader.tests.run(sandbox, self.bench.seed + others, only=task.marker):
                 outcomes = found.get(task.marker, outcomes)
-            sandbox.check()
+            sandbox.budget.check_sandbox()
         return Trial(tuple(outcomes))
 
     def look(self, see: Callable[[Sandbox], Result], text: str | None = None) -> Result | None:
@@ -164,7 +164,7 @@ class Component:
                 raise
             except Exception:  # submitted code's, or ours over an answer of an unexpected kind
                 found = None
-            sandbox.check()
+            sandbox.budget.check_sandbox()
         return found
 
     def _version(self, text: str | None) -> Sources | None:

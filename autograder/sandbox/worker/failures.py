@@ -38,12 +38,7 @@ OUT_OF_MEMORY_SIGNS = ("can't allocate memory", "not enough memory")
 
 
 def describe(error: BaseException, paths: frozenset[str]) -> dict[str, object]:
-    """Describes an exception, as it is sent: its kind, its message and its frames: path, line, function.
-
-    Args:
-        error: what was raised.
-        paths: the submission's file names; frames in other files are left out.
-    """
+    """Kind, message and frames (path, line, function) of an exception; frames in other files are left out."""
     kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "")
     message = _message(error)
     if any(sign in message for sign in OUT_OF_MEMORY_SIGNS):

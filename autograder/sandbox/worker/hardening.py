@@ -14,45 +14,42 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypedDict
 
+LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 SECCOMP_MODE_FILTER = 2
 SIGKILL = 9
-MAX_DESCRIPTOR = 64
-CREATE_RULESET, RESTRICT_SELF = 444, 446  # the same numbers on every processor
-CREATE_VERSION = 1
+CREATE_RULESET, RESTRICT_SELF = ctypes.c_long(444), ctypes.c_long(446)  # the same numbers on every processor
+CREATE_VERSION = ctypes.c_ulong(1)
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights there are, from bit 0
 NETWORK_RIGHTS = 0b11  # bind, connect (ABI 4)
 SCOPES = 0b11  # abstract sockets, signals (ABI 6)
 
 
 class Plan(TypedDict):
-    """What a worker is to give up.
+    """What a worker is to give up."""
 
-    Attributes:
-        memory_bytes: what the submission may have on top of the libraries.
-        cpu_seconds: its CPU time.
-        layers: names of layers; a required one that cannot be had is an error.
-        uid: the user to become, None = there is none.
-        seccomp: the filter's program in hexadecimal digits, "" = none for this processor.
-    """
-
-    memory_bytes: int
+    memory_bytes: int  # what the submission may have on top of the libraries
     cpu_seconds: int
-    layers: dict[str, Literal["required", "wanted"]]
-    uid: int | None
-    seccomp: str
+    layers: dict[str, Literal["required", "wanted"]]  # a required one that cannot be had is an error
+    uid: int | None  # the user to become
+    seccomp: str  # the filter's program in hexadecimal digits; "" = none for this processor
 
 
 class LayerMissingError(Exception):
     """The system lacks this layer."""
 
 
+def granted(result: int) -> int:
+    """The result of a call of the C library; where the kernel refuses, LayerMissingError with the reason."""
+    if result < 0:
+        raise LayerMissingError(os.strerror(ctypes.get_errno()))
+    return result
+
+
 def prctl(option: int, value: int, pointer: object = None) -> None:
-    """Set an attribute of this process; raises LayerMissingError where the kernel refuses."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    """Sets an attribute of this process."""
     zero = ctypes.c_ulong(0)
-    if libc.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero) != 0:
-        raise LayerMissingError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
+    granted(LIBC.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero))
 
 
 def harden(plan: Plan) -> list[str]:
@@ -83,11 +80,10 @@ def harden(plan: Plan) -> list[str]:
 def _limit(memory_bytes: int, cpu_seconds: int) -> None:
     n_pages = int(Path("/proc/self/statm").read_bytes().split()[0])
     with_libraries = memory_bytes + n_pages * os.sysconf("SC_PAGE_SIZE")
-    resource.setrlimit(resource.RLIMIT_AS, (with_libraries, with_libraries))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_DESCRIPTOR, MAX_DESCRIPTOR))
-    for name in ("NPROC", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE"):
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (0, 0))
+    limits = dict.fromkeys(("NPROC", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE"), (0, 0))
+    limits |= {"AS": (with_libraries, with_libraries), "CPU": (cpu_seconds, cpu_seconds + 1), "NOFILE": (64, 64)}
+    for name, limit in limits.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), limit)
 
 
 def _be_alone() -> None:
@@ -135,25 +131,15 @@ def enter_landlock() -> None:
 
     Needs Linux 5.13 and no_new_privs. Behind seccomp this is a second lock on the same doors, built differently.
     """
-    version = call_landlock(CREATE_RULESET, None, 0, CREATE_VERSION)
+    version = granted(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), CREATE_VERSION))
     rights = [(1 << FILE_RIGHTS[min(version, 5)]) - 1]
     if version >= 4:
         rights.append(NETWORK_RIGHTS)
     if version >= 6:
         rights.append(SCOPES)
     attribute = struct.pack(f"@{len(rights)}Q", *rights)
-    ruleset = call_landlock(CREATE_RULESET, attribute, len(attribute), 0)
+    ruleset = granted(LIBC.syscall(CREATE_RULESET, attribute, ctypes.c_size_t(len(attribute)), ctypes.c_ulong(0)))
     try:
-        call_landlock(RESTRICT_SELF, None, 0, 0, first=ruleset)
+        granted(LIBC.syscall(RESTRICT_SELF, ctypes.c_long(ruleset), ctypes.c_ulong(0)))
     finally:
         os.close(ruleset)
-
-
-def call_landlock(number: int, pointer: bytes | None, size: int, flags: int, first: int | None = None) -> int:
-    """A raw system call `(pointer or first, size, flags)`; errors become LayerMissingError."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    start = ctypes.c_char_p(pointer) if first is None else ctypes.c_long(first)
-    result: int = libc.syscall(ctypes.c_long(number), start, ctypes.c_size_t(size), ctypes.c_ulong(flags))
-    if result < 0:
-        raise LayerMissingError(os.strerror(ctypes.get_errno()))
-    return result

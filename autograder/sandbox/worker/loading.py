@@ -49,9 +49,8 @@ class MissingComponentError(AttributeError):
 class Package(MetaPathFinder, Loader):
     """A package whose modules are compiled from memory.
 
-    A module that cannot be imported does not take the modules that import it along: they find the
-    stand-ins under its contract names. Its own error is kept, and raised when one of its own
-    components is asked for. So is a component that its module lacks.
+    A module that cannot be imported does not take the modules that import it along: they find the stand-ins under its
+    contract names. Its own error is kept, and raised when one of its own components is asked for.
     """
 
     def __init__(
@@ -74,11 +73,9 @@ class Package(MetaPathFinder, Loader):
             check: is called with the path and text of each module before it runs, and may raise.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
-        self.name, self._settings_kept = name, settings_kept
-        self._check = check
-        self.errors: dict[str, BaseException] = {}
-        self._tracebacks: dict[str, TracebackType | None] = {}
-        self.missing: set[str] = set()  # components that their modules lack
+        self.name, self._settings_kept, self._check = name, settings_kept, check
+        self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
+        self._missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
         self._isolated: str | None = None
         sys.meta_path.insert(0, self)
@@ -129,11 +126,10 @@ class Package(MetaPathFinder, Loader):
         except BaseException as error:  # also SystemExit: a submission may call exit() where it likes
             if isinstance(error, SyntaxError) and error.filename == path and "Python" not in error.msg:
                 error.msg += f" (Python {sys.version_info.major}.{sys.version_info.minor})"
-            self.errors[short_name] = error
-            self._tracebacks[short_name] = error.__traceback__  # each time it is raised, it gets a longer one
+            self._errors[short_name] = error, error.__traceback__  # each time it is raised, it gets a longer one
         for name in filter(partial(hasattr, self.stand_ins), self.contract.get(short_name, ())):
-            if short_name in self.errors or name not in vars(module):
-                self.missing.add(f"{short_name}.{name}")
+            if short_name in self._errors or name not in vars(module):
+                self._missing.add(f"{short_name}.{name}")
                 setattr(module, name, getattr(self.stand_ins, name))
 
     def get(self, component: str) -> Any:
@@ -145,21 +141,21 @@ class Package(MetaPathFinder, Loader):
         """
         module_name, name = component.split(".")
         module = importlib.import_module(f"{self.name}.{module_name}")
-        if module_name in self.errors:
-            raise self.errors[module_name].with_traceback(self._tracebacks[module_name])
+        if module_name in self._errors:
+            error, traceback = self._errors[module_name]
+            raise error.with_traceback(traceback)
         found = vars(module).get(name)
-        if component in self.missing or not callable(found):
+        if component in self._missing or not callable(found):
             raise MissingComponentError(f"{module_name}.py has no {name}")
         return found
 
     def isolate(self, component: str | None) -> None:
         """Puts stand-ins in the place of every other component; None = the submission as it is.
 
-        Globals are replaced, which functions and methods look up when they run. What a component reaches in
-        another way (a dictionary, `partial`, a default, a closure, a configuration) meets a stand-in where it
-        is built or called. It holds until the next call of this method. What the component inherits from
-        stays: it is part of the component, and an old-style `super(Base, self)` in it must find the class
-        that it stands in. So does a class with a `__new__` of its own, and a function with a closure.
+        Globals are replaced, which functions and methods look up when they run. What a component reaches in another
+        way (a dictionary, `partial`, a default, a closure) meets a stand-in where it is built or called. What the
+        component inherits from stays: it is part of it. So does a class with a `__new__` of its own, and a function
+        with a closure.
         """
         if component == self._isolated:
             return
@@ -175,22 +171,24 @@ class Package(MetaPathFinder, Loader):
         modules = [module for module in loaded.values() if module is not None]
         own = vars(loaded[own_module]).get(own_name) if loaded.get(own_module) else None
         inherited = set(map(id, own.__mro__)) if isinstance(own, type) else set()
-        originals = {}
-        for module_name, names in self.contract.items():
-            module = loaded.get(module_name)
-            for name in names:
-                if name == own_name or not hasattr(self.stand_ins, name) or not module or name not in vars(module):
-                    continue
-                if id(vars(module)[name]) not in inherited:
-                    originals[id(vars(module)[name])] = name
-
+        instead = {
+            id(vars(module)[name]): getattr(self.stand_ins, name)
+            for module_name, names in self.contract.items()
+            if (module := loaded.get(module_name))
+            for name in names
+            if name in vars(module) and name != own_name and hasattr(self.stand_ins, name)
+            if id(vars(module)[name]) not in inherited
+        }
         for module in modules:
             for attribute, value in list(vars(module).items()):
-                if id(value) in originals:
-                    self._replaced.append((module, attribute, value))
-                    setattr(module, attribute, getattr(self.stand_ins, originals[id(value)]))
-                    self._redirect(value, getattr(self.stand_ins, originals[id(value)]))
+                if id(value) in instead:
+                    self._replace(module, attribute, instead[id(value)])
+                    self._redirect(value, instead[id(value)])
         self._isolated = component
+
+    def _replace(self, owner: object, attribute: str, value: object) -> None:
+        self._replaced.append((owner, attribute, getattr(owner, attribute)))
+        setattr(owner, attribute, value)
 
     def _redirect(self, original: object, stand_in: object) -> None:
         """Makes one of the submission's own classes build, and its functions call, the stand-in instead."""
@@ -202,8 +200,7 @@ class Package(MetaPathFinder, Loader):
         elif isinstance(original, FunctionType) and not original.__code__.co_freevars:
             new = {"__code__": _call.__code__, "__defaults__": None, "__kwdefaults__": {"_stand_in": stand_in}}
             for attribute, value in new.items():
-                self._replaced.append((original, attribute, getattr(original, attribute)))
-                setattr(original, attribute, value)
+                self._replace(original, attribute, value)
 
     def restore(self) -> None:
         """Removes all stand-ins again."""

@@ -84,13 +84,10 @@ MAX_TENSOR_BYTES = 64 << 20
 
 
 class Encoder:
-    """Collects the tensors of one message; the same tensor object is sent once and stays one object.
-
-    Args:
-        keeps_layout: of tensors; False = they are sent dense, as a worker must.
-    """
+    """Collects the tensors of one message; the same tensor object is sent once and stays one object."""
 
     def __init__(self, keeps_layout: bool = True) -> None:
+        """Without their layout, tensors are sent dense, as a worker must."""
         self.tensors: list[torch.Tensor] = []
         self.records: list[Record] = []
         self._dense: dict[str, torch.Tensor] = {}
@@ -154,15 +151,10 @@ class Encoder:
 
 
 class Decoder:
-    """Rebuilds the values of one message from its records and its body.
-
-    Args:
-        records: of the tensors.
-        body: that holds them.
-        is_trusted: in the worker: there may be generators, and tensors are laid out as the records say.
-    """
+    """Rebuilds the values of one message from the records of its tensors and its body."""
 
     def __init__(self, records: object, body: bytes, is_trusted: bool = False) -> None:
+        """Where it is trusted, in the worker, there may be generators, and tensors are laid out as records say."""
         if not isinstance(records, list) or len(records) > MAX_TENSORS:
             raise ProtocolError("the tensor records are no list, or too long")
         dense = load_body(body, len(records))

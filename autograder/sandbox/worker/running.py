@@ -33,11 +33,8 @@ Place = tuple[str, int]
 def parameters_of(value: object) -> dict[str, nn.Parameter]:
     """The parameters of a module by name, in its order; none of what is no module.
 
-    Leaves out what cannot be learned, whole numbers and empty tensors: no test has a use for them.
-
-    Raises:
-        ValueError: for more, or larger ones, than an object of a test may have; some that share memory, or have no size
-            yet.
+    Leaves out whole numbers and empty tensors, which cannot be learned. Raises ValueError for more or larger ones than
+    an object of a test may have, and for some that share memory or have no size yet.
     """
     if not isinstance(value, nn.Module):
         return {}
@@ -73,22 +70,14 @@ def call_again(
 ) -> tuple[Any, Place | None]:
     """Makes a call that writes into its arguments as if it had left them alone, and looks where it does so.
 
-    The backward pass gets what the forward pass has read, whatever was written there since.
-
-    Args:
-        call: the call.
-        tensors: its arguments.
-        files: of the submission.
-
-    Returns:
-        What the call returns, and the line that writes first; None where no line of these files does.
+    The backward pass gets what the forward pass has read, whatever was written there since. Returns what the call
+    returns, and the line that writes first; None where no line of these files does.
     """
     kept = keep(tensors)
     line: Place | None = None
     found: Place | None = None
 
     def watch(frame: FrameType, event: str, argument: object) -> Any:
-        """Is called by Python before a line runs, and when a function is called or returns."""
         nonlocal line, found
         if found is None and line and any(has_changed(*one) for one in kept):
             found = line

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
@@ -35,59 +35,31 @@ MAX_NAME = 200
 
 @dataclass
 class Held:
-    """An object that the trusted side knows by its number.
-
-    `isolated` is the component that its later calls run in isolation of, None = with the submission's own others;
-    `training` the mode that it was last set to.
-    """
+    """An object that the trusted side knows by its number."""
 
     value: Any
-    isolated: str | None
+    isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
     parameters: list[nn.Parameter]
-    training: bool
+    training: bool  # the mode that it was last set to
 
 
 @dataclass
 class Graph:
-    """The ends of one recorded forward pass: outputs by their index in the reply, inputs in the request's order."""
+    """The ends of one recorded forward pass."""
 
-    outputs: dict[int, torch.Tensor]
-    inputs: list[torch.Tensor]
-
-    def gradients(self, seeds: dict[int, torch.Tensor]) -> list[torch.Tensor | None]:
-        """Gradients of the inputs for the given gradients of the outputs; the graph stays usable.
-
-        A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
-        `backward` in place of `grad`, which PyTorch's reentrant checkpoints refuse.
-        """
-        total = sum((self.outputs[index] * seed).sum() for index, seed in seeds.items())
-        total = cast("torch.Tensor", total)  # there is at least one seed
-        kept = [tensor.grad for tensor in self.inputs]
-        for tensor in self.inputs:
-            tensor.grad = None
-        try:
-            total.backward(retain_graph=True)
-            return [tensor.grad if tensor.grad is None else tensor.grad.to_dense() for tensor in self.inputs]
-        finally:
-            for tensor, grad in zip(self.inputs, kept, strict=True):
-                tensor.grad = grad
+    outputs: dict[int, torch.Tensor]  # by their index in the reply
+    inputs: list[torch.Tensor]  # in the request's order
 
 
 class Service:
-    """Answers requests about one submission.
-
-    Attributes:
-        objects: what was built, by number.
-        graphs: forward passes that wait for their backward pass, by number.
-    """
+    """Answers requests about one submission."""
 
     def __init__(self, stand_ins: object) -> None:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
         self._files: frozenset[str] = frozenset()
-        self._forbid_shortcuts: Callable[[], None] | None = None
-        self.objects: dict[int, Held] = {}
-        self.graphs: dict[int, Graph] = {}
+        self._objects: dict[int, Held] = {}
+        self._graphs: dict[int, Graph] = {}
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
@@ -101,8 +73,8 @@ class Service:
         encoder = Encoder(keeps_layout=False)
         try:
             for number in request["drop"]:
-                self.objects.pop(number, None)
-                self.graphs.pop(number, None)
+                self._objects.pop(number, None)
+                self._graphs.pop(number, None)
             decoder = Decoder(request["tensors"], body, is_trusted=True)
             result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
             frame = pack({"id": request["id"], "result": result, "tensors": encoder.records}, encoder.body())
@@ -125,7 +97,7 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
+        self._forbid_shortcuts: Callable[[], None] | None = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         return layers
 
@@ -153,7 +125,7 @@ class Service:
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
-        self.objects[request["id"]] = Held(value, isolated, [*named.values()], is_training)
+        self._objects[request["id"]] = Held(value, isolated, [*named.values()], is_training)
         for parameter in named.values():
             encoder.add(parameter, grad=parameter.requires_grad)
         return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
@@ -179,20 +151,33 @@ class Service:
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
-            self.graphs[request["id"]] = Graph(outputs, inputs)
+            self._graphs[request["id"]] = Graph(outputs, inputs)
             for index in outputs:
                 encoder.records[index]["grad"] = True
         return result
 
     def do_backward(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[int | None]:
-        """Gradients of what went into a call, for those of what came out of it."""
-        graph = self.graphs[request["graph"]]
-        gradients = graph.gradients({index: decoder.tensors[place] for index, place in request["seeds"]})
-        return [None if gradient is None else encoder.add(gradient) for gradient in gradients]
+        """Gradients of what went into a call, for those of what came out of it; the graph stays usable.
+
+        A sum of products in place of `grad_outputs=`: the gradients are the same, and `grad_outputs` imports sympy.
+        `backward` in place of `grad`, which PyTorch's reentrant checkpoints refuse.
+        """
+        graph = self._graphs[request["graph"]]
+        kept = [tensor.grad for tensor in graph.inputs]
+        for tensor in graph.inputs:
+            tensor.grad = None
+        try:
+            sum((graph.outputs[index] * decoder.tensors[place]).sum() for index, place in request["seeds"]).backward(
+                retain_graph=True
+            )
+            return [None if tensor.grad is None else encoder.add(tensor.grad.to_dense()) for tensor in graph.inputs]
+        finally:
+            for tensor, grad in zip(graph.inputs, kept, strict=True):
+                tensor.grad = grad
 
     def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:
         """The object that a call is about, with parameters and mode as they are on the other side."""
-        held = self.objects.get(request["target"].get("object"))
+        held = self._objects.get(request["target"].get("object"))
         if held is not None:
             for index, place in request["changed"]:
                 held.parameters[index].data.copy_(decoder.tensors[place])
@@ -230,7 +215,7 @@ class Service:
             self._components.isolate(target["function"] if target["isolated"] else None)
             found = self._components.get(target["function"])
         else:
-            held = self.objects[target["object"]]
+            held = self._objects[target["object"]]
             self._components.isolate(held.isolated)
             found = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
         return partial(getattr(self._stand_ins, target["stand_in"]), found) if target["stand_in"] else found

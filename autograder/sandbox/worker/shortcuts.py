@@ -36,10 +36,10 @@ KEYS = (
 def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
     """Returns a function that makes all of this raise, for the rest of this process.
 
-    Call this before any submitted code runs: changes to this module then come too late.
+    Called before any submitted code runs: changes to this module then come too late.
 
     Args:
-        kernels: a regular expression for names of kernels, such as "native_layer_norm"; "" = none.
+        kernels: a regular expression for names of kernels; "" = none.
         python: dotted names of classes and functions written in Python, such as "torch.nn.Transformer".
     """
     replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
