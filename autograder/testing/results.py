@@ -28,7 +28,7 @@ class State(StrEnum):
     """How a test or a task ended. The worst state of its tests is the task's."""
 
     PASSED = "passed"
-    NEEDS_READER = "needs a reader"  # it looks right, and no test can tell: never counts as zero without a human look
+    NEEDS_READER = "needs a reader"  # no test can tell: never counts as zero without a human look
     NOT_ATTEMPTED = "not attempted"  # the TODO is still there, or nothing was handed in
     FAILED = "failed"  # it ran and did something other than the contract says
     ERROR = "error"  # submitted code raised an exception, or ended its process

@@ -5,12 +5,11 @@ or by the gradient that it gets. So any arrangement can be read: views of one fl
 hidden units in blocks, biases as a further row. What is not an arrangement of the parameters (a scaled map, the sum
 of two) is not read.
 
-Places are indices into all parameters, laid out one after the other.
+Places are indices into all parameters, laid out one after the other. Each function takes a module that it may
+change, and the parameters to compute with.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -47,114 +46,55 @@ def places_of(values: Tensor, among: Tensor) -> Tensor | None:
     return order[nearest] if is_found and order[nearest].unique().numel() == values.numel() else None
 
 
-def find_table(module: nn.Module, vocab_size: int, d_model: int) -> Tensor | None:
-    """Places of an embedding's table, (vocab_size, d_model), where it returns its parameters times sqrt(d_model)."""
-    parameters = learned(module)
-    with _values(parameters, _far_apart(sum(p.numel() for p in parameters))):
-        numbers = in_a_row(parameters).detach()
-        vectors = module(torch.arange(vocab_size)[None]).detach()
+def find_table(module: nn.Module, leaves: Sequence[Tensor], vocab_size: int, d_model: int) -> Tensor | None:
+    """An embedding's table, (vocab_size, d_model), where it returns its parameters times sqrt(d_model)."""
+    numbers = _fill(module, _far_apart)
+    vectors = module(torch.arange(vocab_size)[None]).detach()
     if vectors.shape != (1, vocab_size, d_model) or len(numbers) < 2:
         return None
-    return places_of(vectors[0] / d_model**0.5, numbers)
+    places = places_of(vectors[0] / d_model**0.5, numbers)
+    return None if places is None else in_a_row(leaves)[places]
 
 
-@dataclass(frozen=True)
-class NetworkPlaces:
-    """Where the parts of a feed-forward network stand: (d_ff, d), (d_ff,), (d, d_ff) and (d,)."""
-
-    parts: tuple[Tensor, ...]
-
-    def of(self, parameters: Sequence[Tensor]) -> Network:
-        """The network with these parameters."""
-        numbers = in_a_row(parameters)
-        return Network(tuple(numbers[places] for places in self.parts))
-
-
-def find_network(module: nn.Module, d_model: int, d_ff: int) -> NetworkPlaces | None:
-    """The places of W_1, b_1, W_2 and b_2, by the gradients that they get while all numbers are positive.
+def find_network(module: nn.Module, leaves: Sequence[Tensor], d_model: int, d_ff: int) -> Network | None:
+    """A feed-forward network, by the gradients that its numbers get while all of them are positive, and so is x.
 
     Then every hidden unit is active, and a feature f of the output has the gradients 1 (its outer bias), h_j (its
     weight of the hidden unit j), W_2[f, j] (the inner bias of j) and W_2[f, j] x_i (its weight of x_i).
     """
     parameters = learned(module)
-    if sum(p.numel() for p in parameters) != 2 * d_model * d_ff + d_model + d_ff or d_model < 2:
+    if d_model < 2 or any(p.dtype != torch.float64 for p in parameters):
         return None
-    if any(p.dtype != torch.float64 for p in parameters):
+    numbers = _fill(module, lambda count: 1.5 + distinct(count))
+    x = 1.5 + distinct(d_model)
+    at_zero, at_x = (
+        torch.stack([_gradients(module(one[None, None])[0, 0, feature], parameters) for feature in range(d_model)])
+        for one in (torch.zeros_like(x), x)
+    )  # (d_model, n)
+    inner = (at_zero != 0).all(dim=0).nonzero().flatten()
+    weights = ((at_zero == 0) & (at_x != 0)).all(dim=0).nonzero().flatten()  # W_1, in any order
+    features, outer = ((at_zero - 1).abs() < EXACT[numbers.dtype]).nonzero(as_tuple=True)
+    second = places_of(at_zero[:, inner], numbers)
+    if second is None or (len(inner), len(weights), features.tolist()) != (d_ff, d_ff * d_model, [*range(d_model)]):
         return None
-    with _values(parameters, 1.5 + distinct(sum(p.numel() for p in parameters))):
-        x = 1.5 + distinct(1, 1, d_model)
-        rows = [_gradients(module(x)[0, 0, feature], parameters) for feature in range(d_model)]
-        return _sort_gradients(torch.stack(rows), in_a_row(parameters).detach(), x[0, 0], d_ff)
-
-
-def _sort_gradients(gradients: Tensor, numbers: Tensor, x: Tensor, d_ff: int) -> NetworkPlaces | None:
-    """Sorts the numbers of a network by the gradients (d_model, n) that they get."""
-    d_model = len(x)
-    outer, second = torch.full((d_model,), -1), torch.full((d_model, d_ff), -1)
-    inner, first = torch.full((d_ff,), -1), torch.full((d_ff, d_model), -1)
-    counts = (gradients.abs() > EXACT[numbers.dtype]).sum(dim=0)
-    single = (counts == 1).nonzero().flatten()
-    features = gradients[:, single].abs().argmax(dim=0)
-    sizes = gradients[features, single]
-    is_bias = (sizes - 1).abs() < EXACT[numbers.dtype]
-    outer[features[is_bias]] = single[is_bias]
-    activations = _distinct(sizes[~is_bias])
-    if len(activations) != d_ff:
+    order = places_of(numbers[second[0], None] * x, at_x[0, weights])
+    if order is None:
         return None
-    units = (sizes[~is_bias, None] - activations).abs().argmin(dim=1)
-    second[features[~is_bias], units] = single[~is_bias]
-    if bool((second < 0).any()):
-        return None
-    for place in (counts == d_model).nonzero().flatten().tolist():
-        ratios = gradients[:, place, None] / numbers[second]  # (d_model, d_ff): the same for all features of its unit
-        unit = int((ratios.amax(dim=0) - ratios.amin(dim=0)).argmin())
-        factor = ratios[:, unit].mean()
-        column = int((x - factor).abs().argmin())
-        if (factor - 1).abs() < (x[column] - factor).abs():
-            inner[unit] = place
-        else:
-            first[unit, column] = place
-    parts = first, inner, second, outer
-    return None if any(bool((part < 0).any()) for part in parts) else NetworkPlaces(parts)
-
-
-def _distinct(values: Tensor) -> Tensor:
-    """The values, those once that are equal but for rounding."""
-    ordered = values.sort().values
-    is_new = torch.ones_like(ordered, dtype=torch.bool)
-    is_new[1:] = ordered.diff() > EXACT[values.dtype] * (1 + ordered[1:].abs())
-    return ordered[is_new]
-
-
-@dataclass(frozen=True)
-class AttentionPlaces:
-    """Where query, key, value and output projection stand: a matrix (d, d), and biases (n, d) that are added up."""
-
-    projections: list[tuple[Tensor, Tensor]]
-
-    def of(self, parameters: Sequence[Tensor], n_heads: int) -> FoundAttention:
-        """Multi-headed attention with these parameters, around the stand-in for attention."""
-        numbers = in_a_row(parameters)
-        query, key, value, output = (
-            Projection(numbers[matrix], numbers[biases].sum(dim=0), block)
-            for block, (matrix, biases) in enumerate(self.projections)
-        )
-        return FoundAttention(query, key, value, output, look_up, n_heads)
+    leaf = in_a_row(leaves)
+    return Network((leaf[weights[order]], leaf[inner], leaf[second], leaf[outer]))
 
 
 def find_projections(
-    submission: SubmissionUnderTest, module: nn.Module, d_model: int, n_heads: int
-) -> AttentionPlaces | None:
-    """The places of the projections, by what the attention inside is handed for 0 and the unit vectors.
+    submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], d_model: int, n_heads: int
+) -> FoundAttention | None:
+    """Multi-headed attention, by what the attention inside is handed for 0 and the unit vectors.
 
     It may be called for all heads at once, or for one after another; else None.
     """
-    parameters = learned(module)
-    with _values(parameters, d_model**-0.5 * _far_apart(sum(p.numel() for p in parameters))):
-        numbers = in_a_row(parameters).detach()
-        x = torch.cat([torch.eye(d_model), torch.zeros(1, d_model), 3 * _far_apart(3 * d_model**2).view(-1, d_model)])
-        x = x[None].to(numbers.dtype)
-        found = submission.apply("attention_inputs", module, x, x, x)
+    numbers = _fill(module, lambda count: d_model**-0.5 * _far_apart(count))
+    x = torch.cat([torch.eye(d_model), torch.zeros(1, d_model), 3 * _far_apart(3 * d_model**2).view(-1, d_model)])
+    x = x[None].to(numbers.dtype)
+    found = submission.apply("attention_inputs", module, x, x, x)
     of_heads = n_heads, x.size(1), d_model // n_heads
     if not (isinstance(found, (list, tuple)) and len(found) == 4 and all(isinstance(one, Tensor) for one in found)):
         return None
@@ -180,7 +120,13 @@ def find_projections(
             return None
         places.append((place, biases))
     used = in_a_row([place for pair in places for place in pair])
-    return AttentionPlaces(places) if used.unique().numel() == used.numel() else None  # each role has its own
+    if used.unique().numel() < used.numel():  # each role has its own
+        return None
+    leaf = in_a_row(leaves)
+    query, key, value, end = (
+        Projection(leaf[matrix], leaf[biases].sum(dim=0), block) for block, (matrix, biases) in enumerate(places)
+    )
+    return FoundAttention(query, key, value, end, look_up, n_heads)
 
 
 def _places_of_biases(bias: Tensor, numbers: Tensor, used: Tensor) -> Tensor | None:
@@ -211,17 +157,11 @@ def _gradients(end: Tensor, parameters: Sequence[Tensor]) -> Tensor:
     return in_a_row([torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found, strict=True)])
 
 
-@contextmanager
-def _values(parameters: Sequence[Tensor], values: Tensor) -> Iterator[None]:
-    """Other values in the place of the parameters', for the length of a with-block."""
-    before = [parameter.detach().clone() for parameter in parameters]
-    others = values.split([p.numel() for p in parameters])
-    try:
-        with torch.no_grad():
-            for parameter, other in zip(parameters, others, strict=True):
-                parameter.copy_(other.view_as(parameter))
-        yield
-    finally:
-        with torch.no_grad():
-            for parameter, value in zip(parameters, before, strict=True):
-                parameter.copy_(value)
+def _fill(module: nn.Module, draw: Callable[[int], Tensor]) -> Tensor:
+    """Writes so many numbers into a module's parameters; returns them as they are there, in a row."""
+    parameters = learned(module)
+    sizes = [p.numel() for p in parameters]
+    with torch.no_grad():
+        for parameter, values in zip(parameters, draw(sum(sizes)).split(sizes), strict=True):
+            parameter.copy_(values.view_as(parameter))
+    return in_a_row(parameters).detach()

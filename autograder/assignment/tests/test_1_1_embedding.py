@@ -26,7 +26,7 @@ def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: 
     twin = partial(submission.build, COMPONENT, vocab_size, d_model, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model, case, twin)
+        return embeddings(leaves, vocab_size, d_model, twin)
 
     return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
 

@@ -32,7 +32,7 @@ def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, *
     twin = partial(submission.build, COMPONENT, d_model, d_ff, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return feed_forwards(leaves, d_model, d_ff, case, twin)
+        return feed_forwards(leaves, d_model, d_ff, twin)
 
     return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 

@@ -1,4 +1,4 @@
-"""Right code whose parameters no test can read is left to a person; wrong code is wrong in any layout.
+"""Code whose parameters no test can read is left to a person.
 
 What unusual modules of PyTorch are to the tests is decided here, and said in docs/reference/grading.md.
 """
@@ -64,14 +64,6 @@ TASKS = {
     "attention.MultiHeadedAttention": "1.3",
     "layers.FeedForward": "1.5",
 }
-FAULTS = {
-    "embedding.InputEmbedding": ("[tokens])", "[tokens] + 0.01 * tokens.size(1))"),
-    "attention.MultiHeadedAttention": (
-        "enumerate((query, key, value))",
-        "enumerate((query, key, value + query[:, :1]))",
-    ),
-    "layers.FeedForward": ("torch.relu(", "torch.tanh("),
-}
 
 
 NORMED, GAIN = "nn.utils.parametrizations.weight_norm", "self.gamma = nn.Parameter(torch.ones(d_model))"
@@ -109,24 +101,6 @@ def class_named(component, text):
     return head + "\n\n\nclass " + next(one for one in classes if one.startswith(component.split(".")[1]))
 
 
-@pytest.fixture(scope="module")
-def states(reference, assignment):
-    """Of the task of each component, as it is above and with a fault."""
-    versions = {}
-    for component, number in TASKS.items():
-        marker = next(task.marker for task in assignment.tasks if task.number == number)
-        module = component.split(".")[0]
-        for kind, change in (("right", ("", "")), ("wrong", FAULTS[component])):
-            assert change[0] in HALVED
-            text = class_named(component, HALVED).replace(*change)
-            sources = {
-                **reference,
-                module: (reference[module][0], splice(reference[module][1], text, Path(__file__))[0]),
-            }
-            versions[kind, component] = Version(f"{kind} {component}", sources, [0], (marker,))
-    return states_of(list(versions.values()), reference, assignment)
-
-
 def states_of(versions, reference, assignment):
     """The state of the task whose tests ran, by version."""
     found = {}
@@ -151,12 +125,11 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("component", TASKS)
-def test_right_code_needs_a_reader(states, component):
-    assert states[f"right {component}"] == State.NEEDS_READER
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("component", TASKS)
-def test_wrong_code_fails_in_the_same_layout(states, component):
-    assert states[f"wrong {component}"] == State.FAILED
+def test_scaled_parameters_need_a_reader(reference, assignment):
+    versions = []
+    for component, number in TASKS.items():
+        marker = next(task.marker for task in assignment.tasks if task.number == number)
+        path, text = reference[module := component.split(".")[0]]
+        spliced, _ = splice(text, class_named(component, HALVED), Path(__file__))
+        versions.append(Version(component, {**reference, module: (path, spliced)}, [0], (marker,)))
+    assert states_of(versions, reference, assignment) == dict.fromkeys(TASKS, State.NEEDS_READER)
