@@ -9,6 +9,7 @@ import pytest
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
+from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 
@@ -24,6 +25,18 @@ def bare_zygote() -> Iterator[Zygote]:
         started = Zygote(ASSIGNMENT)
     with started:
         yield started
+
+
+@pytest.fixture
+def seccomp_alone(monkeypatch) -> Callable[[Zygote], Zygote]:
+    """Leaves a zygote's workers no other layer that they apply themselves."""
+
+    def reduce(zygote: Zygote) -> Zygote:
+        layers = dict.fromkeys(("no_new_privs", "seccomp"), "required")
+        monkeypatch.setattr(zygote, "containment", replace(zygote.containment, layers=layers))
+        return zygote
+
+    return reduce
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +61,22 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
     yield make
     for one in made:
         one.restart()
+
+
+@pytest.fixture
+def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Iterator[Callable[..., list]]:
+    """A submission in both ways to run: in a worker, and in this process, which stands in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    made = []
+
+    def both(texts: dict[str, str]) -> list[Sandbox | InProcessSubmission]:
+        sources = {**example_sources, **{name: (f"{name}.py", text) for name, text in texts.items()}}
+        made.append(InProcessSubmission(sources, ASSIGNMENT))
+        return [sandbox(texts), made[-1]]
+
+    yield both
+    for one in made:
+        one.close()
 
 
 @pytest.fixture(scope="session")

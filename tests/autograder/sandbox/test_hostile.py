@@ -10,11 +10,12 @@ import json
 import os
 import re
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,6 @@ WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
 """What attacks use of the worker; without it they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
 STRIKES = {
-    (): ("on_import", "{}()"),
     ("layer",): ("when_built", "{}(self)"),
     ("x",): ("when_called", "{}(x)"),
     ("x", "layer"): ("when_called", "{}(x, self)"),
@@ -51,7 +51,6 @@ STRIKES = {
 LAYER_NORM = """
 
 import contextlib
-{on_import}
 
 
 class LayerNorm(nn.Module):
@@ -79,17 +78,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 
 @dataclasses.dataclass(frozen=True)
 class Attack:
-    """A submission's `layers.py` that attacks the grader.
+    """A submission's `layers.py` that attacks the grader."""
 
-    Attributes:
-        kind: the module in `attacks/`.
-        name: the function.
-        text: the source; SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained.
-    """
-
-    kind: str
-    name: str
-    text: str
+    kind: str  # the module in `attacks/`
+    name: str  # the function
+    text: str  # in which SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained
 
     @property
     def is_right(self) -> bool:
@@ -105,7 +98,7 @@ def read_attacks() -> Iterator[Attack]:
             if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"):
                 needed = one.args.args[: len(one.args.args) - len(one.args.defaults)]
                 moment, call = STRIKES[tuple(argument.arg for argument in needed)]
-                moments = {"on_import": "", "when_built": "pass", "when_called": "None", moment: call.format(one.name)}
+                moments = {"when_built": "pass", "when_called": "None", moment: call.format(one.name)}
                 layer_norm = LAYER_NORM + (RIGHT if one.name.startswith("right_") else WRONG)
                 yield Attack(path.stem, one.name, source + layer_norm.format(**moments))
 
@@ -132,14 +125,11 @@ def port() -> Iterator[int]:
 
 
 @pytest.fixture
-def layered_zygote(request, zygote: Zygote, bare_zygote: Zygote, monkeypatch) -> Zygote:
+def layered_zygote(request, zygote: Zygote, bare_zygote: Zygote, seccomp_alone: Callable) -> Zygote:
     """A zygote for a set of layers."""
-    if request.param == "every layer":
-        return zygote
     if request.param == "seccomp alone":
-        layers = dict.fromkeys(("no_new_privs", "seccomp"), "required")
-        monkeypatch.setattr(bare_zygote, "containment", dataclasses.replace(bare_zygote.containment, layers=layers))
-    return bare_zygote
+        return seccomp_alone(bare_zygote)
+    return zygote if request.param == "every layer" else bare_zygote
 
 
 def comparisons_passed(submission: Sandbox) -> int:
@@ -251,11 +241,10 @@ def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, P
     for name, attack in attacks.items():
         (folder / name).mkdir()
         (folder / name / "layers.py").write_text(aim(attack, targets[name], port), encoding="utf-8")
-        (folder / name / "attention.py").write_text((REFERENCE / "attention.py").read_text(encoding="utf-8"))
-    assignment = read_assignment()
+        shutil.copy(REFERENCE / "attention.py", folder / name)
+    tasks = tuple(task for task in read_assignment().tasks if task.number in POINTS)
     limits = dataclasses.replace(LIMITS, call_seconds=2.0, total_seconds=40)
-    tasks = tuple(task for task in assignment.tasks if task.number in POINTS)
-    assignment = dataclasses.replace(assignment, limits=limits, tasks=tasks)
+    assignment = dataclasses.replace(read_assignment(), limits=limits, tasks=tasks)
     _, entries = take_class(folder, output, assignment)
     os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
     try:

@@ -1,10 +1,11 @@
 """Levels: what is required and missing is refused, what is reached is said, and nothing is weakened silently."""
 
-import dataclasses
 import os
 import subprocess
 import sys
 import time
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import packages_for
 from foundation.assignment_file import read_assignment
+from foundation.child_processes import run_forked
 from foundation.places import ROOT
 
 PACKAGES = packages_for(read_assignment())
@@ -58,35 +60,37 @@ def test_only_the_unsafe_level_does_without_the_filter(level, monkeypatch):
     assert (choose_containment(level, PACKAGES).layers["seccomp"] == "wanted") == (level == "unsafe")
 
 
-@pytest.mark.parametrize("layer", ["seccomp", "uid"])
-def test_a_worker_refuses_where_a_required_layer_fails(layer, zygote, example_sources, monkeypatch):
-    """As on a machine that lacks it; the submission is never loaded."""
-    broken = {"seccomp": "00" * 8, "uid": None}
-    plan = {**zygote.containment.plan(), "layers": {"no_new_privs": "required", layer: "required"}}
-    monkeypatch.setattr(Containment, "plan", lambda self: {**plan, layer: broken[layer]})
-    sources = {**example_sources, "layers": ("layers.py", "print('loaded')")}
-    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
-        with pytest.raises(SandboxUnavailableError, match=f"lacks a required layer: {layer}"):
-            submission.build("layers.LayerNorm", 4)
-        assert submission.output == ""
+@pytest.fixture
+def replan(zygote, monkeypatch) -> Callable[..., None]:
+    """Lets workers follow another plan, as on a machine that lacks a layer."""
+    plan = zygote.containment.plan()
+    return lambda **other: monkeypatch.setattr(Containment, "plan", lambda self: {**plan, **other})
 
 
-def test_a_layer_that_is_only_wanted_is_left_out_and_not_claimed(zygote, example_sources, monkeypatch):
-    plan = {**zygote.containment.plan(), "seccomp": "", "layers": {"seccomp": "wanted", "no_new_privs": "wanted"}}
-    monkeypatch.setattr(Containment, "plan", lambda self: plan)
-    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert "seccomp" not in submission.layers
-        assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+@pytest.mark.parametrize("layer, broken", [("seccomp", "00" * 8), ("uid", None)])
+def test_a_worker_refuses_where_a_required_layer_fails(layer, broken, sandbox, replan):
+    """The submission is never loaded."""
+    replan(**{"layers": {"no_new_privs": "required", layer: "required"}, layer: broken})
+    submission = sandbox({"layers": "print('loaded')"})
+    with pytest.raises(SandboxUnavailableError, match=f"lacks a required layer: {layer}"):
+        submission.build("layers.LayerNorm", 4)
+    assert submission.output == ""
 
 
-def test_a_level_that_falls_while_grading_is_refused(zygote, example_sources, monkeypatch):
-    with Sandbox(example_sources, read_assignment(), zygote=zygote) as submission:
-        assert "seccomp" in submission.layers
-        submission.restart()
-        plan = {**zygote.containment.plan(), "layers": {}}
-        monkeypatch.setattr(Containment, "plan", lambda self: plan)
-        with pytest.raises(SandboxUnavailableError, match="fell from"):
-            submission.build("layers.LayerNorm", 4)
+def test_a_layer_that_is_only_wanted_is_left_out_and_not_claimed(sandbox, replan):
+    replan(seccomp="", layers={"seccomp": "wanted", "no_new_privs": "wanted"})
+    submission = sandbox()
+    assert "seccomp" not in submission.layers
+    assert submission.build("layers.LayerNorm", 4)(torch.zeros(4)).shape == (4,)
+
+
+def test_a_level_that_falls_while_grading_is_refused(sandbox, replan):
+    submission = sandbox()
+    assert "seccomp" in submission.layers
+    submission.restart()
+    replan(layers={})
+    with pytest.raises(SandboxUnavailableError, match="fell from"):
+        submission.build("layers.LayerNorm", 4)
 
 
 def test_the_compiled_filters_are_those_of_the_policy():
@@ -96,16 +100,14 @@ def test_the_compiled_filters_are_those_of_the_policy():
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 
 
-def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, example_sources, monkeypatch):
+def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_alone):
     pyseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
-    layers = {"no_new_privs": "required", "seccomp": "required"}
-    monkeypatch.setattr(zygote, "containment", dataclasses.replace(zygote.containment, layers=layers))
     names = [*ALLOWED.split(), *(name for name, _ in ALLOWED_WITH)]
     allowed = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in names]
     sources = {"__init__": ("__init__.py", ""), "layers": ("layers.py", PROBE)}
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
-    with Sandbox(sources, read_assignment(), zygote=zygote) as submission:
+    with Sandbox(sources, read_assignment(), zygote=seccomp_alone(zygote)) as submission:
         passed, owner = submission.build("layers.LayerNorm")(allowed)
     assert passed == []
     assert owner == (-1, 1)
@@ -130,16 +132,11 @@ def end_soon(*pids: int) -> bool:
 @pytest.mark.slow
 def test_a_worker_ends_when_its_grader_goes_away(bare_zygote, example_sources):
     """Without namespaces, so that process numbers mean the same here and there."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        submission = Sandbox(example_sources, read_assignment(), zygote=bare_zygote)
-        assert submission.layers
-        os.write(writing, str(submission.session("")._worker.pid).encode())
-        os._exit(0)
-    os.waitpid(pid, 0)
-    worker = int(os.read(reading, 100))
-    os.close(reading), os.close(writing)
+
+    def start(job: None) -> Iterator[int]:
+        yield Sandbox(example_sources, read_assignment(), zygote=bare_zygote).session("")._worker.pid
+
+    (_, worker), _ = run_forked(deque([None]), start, 60)
     assert end_soon(worker)
     with Sandbox(example_sources, read_assignment(), zygote=bare_zygote) as submission:
         assert submission.build("layers.LayerNorm", 4) is not None

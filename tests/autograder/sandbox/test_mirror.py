@@ -33,29 +33,15 @@ def pair(example: Sandbox, local: InProcessSubmission, component: str, *args, **
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_forward_and_gradients_equal_those_in_process(example: Sandbox, local: InProcessSubmission, dtype):
-    remote, here = pair(example, local, "layers.LayerNorm", 6, dtype=dtype)
-    x = torch.randn(2, 3, 6, dtype=dtype, requires_grad=True)
-    x_here = x.detach().clone().requires_grad_()
-    seed = torch.randn(2, 3, 6, dtype=dtype)
-    y, y_here = remote(x), here(x_here)
-    (y * seed).sum().backward()
-    (y_here * seed).sum().backward()
-    assert torch.equal(y, y_here) and torch.equal(x.grad, x_here.grad)
-    for one, other in zip(remote.parameters(), here.parameters(), strict=True):
-        assert one.dtype == dtype and torch.equal(one.grad, other.grad)
-
-
-def test_gradients_flow_through_calls_in_a_row_and_through_work_done_here(example, local):
-    remote, here = pair(example, local, "layers.EncoderLayer", 4, 2, 8, 0.0)
+def test_gradients_flow_through_calls_in_a_row_and_through_work_done_here(example, local, dtype):
     results = []
-    x = torch.randn(2, 3, 4)
-    for module in (remote, here):
+    x = torch.randn(2, 3, 4, dtype=dtype)
+    for module in pair(example, local, "layers.EncoderLayer", 4, 2, 8, 0.0, dtype=dtype):
         leaf = x.clone().requires_grad_()
         y, weights = module(torch.sin(leaf) * 2, None)
         z, _ = module(y + leaf, None)
         (z.pow(2).sum() + weights.sum() + y.sum()).backward()
-        results.append([leaf.grad, *(p.grad for p in module.parameters())])
+        results.append([y, leaf.grad, *(p.grad for p in module.parameters())])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other)
 
@@ -189,11 +175,9 @@ class MultiHeadedAttention(nn.Module):
     "where, place",
     [("function", "attention.py, line 15: one += two"), ("module", "attention.py, line 25: torch.relu_(query)")],
 )
-def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(sandbox, where: str, place: str):
-    sources = {"attention": WRITES}
-    remote, here = sandbox(sources), InProcessSubmission({"attention": ("attention.py", WRITES)}, read_assignment())
+def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(ways, where: str, place: str):
     seen = []
-    for submission in (remote, here):
+    for submission in ways({"attention": WRITES}):
         x = torch.linspace(-1, 1, 3, dtype=torch.float64)
         function = partial(submission.call, "attention.scaled_dot_product_attention")
         if where == "module":
@@ -205,7 +189,6 @@ def test_a_change_of_an_argument_has_its_line_and_spoils_no_gradient(sandbox, wh
         returned = call_with_copies(function, [leaf, 2 * x, x])
         (returned if where == "module" else returned[0]).sum().backward()
         seen.append(leaf.grad)
-    here.close()
     assert torch.equal(*seen) and torch.equal(seen[0], torch.ones(3) if where == "module" else 2 * x)
 
 
@@ -223,19 +206,14 @@ class InputEmbedding(nn.Module):
 """
 
 
-def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(sandbox):
-    remote, here = (
-        sandbox({"embedding": UNUSUAL}),
-        InProcessSubmission({"embedding": ("e.py", UNUSUAL)}, read_assignment()),
-    )
-    for submission in (remote, here):
+def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
+    for submission in ways({"embedding": UNUSUAL}):
         module = submission.build("embedding.InputEmbedding", 5, 3)
         module(torch.tensor([[1, 1, 4]])).sum().backward()
         [table] = module.parameters()
         assert torch.equal(table.grad.to_dense().sum(1), torch.tensor([0.0, 6.0, 0.0, 0.0, 3.0]))
         with pytest.raises(ValueError, match=r"^table.weight has no size before the first call: give all sizes"):
             submission.build("embedding.InputEmbedding", 0, 3)
-    here.close()
 
 
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):

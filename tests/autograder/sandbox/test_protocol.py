@@ -12,10 +12,7 @@ from autograder.sandbox.replies import Answer, Failure, read_call, read_gradient
 from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, pack, read_frame
 
 LIMITS = 1000, 1000
-
-
-def read(data: bytes) -> tuple[dict, bytes]:
-    return read_frame(io.BytesIO(data).read, LIMITS)
+PAIR = [(torch.Size([2]), torch.float32)]
 
 
 def test_a_frame_is_read_and_not_a_byte_more():
@@ -26,19 +23,18 @@ def test_a_frame_is_read_and_not_a_byte_more():
         read_frame(stream.read, LIMITS)
 
 
-@pytest.mark.parametrize("header, body", [(1001, 0), (2**32 - 1, 0), (2, 1001), (2, 2**64 - 1)])
-def test_lengths_over_the_limits_are_refused_before_the_content_comes(header: int, body: int):
-    with pytest.raises(ProtocolError, match="accepted"):
-        read(PREFIX.pack(MAGIC, header, body))
-
-
+LENGTHS = [(1001, 0), (2**32 - 1, 0), (2, 1001), (2, 2**64 - 1)]
 HEADERS = [b"", b"[]", b"{", b"\xff\xff", b"1", b"[" * 900, b'{"a": ' + b"9" * 900 + b"}x"]
+NO_FRAMES = [b"GET / HTTP/1.1\r\n\r\n", *(PREFIX.pack(MAGIC, *lengths) for lengths in LENGTHS)]
 
 
-@pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n\r\n", *(PREFIX.pack(MAGIC, len(t), 0) + t for t in HEADERS)])
-def test_a_header_that_is_no_object_is_refused(data: bytes):
+@pytest.mark.parametrize("data", [*NO_FRAMES, *(PREFIX.pack(MAGIC, len(text), 0) + text for text in HEADERS)])
+def test_what_is_no_frame_is_refused_before_more_of_it_is_read_than_the_limits_allow(data: bytes):
+    asked = []
+    stream = io.BytesIO(data)
     with pytest.raises(ProtocolError):
-        read(data)
+        read_frame(lambda size: (asked.append(size), stream.read(size))[1], LIMITS)
+    assert sum(asked) <= PREFIX.size + sum(LIMITS)
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text()
@@ -64,6 +60,13 @@ TENSORS = {
 }
 
 
+def sent(*tensors: torch.Tensor) -> Encoder:
+    encoder = Encoder()
+    for tensor in tensors:
+        encoder.add(tensor)
+    return encoder
+
+
 def travel(value: object) -> object:
     encoder = Encoder()
     tree = encoder.encode(value)
@@ -78,56 +81,102 @@ def test_plain_values_arrive_as_they_were(value: object):
 
 @pytest.mark.parametrize("name", TENSORS)
 def test_tensors_arrive_equal_and_laid_out_alike(name: str):
-    sent = TENSORS[name]
-    arrived = travel(sent)
-    assert arrived.dtype == sent.dtype and arrived.shape == sent.shape and torch.equal(arrived, sent)
-    assert arrived.stride() == sent.stride()
+    tensor = TENSORS[name]
+    arrived = travel(tensor)
+    assert arrived.dtype == tensor.dtype and arrived.shape == tensor.shape and torch.equal(arrived, tensor)
+    assert arrived.stride() == tensor.stride()
 
 
-def test_a_generator_arrives_in_the_worker_and_none_comes_from_it():
+def test_a_generator_arrives_in_the_worker():
     assert travel(torch.Generator().manual_seed(77)).initial_seed() == 77
-    with pytest.raises(ProtocolError):
-        Decoder([], b"").decode({"generator": 77})
 
 
 def test_what_a_worker_answers_is_dense_whatever_it_says_of_it():
-    encoder = Encoder()
-    encoder.add(torch.randn(3, 4).t())
-    (tensor,) = Decoder([{"strides": [10**9, 4]}], encoder.body()).tensors
+    (tensor,) = Decoder([{"strides": [10**9, 4]}], sent(torch.randn(3, 4).t()).body()).tensors
     assert tensor.shape == (4, 3) and tensor.is_contiguous()
 
 
-@pytest.mark.parametrize("body", [b"x", b"\xff" * 100, b"\x08\0\0\0\0\0\0\0{}      ", b"\0" * 8])
-def test_bodies_that_are_no_safetensors_are_refused(body: bytes):
-    with pytest.raises(ProtocolError):
-        Decoder([{}], body)
-
-
-DEEP: object = 1
-for _ in range(500):
-    DEEP = {"list": [DEEP]}
-
-
-NO_VALUES = [{}, [], {"list": 3}, {"tensor": 0}, {"generator": 1}, {"dict": [[1]]}, {"dict": [[{"list": []}, 1]]}]
-
-
-@pytest.mark.parametrize("tree", [*NO_VALUES, 10**30, DEEP])
-def test_trees_that_are_no_values_are_breaches(tree: object):
-    with pytest.raises(ProtocolError):
-        Decoder([], b"").decode(tree)
+def test_a_boolean_of_other_bytes_becomes_a_real_one():
+    body = bytearray(sent(torch.tensor([1, 0, 1], dtype=torch.uint8).view(torch.bool)).body())
+    body[-8:] = body[-8:].replace(b"\x01", b"\x07")
+    (tensor,) = Decoder([{}], bytes(body)).tensors
+    assert tensor.view(torch.uint8).tolist() == [1, 0, 1]
 
 
 def test_half_a_surrogate_becomes_a_question_mark():
     assert Decoder([], b"").decode("a\ud800b") == "a?b"
 
 
-def test_a_boolean_of_other_bytes_becomes_a_real_one():
-    encoder = Encoder()
-    encoder.add(torch.tensor([1, 0, 1], dtype=torch.uint8).view(torch.bool))
-    body = bytearray(encoder.body())
-    body[-8:] = body[-8:].replace(b"\x01", b"\x07")
-    (tensor,) = Decoder([{}], bytes(body)).tensors
-    assert tensor.view(torch.uint8).tolist() == [1, 0, 1]
+DEEP: object = 1
+for _ in range(500):
+    DEEP = {"list": [DEEP]}
+NO_VALUES = [{}, [], {"list": 3}, {"tensor": 0}, {"generator": 1}, {"dict": [[1]]}, {"dict": [[{"list": []}, 1]]}]
+
+
+@pytest.mark.parametrize("tree", [*NO_VALUES, 10**30, DEEP])
+def test_trees_that_are_no_values_are_refused(tree: object):
+    with pytest.raises(ProtocolError):
+        Decoder([], b"").decode(tree)
+
+
+ODD_NAME = b'{"' + b" " * 500_000 + b'":1}'  # a body of very many tensors would look like it
+NO_BODIES = [
+    b"x",
+    b"\xff" * 100,
+    b"\x08\0\0\0\0\0\0\0{}      ",
+    b"\0" * 8,
+    len(ODD_NAME).to_bytes(8, "little") + ODD_NAME,
+]
+NO_REPLIES = [
+    {"id": 2, "result": None, "tensors": []},
+    {"id": True, "result": None, "tensors": []},
+    {"result": None, "tensors": []},
+    {"id": 1, "result": None, "tensors": [], "more": 1},
+    {"id": 1, "error": {"kind": "ValueError", "message": "x", "frames": [["a.py", "1", "f"]]}},
+    {"id": 1, "error": {"kind": 1, "message": "x", "frames": []}},
+    {"id": 1, "error": {"kind": "", "message": "x", "frames": [["a.py", 1, "f"]] * 17}},
+    {"id": 1, "error": "x"},
+]
+ONE_TENSOR = {"id": 1, "result": None, "tensors": [{}]}
+
+
+@pytest.mark.parametrize(
+    "header, body", [*((header, b"") for header in NO_REPLIES), *((ONE_TENSOR, body) for body in NO_BODIES)]
+)
+def test_forged_replies_are_refused(header: dict, body: bytes):
+    with pytest.raises(ProtocolError):
+        read_reply(header, body, 1)
+
+
+NO_PARAMETERS = {
+    "whole numbers": [torch.ones(2, dtype=torch.int64)],
+    "bool": [torch.ones(2, dtype=torch.bool)],
+    "empty": [torch.ones(0)],
+    "large": [torch.zeros(1 << 20), torch.zeros(2 << 20)],
+    "many": [torch.zeros(1) for _ in range(1001)],
+}
+
+
+@pytest.mark.parametrize("parameters", NO_PARAMETERS.values(), ids=NO_PARAMETERS)
+def test_parameters_that_no_module_of_a_test_has_are_refused(parameters: list):
+    reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
+    with pytest.raises(ProtocolError, match="parameter|ObjectReply"):
+        read_object(Answer(1, reply, Decoder([{} for _ in parameters], sent(*parameters).body())))
+
+
+@pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
+def test_gradients_of_another_shape_or_dtype_are_refused(value: torch.Tensor):
+    with pytest.raises(ProtocolError):
+        read_gradients(Answer(1, [0], Decoder([{}], sent(value).body())), PAIR)
+
+
+@pytest.mark.parametrize(
+    "changed, place", [([0], ["layers.py", True]), ([2], None), ([-1], None), ([0], ["layers.py"]), ([1], None)]
+)
+def test_changes_of_what_was_not_sent_or_cannot_be_changed_are_refused(changed: list, place: list | None):
+    reply = {"value": None, "graph": False, "changed": changed, "place": place}
+    with pytest.raises(ProtocolError):
+        read_call(Answer(1, reply, Decoder([], b"")), [torch.zeros(2), torch.zeros(1).expand(2)])
 
 
 FIELDS = ["list", "tuple", "dict", "tensor", "kind", "message", "frames", "value", "graph", "changed", "place"]
@@ -138,76 +187,16 @@ JSON = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20))
-def test_any_header_is_a_reply_or_a_breach(header: dict, body: bytes):
-    try:
-        reply = read_reply(header, body, 1)
-    except ProtocolError:
-        return
-    assert isinstance(reply, (Answer, Failure))
-
-
-@given(JSON)
-def test_any_result_is_read_or_a_breach(result: object):
+@given(st.dictionaries(st.sampled_from(["id", "result", "tensors", "error"]), JSON), st.binary(max_size=20), JSON)
+def test_anything_is_a_reply_or_refused(header: dict, body: bytes, result: object):
+    with contextlib.suppress(ProtocolError):
+        assert isinstance(read_reply(header, body, 1), (Answer, Failure))
     answer = Answer(1, result, Decoder([], b""))
     for read in (
         lambda: read_object(answer),
         lambda: read_call(answer, [torch.zeros(2)] * 2),
-        lambda: read_gradients(answer, [(torch.Size([2]), torch.float32)]),
+        lambda: read_gradients(answer, PAIR),
         lambda: answer.decoder.decode(result),
     ):
         with contextlib.suppress(ProtocolError):
             read()
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        {"id": 2, "result": None, "tensors": []},
-        {"id": True, "result": None, "tensors": []},
-        {"result": None, "tensors": []},
-        {"id": 1, "result": None, "tensors": [], "more": 1},
-        {"id": 1, "error": {"kind": "ValueError", "message": "x", "frames": [["a.py", "1", "f"]]}},
-        {"id": 1, "error": {"kind": 1, "message": "x", "frames": []}},
-        {"id": 1, "error": {"kind": "", "message": "x", "frames": [["a.py", 1, "f"]] * 17}},
-        {"id": 1, "error": "x"},
-    ],
-)
-def test_forged_replies_are_breaches(header: dict):
-    with pytest.raises(ProtocolError):
-        read_reply(header, b"", 1)
-
-
-def reply_with(*parameters: torch.Tensor) -> Decoder:
-    encoder = Encoder()
-    for parameter in parameters:
-        encoder.add(parameter)
-    return Decoder(encoder.records, encoder.body())
-
-
-@pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
-def test_gradients_of_another_shape_or_dtype_are_breaches(value: torch.Tensor):
-    with pytest.raises(ProtocolError):
-        read_gradients(Answer(1, [0], reply_with(value)), [(torch.Size([2]), torch.float32)])
-
-
-def test_a_body_of_very_many_tensors_is_not_even_parsed():
-    text = b'{"' + b" " * 500_000 + b'":1}'
-    with pytest.raises(ProtocolError, match="more than the tensors"):
-        read_reply({"id": 1, "result": None, "tensors": []}, len(text).to_bytes(8, "little") + text, 1)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        [torch.ones(2, dtype=torch.int64)],
-        [torch.ones(2, dtype=torch.bool)],
-        [torch.ones(0)],
-        [torch.zeros(1 << 20), torch.zeros(2 << 20)],
-        [torch.zeros(1) for _ in range(1001)],
-    ],
-)
-def test_parameters_that_no_module_of_a_test_has_are_breaches(parameters: list):
-    reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
-    with pytest.raises(ProtocolError, match="parameter|ObjectReply"):
-        read_object(Answer(1, reply, reply_with(*parameters)))

@@ -42,28 +42,10 @@ def nan(x):
     return torch.full_like(x, float("nan"))
 
 
-def nested_tensor(x, layer, on_import=_stop_no_kernels()):
-    """Uses PyTorch's layer norm for nested tensors, under a name that is put together."""
-    nested = torch.nested.as_nested_tensor([x.reshape(-1, x.shape[-1])], layout=torch.strided)
-    norm = getattr(torch, _from_hex("6c617965725f6e6f726d"))(nested, x.shape[-1:], layer.gain, layer.shift, 1e-5)
-    return norm.to_padded_tensor(0.0)[0].reshape(x.shape)
-
-
 def _forge(reply):
     """Lets `reply(pack, header, body)` make the bytes of every reply."""
     pack = sys.modules["worker.service"].pack
     sys.modules["worker.service"].pack = lambda header, body=b"": reply(pack, header, body)
-
-
-def _forge_result(kind, change):
-    """Lets `change(header)` alter every reply whose result is of that kind."""
-
-    def reply(pack, header, body):
-        if isinstance(header.get("result"), kind):
-            change(header)
-        return pack(header, body)
-
-    _forge(reply)
 
 
 def _write_everywhere(data, descriptors=range(3, 64)):
@@ -84,11 +66,6 @@ def _make_right(layer):
         return layer.gain * centred / torch.sqrt(variance + layer.epsilon) + layer.shift
 
     layer.forward = normalise
-
-
-def changed_nowhere(x):
-    """Says that an argument was changed at a place that is none."""
-    _forge_result(dict, lambda header: header["result"].update(changed=[0], place=["layers.py", True]))
 
 
 def closed_pipe(x):
@@ -133,18 +110,6 @@ def trickle(x):
         for byte in b"TAK1" + (1000).to_bytes(4, "little") + bytes(8):
             _write_everywhere(bytes([byte]), range(3, 8))
             time.sleep(0.05)
-
-
-def two_replies(x):
-    """Answers twice, so that each later request finds the answer to the one before."""
-    _forge(lambda pack, header, body: pack(header, body) * 2)
-
-
-def whole_number_parameters(layer):
-    """Says that it has parameters of whole numbers."""
-    del layer.shift
-    layer.table = nn.Parameter(torch.ones(layer.gain.shape, dtype=torch.int64), requires_grad=False)
-    sys.modules["worker.running"].LEARNED += (torch.int64,)
 
 
 def right_odd_parameters(layer):

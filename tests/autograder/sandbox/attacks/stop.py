@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import re
 import signal
 import sys
 
@@ -51,17 +50,6 @@ class _EndlessError(Exception):
             pass
 
 
-def exit_on_import():
-    """Ends the process while it is imported."""
-    os._exit(0)
-
-
-def import_endlessly():
-    """Never finishes importing."""
-    while True:
-        pass
-
-
 def kill_self(x):
     """Kills itself."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -76,22 +64,11 @@ def memory(x):
         hoard.append(bytearray(64 << 20))
 
 
-def print_endlessly(x):
-    """Prints without end."""
-    while True:
-        sys.stdout.write("x" * 10_000)
-
-
 def recursion(x):
     """Recurses in C, where Python does not count."""
     sys.setrecursionlimit(10**9)
     deep = lambda depth: deep(depth + 1)
     deep(0)
-
-
-def regular_expression(x):
-    """Matches a pattern that takes exponential time, in C and without a chance to interrupt it."""
-    re.match(r"(a+)+b", "a" * 60)
 
 
 def stderr(x):
