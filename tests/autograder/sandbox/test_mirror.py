@@ -85,12 +85,13 @@ def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
     drawn = []
     for _ in range(2):
         torch.manual_seed(5)
-        drawn.append([example.call("decode.greedy_decode", "random") for _ in range(2)])
+        drawn.append([example.call("decode.greedy_decode", "[torch.rand(3), random.random()]") for _ in range(2)])
     (first, second), (first_again, second_again) = drawn
     assert torch.equal(first[0], first_again[0]) and first[1] == first_again[1]
     assert torch.equal(second[0], second_again[0]) and not torch.equal(first[0], second[0])
     expected = torch.rand(3, generator=torch.Generator().manual_seed(9))
-    given = example.call("decode.greedy_decode", "generator", torch.Generator().manual_seed(9))
+    generator = torch.Generator().manual_seed(9)
+    given = example.call("decode.greedy_decode", "torch.rand(3, generator=argument)", generator)
     assert torch.equal(given, expected)
 
 
@@ -109,9 +110,9 @@ def test_an_optimizer_here_moves_the_parameters_there(example: Sandbox, local: I
 def test_layouts_and_identity_arrive(example: Sandbox):
     base = torch.randn(3, 4)
     sent = [base.t(), base[:1].expand(3, 4), base]
-    assert example.call("decode.greedy_decode", "layout", sent) == [[1, 4], [0, 1], [4, 1]]
-    assert example.call("decode.greedy_decode", "identity", [base, base])[0] is True
-    assert example.call("decode.greedy_decode", "identity", [base, base.clone()])[0] is False
+    assert example.call("decode.greedy_decode", "[one.stride() for one in argument]", sent) == [(1, 4), (0, 1), (4, 1)]
+    for pair, is_same in (([base, base], True), ([base, base.clone()], False)):
+        assert example.call("decode.greedy_decode", "argument[0] is argument[1]", pair) is is_same
 
 
 CHANGES = """
@@ -224,7 +225,7 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     del module, y
     gc.collect()
     assert {number, number + 1} <= {*session._released}, "the object and the graph of its call"
-    example.call("decode.greedy_decode", "layout", [])
+    example.call("decode.greedy_decode", "0")
     assert session._released == []
 
 

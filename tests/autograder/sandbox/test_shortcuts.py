@@ -13,8 +13,6 @@ from foundation.assignment_file import read_assignment
 ROUTES = {
     "module": "nn.LayerNorm(4, dtype=x.dtype)(x)",
     "function": "F.layer_norm(x, (4,))",
-    "alias": "borrowed(x, (4,))",
-    "getattr": "getattr(torch, 'layer' + '_norm')(x, (4,))",
     "computed text": "eval(bytes.fromhex('462e6c617965725f6e6f726d').decode())(x, (4,))",
     "operator": "torch.ops.aten.layer_norm(x, (4,))",
     "native": "torch.native_layer_norm(x, (4,), None, None, 1e-6)[0]",
@@ -23,7 +21,6 @@ ROUTES = {
     "batch": "F.batch_norm(x[0].T, None, None, training=True)",
     "root mean square": "F.rms_norm(x - x.mean(-1, keepdim=True), (4,))",
     "attention": "F.scaled_dot_product_attention(x, x, x)",
-    "attention module": "nn.MultiheadAttention(4, 2)(x, x, x)",
     "attention function": "multi_head(x, x, x, 4, 2, None, None, None, None, False, 0.0, None, None)",
     "whole layer": "nn.TransformerEncoderLayer(4, 2)(x)",
     "subclass": "Mine(4, 2)(x)",
@@ -40,13 +37,10 @@ ROUTES = {
     "another key": "torch.ops.aten.native_layer_norm.default._op_dk(below, x, (4,), None, None, 1e-6)[0]",
 }
 MODULE = """
-import importlib
-import operator
-
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.functional import layer_norm as borrowed, multi_head_attention_forward as multi_head
+from torch.nn.functional import multi_head_attention_forward as multi_head
 
 
 class Mine(nn.TransformerEncoderLayer):

@@ -16,7 +16,6 @@ SECRET_FILE, TARGET, PORT = "@SECRET_FILE@", "@TARGET@", "@PORT@"
 
 
 def descriptors(x):
-    """Reads whatever descriptors were left open."""
     for descriptor in range(3, 200):
         try:
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -26,7 +25,6 @@ def descriptors(x):
 
 
 def environment(x):
-    """Prints its own environment and that of its parent."""
     print(dict(os.environ))
     print(open(f"/proc/{os.getppid()}/environ").read())
 
@@ -46,7 +44,6 @@ def garbage(x):
 
 
 def libc(x):
-    """Reads the file through the C library."""
     library = ctypes.CDLL(None)
     descriptor = library.open(SECRET_FILE.encode(), 0)
     buffer = ctypes.create_string_buffer(1000)
@@ -77,12 +74,10 @@ def parameter_names(layer):
 
 
 def another_program(x):
-    """Becomes another program."""
     os.execv("/bin/echo", ["echo", "REACHED"])
 
 
 def fork(x):
-    """Forks, to outlive the time limit."""
     if os.fork() == 0:
         print("REACHED", flush=True)
         os._exit(0)
@@ -90,13 +85,11 @@ def fork(x):
 
 
 def limits(x):
-    """Lifts its own limits."""
     resource.setrlimit(resource.RLIMIT_CPU, resource.getrlimit(resource.RLIMIT_CPU))
     print("REACHED")
 
 
 def network(x):
-    """Connects to a port of this machine."""
     socket.create_connection(("127.0.0.1", int(PORT)), timeout=2)
     print("REACHED")
 
@@ -107,12 +100,10 @@ def thread(x):
 
 
 def link(x):
-    """Makes a symbolic link."""
     os.symlink("/etc/passwd", TARGET)
 
 
 def rename(x):
-    """Renames the file of expected values."""
     os.rename(SECRET_FILE, TARGET)
 
 
@@ -122,13 +113,11 @@ def tensor(x):
 
 
 def right_environment(x):
-    """Prints the environment, and then more than is kept of the output."""
     print(dict(os.environ))
     print("x" * 100_000)
 
 
 def right_fork(x):
-    """Leaves a process behind."""
     if os.fork() == 0:
         print("REACHED", flush=True)
         time.sleep(1)
@@ -136,6 +125,5 @@ def right_fork(x):
 
 
 def right_file(x):
-    """Writes a file."""
     with open(TARGET, "w") as file:
         file.write("here")
