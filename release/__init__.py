@@ -4,9 +4,9 @@
     prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
     handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
     packing.py    archives, the students' wheel   build.py      makes all in memory, then puts it in its place
-    gates.py      what a release has to prove     trials.py     the gates that run the tests
-    leaks.py      the search for solutions        update.py     a correction into students' folders
-    guide.py      guide.html: what notebooks say  __main__.py   the command line
+    gates.py      what a release has to prove     leaks.py      the search for solutions
+    guide.py      guide.html: what notebooks say  update.py     a correction into students' folders
+    __main__.py   the command line
 
 Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.
 This package is not part of what students get.

@@ -8,10 +8,9 @@ from foundation.command_line import Parser, UserError, print_anywhere, run_comma
 from foundation.places import ROOT
 
 from .build import Project, check_target, make_release, write_release
-from .gates import run_gates
+from .gates import GATES, run_gates
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .regions import ReleaseError
-from .trials import GATES
 from .update import add_parser as add_update
 
 FAILED_CHECK = 1

@@ -13,14 +13,14 @@ from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instru
 from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
-from .notebooks import Course, has_notebooks, make_course, read_efforts
+from .notebooks import Course, make_course, read_efforts, read_parts
 from .packing import (
     GRADESCOPE_ZIP,
     INSTRUCTOR_ZIP,
+    NOTEBOOK_SOURCES,
     NOTEBOOKS_ZIP,
     STUDENT_ZIP,
     checksum,
-    checksums,
     make_zip,
     read_requirements,
     without_notebooks,
@@ -98,23 +98,26 @@ def make_release(project: Project) -> Release:
     assignment, skeleton, folder = make_package(project)
     if assignment.judges_translations:
         check_corpus(project.root)
-    guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks(project.root) else {}
+    has_notebooks = bool(read_parts(project.root))
+    course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks else None
+    guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks else {}
     archives = {
         STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], project.index, guide),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
     }
-    course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks(project.root) else None
     if course:
         handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}
         archives[NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": content for path, content in handed_out.items()}
-        archives[INSTRUCTOR_ZIP] |= {
-            f"instructor/{path}": content for path, content in course.kept.items() if path.endswith(".ipynb")
-        }
+        kept = {f"{NOTEBOOK_SOURCES}/{assignment.name}/{path}": text for path, text in course.source.items()}
+        archives[INSTRUCTOR_ZIP] |= {f"instructor/{path}": kept[path] for path in kept if path.endswith(".ipynb")}
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
     outputs |= {f"dist/{name}": make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
-    outputs |= {**course.shipped, **course.kept} if course else {}
-    outputs[MANIFEST] = f"{json.dumps(checksums(outputs), indent=2, ensure_ascii=False)}\n".encode()
+    if course:
+        shipped = f"{NOTEBOOKS_FOLDER}/release/{assignment.name}"
+        outputs |= kept | {f"{shipped}/{path}": content for path, content in course.release.items()}
+    sums = {path: checksum(content) for path, content in sorted(outputs.items())}
+    outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
     return Release(assignment, skeleton, folder, archives, outputs, course)
 
 

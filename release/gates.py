@@ -1,13 +1,20 @@
-"""What a release has to prove before it leaves, and how all of these proofs run; those that read its files.
+"""What a release has to prove before it leaves, and how all of these proofs run.
 
-They hold no solution and nothing private, do not speak of what students do not have, and name tasks that exist. The
-proofs that run the tests are in `trials.py`.
+Some read the files: they hold no solution and nothing private, and name tasks that exist. Others run the tests: on the
+reference, the skeleton, single solutions, notebooks, and unpacked archives. All but the archives are graded as one
+class by `python -m autograder grade-class`, so that PyTorch is imported and the tests are collected once.
 """
 
+import io
+import json
+import os
 import re
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,19 +23,24 @@ from pathlib import Path
 from foundation.term_secret import term_secret
 
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, withheld_files
+from .contents import ARCHIVE_FOLDER, ENTRY, withheld_files
 from .leaks import LeakFinder
-from .packing import ARCHIVES, Audience, audience_of, members_of
+from .packing import ARCHIVES, GRADESCOPE_ZIP, STUDENT_ZIP, Audience, audience_of, members_of
+from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""
-
 SHOWN_FAULTS = 20
-
 _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
+MISCONCEPTIONS = "misconceptions"
+GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
+
+INSTALLED = "installed"
+_NO_CACHE = ("-p", "no:cacheprovider")
+_FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
 
 
 @dataclass(frozen=True)
@@ -93,14 +105,14 @@ def no_solution_survives(workspace: Workspace) -> list[str]:
 def names_known_tasks(workspace: Workspace) -> list[str]:
     """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
     known = {task.number for task in workspace.release.assignment.tasks}
-    texts = {
+    read = {
         content: path
         for path, content in workspace.shipped.items()
         if audience_of(path) is Audience.STUDENTS and path.endswith(_READ)
     }
     return [
         f"{path}:{number}: names {match[0]!r}, but there is no such task"
-        for content, path in texts.items()
+        for content, path in read.items()
         for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1)
         for match in _TASK.finditer(line)
         if match["number"].upper() not in known
@@ -116,7 +128,12 @@ def keeps_private(workspace: Workspace) -> list[str]:
     project, release = workspace.project, workspace.release
     private = [f"{name}/" for name in ("data/private", "release", "tests", project.reference.resolve().name)]
     private += withheld_files(project.root, release.assignment)
-    secrets, drawn = _secret_sentences(project.root), term_secret(project.root).strip()
+    secret, public = (
+        {sentence for path in (project.root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
+        for folder in ("data/private", "data/corpus")
+    )
+    secret = {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}  # fewer do not tell
+    drawn = term_secret(project.root).strip()
     faults = []
     for path, content in workspace.shipped.items():
         inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
@@ -127,21 +144,187 @@ def keeps_private(workspace: Workspace) -> list[str]:
             faults.append(f"{path}: stays with the instructor")
         if drawn in content:
             faults.append(f"{path}: holds the term's secret")
-        if found := _sentences(content) & secrets:
+        if found := _sentences(content) & secret:
             faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")
     return faults
-
-
-def _secret_sentences(root: Path) -> set[str]:
-    """The private lines that are long enough to tell, and that students are not given anyway."""
-    secret, public = (
-        {sentence for path in (root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
-        for folder in ("data/private", "data/corpus")
-    )
-    return {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}
 
 
 def _sentences(content: bytes) -> set[str]:
     """The sentences of a corpus file, subwords joined; of `source|||target` lines both sides."""
     text = content.decode("utf-8", "replace").replace("@@ ", "")
     return {side.strip() for line in text.split("\n") for side in line.split("|||")} - {""}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One task of one submission: points, state, and what the student is told."""
+
+    score: float
+    state: str
+    message: str
+
+
+Marks = Mapping[str, Mark]
+"""By number of the task."""
+Trial = tuple[Mapping[str, bytes], Collection[str]]
+"""A submission with known marks: its files by path, and the tasks that are solved in it."""
+
+
+def marks_are_right(workspace: Workspace) -> list[str]:
+    """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
+    release, faults = workspace.release, []
+    trials = trials_of(release, read_folder(workspace.project.reference))
+    with tempfile.TemporaryDirectory(prefix="class-") as name:
+        folder = Path(name)
+        for entry, (files, _) in trials.items():
+            write_all(files, folder / "class" / entry)
+        paths = [str(folder / "class"), "--output", str(folder / "marks"), "--release", str(workspace.package)]
+        finished = run_python(["-m", "autograder", "grade-class", *paths, "--jobs", "1"], workspace.project.root)
+        if finished.returncode:
+            return [f"`python -m autograder grade-class`: {ending_of(finished)}"]
+        for entry, (_, solved) in trials.items():
+            record = json.loads((folder / "marks" / "records" / f"{entry}.json").read_bytes())
+            parts = record["judgement"]["parts"]
+            marks = {part["number"]: Mark(part["score"] or 0, part["state"], part["message"]) for part in parts}
+            faults += [f"{entry}: {fault}" for fault in wrong_marks(release, solved, marks)]
+    return faults
+
+
+def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Trial]:
+    """The submissions to grade, by name.
+
+    Each extension is put back with all regular tasks, since it extends these.
+    """
+    tasks = coded_tasks(release.assignment)
+    everything = {task.number for task in tasks}
+    judged_by_bleu = {task.number for task in release.assignment.tasks if task.threshold is not None}
+    regular = {task.number for task in tasks if not task.extension}
+    trials: dict[str, Trial] = {
+        "reference": (reference, everything | (judged_by_bleu if TRANSLATIONS in reference else set())),
+        "skeleton": (release.skeleton.files, ()),
+    }
+    for task in tasks:
+        numbers = {task.number, *(regular if task.extension else ())}
+        trials[f"task-{task.number}"] = _with_solutions(release.skeleton, numbers), numbers
+    if release.course:
+        for name, files, solved in (
+            ("notebooks-solved", release.course.source, everything),
+            ("notebooks-open", release.course.release, ()),
+        ):
+            trials[name] = {path: content for path, content in files.items() if path.endswith(".ipynb")}, solved
+    return trials
+
+
+def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, bytes]:
+    """The skeleton's files with the solutions of these tasks in their places, and the imports they need."""
+    regions = {path: [one for one in found if one.number not in numbers] for path, found in skeleton.regions.items()}
+    return {path: text.encode() for path, text in strip_files(skeleton.sources, regions).items()}
+
+
+def wrong_marks(release: Release, solved: Collection[str], marks: Marks) -> Iterator[str]:
+    """One line for each task that has other points than it should."""
+    for task in release.assignment.tasks:
+        mark = marks.get(task.number, Mark(0, "not in the results", ""))
+        named = f"task {task.number} ({task.name})"
+        if task.number in solved:
+            if mark.score != task.points or mark.state != "passed":
+                lines = [line.strip() for line in mark.message.splitlines() if line.strip()]
+                yield f"{named}: {mark.score:g} of {task.points:g}, {mark.state}: {' | '.join(lines[:4])[:400]}"
+        elif mark.score and not (solved and task.extension):
+            yield f"{named} is not solved, and earns {mark.score:g} points"
+
+
+def archive_works(workspace: Workspace) -> list[str]:
+    """Unpacks the archive elsewhere and tests the first task, as the handout says; then everything, solved."""
+    release = workspace.release
+    task, package = coded_tasks(release.assignment)[0], release.assignment.package
+    with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
+        folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
+        first = run_python(["-m", "pytest", "-m", task.marker, *_NO_CACHE], folder)
+        if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
+            what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
+            return [f"{what}, got {ending_of(first)}"]
+        write_all(_solutions(workspace), folder / package)
+        solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], folder)
+    return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
+
+
+def unpack(archive: bytes, folder: Path) -> Path:
+    """Unpacks the students' archive, and its wheel beside it as pip would; returns the students' folder."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        opened.extractall(folder)
+    for wheel in (folder / ARCHIVE_FOLDER).glob("*.whl"):
+        with zipfile.ZipFile(wheel) as opened:
+            opened.extractall(folder / INSTALLED)
+    return folder / ARCHIVE_FOLDER
+
+
+def gradescope_grades(workspace: Workspace) -> list[str]:
+    """Unpacks the archive as Gradescope and `setup.sh` do, and runs the program that `run_autograder` calls."""
+    with tempfile.TemporaryDirectory(prefix="gradescope-") as name:
+        root = Path(name)
+        members = members_of(GRADESCOPE_ZIP, workspace.release.outputs[f"dist/{GRADESCOPE_ZIP}"])
+        write_all({path.rpartition("!")[2]: content for path, content in members}, root / "source")
+        write_all(_solutions(workspace), root / "submission")
+        finished = run_python(["-s", "-m", GRADESCOPE, "--root", str(root)], root / "source")
+        try:
+            rows = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
+            marks = {
+                row["number"]: Mark(row.get("score", 0), row.get("status", ""), row.get("output") or "") for row in rows
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            return [f"no usable results ({type(error).__name__}); {ending_of(finished)}"]
+    tasks = coded_tasks(workspace.release.assignment)
+    return list(wrong_marks(workspace.release, [task.number for task in tasks], marks))
+
+
+def _solutions(workspace: Workspace) -> dict[str, bytes]:
+    """The files of the reference that are handed out stripped."""
+    return {path: source.text.encode() for path, source in workspace.release.skeleton.sources.items()}
+
+
+def misconceptions_fit(workspace: Workspace) -> list[str]:
+    """Each misconception is found where it should be; a word renamed in a solution is renamed in them, too."""
+    if not (workspace.release.assignment.folder / MISCONCEPTIONS).is_dir():
+        return []
+    reference = str(workspace.project.reference.resolve())
+    done = run_python(["-m", "autograder.catalogue", reference], workspace.project.root)
+    if done.returncode not in (0, 1):
+        return [ending_of(done)]
+    return done.stdout.splitlines() if done.returncode else []
+
+
+def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
+
+    What `unpack` has put beside the folder counts as installed.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
+    kept |= {"PYTHONPATH": str(folder.parent / INSTALLED)} if (folder.parent / INSTALLED).is_dir() else {}
+    return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
+        [sys.executable, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**kept, **_FIXED},
+        check=False,
+    )
+
+
+def ending_of(finished: subprocess.CompletedProcess[str]) -> str:
+    """How a process ended, with the end of what it printed."""
+    said = finished.stderr.strip() or finished.stdout.strip() or "it printed nothing"
+    return f"status {finished.returncode}: {said[-400:]}"
+
+
+GATES: dict[str, Gate] = {
+    "all marks are right": marks_are_right,  # the longest first
+    "the archive works unpacked": archive_works,
+    "the Gradescope archive grades": gradescope_grades,
+    "the misconceptions fit": misconceptions_fit,
+    "no solution survives": no_solution_survives,
+    "private data stays": keeps_private,
+    "only tasks that exist are named": names_known_tasks,
+}

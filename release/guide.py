@@ -16,7 +16,7 @@ from mistune.plugins.table import table
 
 from foundation.assignment_file import Assignment
 
-from .handout import named_pictures
+from .handout import PICTURES
 from .notebooks import read_parts
 from .prose import EVERYWHERE, IN_NOTEBOOKS, Answer, Code, Part, Predict, TaskHead, Text, find_definitions, without
 from .skeleton import Skeleton
@@ -43,8 +43,8 @@ SHOWS = re.compile(r"IPython|\bImage\(")
 class Renderer(mistune.HTMLRenderer):
     """HTML with formulas as MathML and pictures as data."""
 
-    def __init__(self, pictures: dict[str, bytes]) -> None:
-        """Takes the pictures by the paths that the text names."""
+    def __init__(self, pictures: Path) -> None:
+        """Takes the folder of the pictures."""
         super().__init__()
         self.pictures = pictures
 
@@ -62,21 +62,16 @@ class Renderer(mistune.HTMLRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """A picture."""
-        kind, data = KINDS[PurePosixPath(url).suffix], base64.b64encode(self.pictures[url]).decode()
-        return f'<img alt="{html.escape(text)}" src="data:{kind};base64,{data}">'
+        picture = self.pictures / PurePosixPath(url).name
+        data = base64.b64encode(picture.read_bytes()).decode()
+        return f'<img alt="{html.escape(text)}" src="data:{KINDS[picture.suffix]};base64,{data}">'
 
 
 def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton) -> bytes:
     """Makes the page from the notebooks' prose."""
-    parts = read_parts(root)
-    pictures: dict[str, bytes] = {}
-    for name, of_notebook in parts.items():
-        for part in of_notebook:
-            if isinstance(part, Text):
-                pictures |= named_pictures(root, part.text, name)
-    markdown = mistune.Markdown(Renderer(pictures), plugins=[math, table])
+    markdown = mistune.Markdown(Renderer(root / PICTURES), plugins=[math, table])
     titles, bodies = [], []
-    for number, of_notebook in enumerate(parts.values()):
+    for number, of_notebook in enumerate(read_parts(root).values()):
         body = "\n".join(as_html(of_notebook, markdown, assignment, skeleton))
         heading = re.search(r"<h1[^>]*>(.*?)</h1>", body)
         titles.append(f'<a href="#part{number}">{heading[1] if heading else number}</a>')
@@ -91,9 +86,8 @@ def as_html(
     parts: Iterable[Part], markdown: mistune.Markdown, assignment: Assignment, skeleton: Skeleton
 ) -> Iterable[str]:
     """Converts the parts of one notebook; an answer cell becomes the place where the answer goes."""
-    titles = {task.number: task.title for task in assignment.tasks}
+    tasks = {task.number: task for task in assignment.tasks}
     homes = {one.name: f"{assignment.package}.{one.module}" for one in find_definitions(skeleton, assignment)}
-    markers = {task.number: task.marker for task in assignment.tasks}
     for part in parts:
         if isinstance(part, Text):
             yield str(markdown(without(part.text, IN_NOTEBOOKS)))
@@ -104,11 +98,11 @@ def as_html(
             answer = f"**{[*part.lettered][part.right]}** {part.why}"
             yield f"{markdown(part.text)}<details><summary>answer</summary>{markdown(answer)}</details>"
         elif isinstance(part, TaskHead):
-            yield f"<h2>{part.number} {html.escape(titles[part.number])}</h2>"
+            yield f"<h2>{part.number} {html.escape(tasks[part.number].title)}</h2>"
             yield f"<p>{part.stars} · {part.minutes} minutes</p>"
         elif isinstance(part, Answer):
             files = (f"<code>{assignment.package}/{path}</code>" for path in skeleton.files_of(part.number))
-            test = f"<code>python -m pytest -m {markers[part.number]}</code>"
+            test = f"<code>python -m pytest -m {tasks[part.number].marker}</code>"
             if where := " and ".join(files):
                 yield f'<p class="where">Write it in {where}, and test it with {test}.</p>'
 

@@ -77,12 +77,10 @@ def fill_in(text: str, name: str, words: Mapping[str, str]) -> str:
     """
     try:
         return string.Template(text).substitute(words)
-    except KeyError as error:
-        what = f"${error.args[0]} stands for nothing"
-    except ValueError as error:
+    except (KeyError, ValueError) as error:
+        known = ", ".join(f"${word}" for word in sorted(words))
         what = f"a $ stands for nothing ({error})"
-    right = f"write $$ for a dollar sign, or one of {', '.join(f'${known}' for known in sorted(words))}"
-    raise ReleaseError(f"{name}: {what}; {right}")
+        raise ReleaseError(f"{name}: {what}; write $$ for a dollar sign, or one of {known}") from None
 
 
 def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:

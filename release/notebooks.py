@@ -18,25 +18,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from foundation.assignment_file import Assignment, Task
 from foundation.texts import as_threshold, hint_above
 
+from . import prose
 from .contents import CORPUS, GRADER, read_folders, read_tests
 from .handout import files_for_assistants, fill_in, named_pictures, words_of
-from .packing import NOTEBOOK_SOURCES, REQUIREMENTS, read_requirements, requirements_file
-from .prose import (
-    EVERYWHERE,
-    IN_FILES,
-    Answer,
-    Code,
-    Definition,
-    Part,
-    Predict,
-    Setup,
-    TaskHead,
-    Text,
-    find_definitions,
-    merge_imports,
-    read_prose,
-    without,
-)
+from .packing import REQUIREMENTS, read_requirements, requirements_file
 from .regions import ReleaseError, indent_of, read_text
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
 
@@ -64,7 +49,7 @@ if "google.colab" in sys.modules and not os.path.exists("course.py"):  # there, 
     sys.path.insert(0, os.getcwd())
 """
 IMPORTS = "from course import box, check, hunt, is_graded, predict, refresh, right, understand"
-HELPERS = [COLAB, IMPORTS, "", EVERYWHERE]
+HELPERS = [COLAB, IMPORTS, "", prose.EVERYWHERE]
 """First of all: `course` makes the answers importable."""
 
 METADATA = {
@@ -75,58 +60,27 @@ METADATA = {
 
 @dataclass(frozen=True)
 class Course:
-    """Both versions of the assignment's folder.
+    """Files by path: `source` has the solutions and stays with the instructor, `release` is what students get."""
 
-    Args:
-        name: nbgrader's name of the assignment.
-        source: files by path, with solutions; they stay with the instructor.
-        release: files by path, as students get them.
-        definitions: what the answer cells hold.
-    """
-
-    name: str
     source: Mapping[str, bytes]
     release: Mapping[str, bytes]
-    definitions: tuple[Definition, ...]
-
-    @property
-    def shipped(self) -> dict[str, bytes]:
-        """What students get, by path from the project's root."""
-        return {f"{release_folder(self.name)}/{path}": content for path, content in self.release.items()}
-
-    @property
-    def kept(self) -> dict[str, bytes]:
-        """What stays with the instructor, likewise."""
-        return {f"{NOTEBOOK_SOURCES}/{self.name}/{path}": content for path, content in self.source.items()}
-
-
-def release_folder(name: str) -> str:
-    """Where nbgrader has the students' version of the assignment of that name, from the project's root."""
-    return f"{FOLDER}/release/{name}"
-
-
-def has_notebooks(root: Path) -> bool:
-    """Whether the project has prose for notebooks at all."""
-    return (root / PROSE).is_dir()
 
 
 def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, index: str = "") -> Course:
     """Makes the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
-    definitions = find_definitions(skeleton, assignment)
-    support = collect_support(root, assignment, skeleton, index)
-    source = {**make_sources(root, assignment, definitions), **support}
-    return Course(assignment.name, source, generate(root, source), tuple(definitions))
+    source = make_sources(root, assignment, skeleton) | collect_support(root, assignment, skeleton, index)
+    return Course(source, generate(root, source))
 
 
-def read_parts(root: Path) -> dict[str, list[Part]]:
-    """The parts of each notebook by the path of its prose; {} without notebooks."""
+def read_parts(root: Path) -> dict[str, list[prose.Part]]:
+    """The parts of each notebook by the path of its prose; {} prose.without notebooks."""
     names = [f"{PROSE}/{path.name}" for path in sorted((root / PROSE).glob("*.md"))]
-    return {name: read_prose(name, read_text(root / name, name)) for name in names}
+    return {name: prose.read_prose(name, read_text(root / name, name)) for name in names}
 
 
 def answers_to_predictions(root: Path, assignment: Assignment) -> bytes:
     """For each task with a question: the letters of all choices, the right one, and why."""
-    asked = [part for parts in read_parts(root).values() for part in parts if isinstance(part, Predict)]
+    asked = [part for parts in read_parts(root).values() for part in parts if isinstance(part, prose.Predict)]
     found = {
         part.number: {"letters": "".join(part.lettered), "right": [*part.lettered][part.right], "why": part.why}
         for part in asked * assignment.predictions
@@ -134,22 +88,22 @@ def answers_to_predictions(root: Path, assignment: Assignment) -> bytes:
     return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n".encode()
 
 
-def read_efforts(root: Path) -> dict[str, TaskHead]:
+def read_efforts(root: Path) -> dict[str, prose.TaskHead]:
     """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
-    return {part.number: part for parts in read_parts(root).values() for part in parts if isinstance(part, TaskHead)}
+    heads = [part for parts in read_parts(root).values() for part in parts if isinstance(part, prose.TaskHead)]
+    return {head.number: head for head in heads}
 
 
-def make_sources(root: Path, assignment: Assignment, definitions: Sequence[Definition]) -> dict[str, bytes]:
+def make_sources(root: Path, assignment: Assignment, skeleton: Skeleton) -> dict[str, bytes]:
     """The notebooks with solutions, by file name."""
-    by_task: dict[str, list[Definition]] = {}
-    for one in definitions:
-        by_task.setdefault(one.task, []).append(one)
-    prose = read_parts(root)
-    check_tasks(prose, assignment)
-    made = {Path(path).stem: make_notebook(Path(path).stem, prose[path], by_task, assignment) for path in prose}
-    for notebook in made.values():
+    definitions, texts = prose.find_definitions(skeleton, assignment), read_parts(root)
+    check_tasks(texts, assignment)
+    made = {}
+    for path, parts in texts.items():
+        notebook = make_notebook(Path(path).stem, parts, definitions, assignment)
         nbformat.validate(notebook)
-    return {f"{name}.ipynb": f"{nbformat.writes(notebook)}\n".encode() for name, notebook in made.items()}
+        made[f"{Path(path).stem}.ipynb"] = f"{nbformat.writes(notebook)}\n".encode()
+    return made
 
 
 def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, index: str) -> dict[str, bytes]:
@@ -172,11 +126,11 @@ def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, inde
     return found | files_for_assistants(assignment)
 
 
-def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> None:
+def check_tasks(texts: Mapping[str, Sequence[prose.Part]], assignment: Assignment) -> None:
     """Raises ReleaseError unless each task has one heading and one place for answers."""
     problems = []
-    for kind, form in ((TaskHead, "{{task %s: …}}"), (Answer, "{{answer %s}}")):
-        placed = [(part, path) for path, parts in prose.items() for part in parts if isinstance(part, kind)]
+    for kind, form in ((prose.TaskHead, "{{task %s: …}}"), (prose.Answer, "{{answer %s}}")):
+        placed = [(part, path) for path, parts in texts.items() for part in parts if isinstance(part, kind)]
         wanted = {task.number for task in assignment.tasks if not task.by_hand or task.written}
         for part, path in placed:
             if part.number not in wanted:
@@ -191,11 +145,12 @@ def check_tasks(prose: Mapping[str, Sequence[Part]], assignment: Assignment) -> 
 
 
 def make_notebook(
-    name: str, parts: Sequence[Part], definitions: Mapping[str, Sequence[Definition]], assignment: Assignment
+    name: str, parts: Sequence[prose.Part], definitions: Sequence[prose.Definition], assignment: Assignment
 ) -> NotebookNode:
-    """Makes the notebook of one file of prose, with solutions: the definitions, by task."""
+    """Makes the notebook of one file of prose, with solutions, which the definitions hold."""
     tasks = {task.number: task for task in assignment.tasks}
-    own = [one for part in parts if isinstance(part, Answer) for one in definitions.get(part.number, ())]
+    answered = {part.number for part in parts if isinstance(part, prose.Answer)}
+    own = [one for one in definitions if one.task in answered]
     cells: list[NotebookNode] = []
     section, counts = "top", Counter[str]()
 
@@ -207,40 +162,42 @@ def make_notebook(
 
     for part in parts:
         match part:
-            case Text(text=text):
-                text = without(text, IN_FILES)
+            case prose.Text(text=text):
+                text = prose.without(text, prose.IN_FILES)
                 if heading := re.match(r"#{1,3} (.+)", text):
                     section = _slug(heading[1])
                 cells.append(new_markdown_cell(text, id=next_id("text")))
-            case TaskHead(number=number):
+            case prose.TaskHead(number=number):
                 text = _heading(part, tasks[number], assignment)
-                cells.append(new_markdown_cell(text, id=f"task_{_flat(number)}"))
-                section = f"task-{_flat(number)}"
-            case Code(text=text, may_fail=may_fail):
+                cells.append(new_markdown_cell(text, id=tasks[number].marker))
+                section = f"task-{tasks[number].marker.removeprefix('task_')}"
+            case prose.Code(text=text, may_fail=may_fail):
                 tags = {"tags": ["raises-exception"]} if may_fail else {}
                 cells.append(new_code_cell(text, id=next_id("code"), metadata=tags))
-            case Predict(number=number, lettered=lettered):
+            case prose.Predict(number=number, lettered=lettered):
                 if assignment.predictions:
                     cells.append(new_markdown_cell(part.text, id=next_id("predict")))
                     code = f'predict("{number}", "")  # {" or ".join(lettered)}'
                     cells.append(new_code_cell(code, id=next_id("prediction")))
-            case Setup():
-                imports = merge_imports([line for one in own for line in one.imports], {one.name for one in own})
+            case prose.Setup():
+                local = {one.name for one in own}
+                imports = prose.merge_imports(origin for one in own for origin in one.imports if origin[1] not in local)
                 lines = HELPERS + [line for line in imports if line not in HELPERS]
                 cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
-            case Answer(number=number) if tasks[number].by_hand:
-                points = tasks[number].points
-                cells.append(_graded(f"test_{_flat(number)}", "", solution=True, points=points, make=new_markdown_cell))
-            case Answer(number=number):
-                for one in definitions.get(number, ()):
-                    cells.append(_graded(f"task_{_flat(number)}_{one.name}", one.text, solution=True))
-                points = tasks[number].points
-                cells.append(_graded(f"test_{_flat(number)}", f'check("{number}")', points=points, locked=True))
+            case prose.Answer(number=number):
+                task = tasks[number]
+                for one in [one for one in own if one.task == number]:
+                    cells.append(_graded(f"{task.marker}_{one.name}", one.text, solution=True))
+                test = task.marker.replace("task", "test")
+                if task.by_hand:
+                    cells.append(_graded(test, "", solution=True, points=task.points, make=new_markdown_cell))
+                else:
+                    cells.append(_graded(test, f'check("{number}")', points=task.points, locked=True))
     notebook: NotebookNode = new_notebook(cells=cells, metadata=METADATA)
     return notebook
 
 
-def _heading(part: TaskHead, task: Task, assignment: Assignment) -> str:
+def _heading(part: prose.TaskHead, task: Task, assignment: Assignment) -> str:
     of = "an extension, " * task.extension
     points = f"{of}{task.points:g} {'bonus ' * task.extension}points" if task.points else f"{of}no points"
     if task.threshold is not None:
@@ -272,16 +229,12 @@ def _graded(
     return make(text, id=name[:64], metadata=nbformat.from_dict({"nbgrader": marks}))
 
 
-def _flat(number: str) -> str:
-    return number.replace(".", "_").lower()
-
-
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "section"
 
 
 def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Takes nbgrader's steps of `generate_assignment` on each notebook, without its folders and its database."""
+    """Takes nbgrader's steps of `generate_assignment` on each notebook, prose.without its folders and its database."""
     # Here: nbgrader takes a second to load, and only this needs it.
     from nbgrader.preprocessors import SaveCells
     from traitlets.config.loader import PyFileConfigLoader

@@ -51,8 +51,6 @@ NOTEBOOK_SOURCES = "notebooks/source"
 ARCHIVES = (".zip", ".whl")
 _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
-_FILE_MODE = 0o644
-_PROGRAM_MODE = 0o755
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
 """What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
@@ -92,7 +90,7 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
             member = zipfile.ZipInfo(path, _TIME)
             member.compress_type = zipfile.ZIP_DEFLATED
             member.create_system = _UNIX
-            member.external_attr = (0o100000 | (_PROGRAM_MODE if path in programs else _FILE_MODE)) << 16
+            member.external_attr = (0o100755 if path in programs else 0o100644) << 16
             archive.writestr(member, files[path], compresslevel=9)
     return buffer.getvalue()
 
@@ -117,11 +115,6 @@ def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
 def checksum(content: bytes) -> str:
     """SHA-256 in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
-
-
-def checksums(files: Mapping[str, bytes]) -> dict[str, str]:
-    """Of every file by path, in order."""
-    return {path: checksum(content) for path, content in sorted(files.items())}
 
 
 def read_requirements(root: Path) -> tuple[str, ...]:
@@ -173,9 +166,6 @@ def make_wheel(files: Mapping[str, bytes], version: str) -> bytes:
     }
     content = {**files, **{f"{folder}/{name}": text.encode() for name, text in added.items()}}
     record = f"{folder}/RECORD"
-    lines = [f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in content.items()]
+    digests = {path: base64.urlsafe_b64encode(hashlib.sha256(data).digest()) for path, data in content.items()}
+    lines = [f"{path},sha256={digests[path].decode().rstrip('=')},{len(content[path])}\n" for path in content]
     return make_zip({**content, record: "".join([*lines, f"{record},,\n"]).encode()})
-
-
-def _digest(content: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()

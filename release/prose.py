@@ -19,12 +19,12 @@ Answer cells hold the definitions with TODOs, cut out of the reference's modules
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from foundation.assignment_file import Assignment
 
-from .regions import ReleaseError, Source, first_line
+from .regions import ReleaseError, first_line
 from .skeleton import Skeleton
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
@@ -180,14 +180,14 @@ class Definition:
         name: such as `MultiHeadedAttention`.
         task: the first task of the assignment that has a TODO in it.
         text: as in the reference, with markers and solutions.
-        imports: what it needs, as statements of a notebook; siblings under the package's name.
+        imports: what it needs, as pairs: `("student.masks", "causal_mask")`, `("", "import math")`.
     """
 
     module: str
     name: str
     task: str
     text: str
-    imports: tuple[str, ...]
+    imports: tuple[tuple[str, str], ...]
 
 
 def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
@@ -196,55 +196,38 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
     found = []
     for path, regions in skeleton.regions.items():
         source, module = skeleton.sources[path], path.removesuffix(".py")
-        siblings = {name: f"from {assignment.package}.{module} import {name}" for name in _bound(source)}
-        needed = _imports_of(source, assignment.package) | siblings
+        bound = _bound(source.tree, assignment.package, module)
         for node in source.tree.body:
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - {node.name}
-                found.append(
-                    Definition(
-                        module=module,
-                        name=node.name,
-                        task=min((region.number for region in inside), key=order.index),
-                        text="".join(source.lines[first - 1 : max(last, inside[-1].end)]).rstrip("\n"),
-                        imports=tuple(text for name, text in needed.items() if name in used),
-                    )
-                )
+                task = min((region.number for region in inside), key=order.index)
+                text = "".join(source.lines[first - 1 : max(last, inside[-1].end)]).rstrip("\n")
+                imports = tuple(origin for name, origin in bound.items() if name in used)
+                found.append(Definition(module, node.name, task, text, imports))
     return found
 
 
-def _imports_of(source: Source, package: str) -> dict[str, str]:
-    """What a module imports at its top level, by the name that it gives it: the statement as a notebook writes it."""
-    found = {}
-    for node in source.tree.body:
-        for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
-            shown = f"import {alias.name} as {alias.asname}" if alias.asname else f"import {alias.name}"
-            if isinstance(node, ast.ImportFrom):
-                shown = f"from {'.'.join(filter(None, (package if node.level else '', node.module)))} {shown}"
-            found[alias.asname or alias.name.partition(".")[0]] = shown
+def _bound(tree: ast.Module, package: str, module: str) -> dict[str, tuple[str, str]]:
+    """Each name that a module binds at its top level, with where a notebook imports it from, as in `Definition`."""
+    found: dict[str, tuple[str, str]] = {}
+    for node in tree.body:
+        match node:
+            case ast.Import(names=names):
+                found |= {one.asname or one.name: ("", ast.unparse(ast.Import([one]))) for one in names}
+            case ast.ImportFrom(names=names, level=level):
+                origin = ".".join(filter(None, (package if level else "", node.module)))
+                found |= {one.asname or one.name: (origin, ast.unparse(one)) for one in names}
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+                found[name] = f"{package}.{module}", name
     return found
 
 
-def _bound(source: Source) -> Iterator[str]:
-    """The names that a module defines at its top level."""
-    for statement in source.tree.body:
-        match statement:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.Assign(targets=targets):
-                yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
-
-
-def merge_imports(statements: Iterable[str], local: set[str]) -> list[str]:
-    """One statement for each module, in order: whole modules, then names; those that are `local` are left out."""
-    whole: set[str] = set()
-    names: dict[str, set[str]] = {}
-    for line in statements:
-        origin, _, name = line.removeprefix("from ").partition(" import ")
-        if not name:
-            whole.add(line)
-        elif name not in local:
-            names.setdefault(origin, set()).add(name)
+def merge_imports(origins: Iterable[tuple[str, str]]) -> list[str]:
+    """One statement for each module, in order: whole modules, then names."""
+    names: dict[str, set[str]] = {"": set()}
+    for origin, name in origins:
+        names.setdefault(origin, set()).add(name)
+    whole = names.pop("")
     return sorted(whole) + [f"from {origin} import {', '.join(sorted(names[origin]))}" for origin in sorted(names)]

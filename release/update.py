@@ -7,7 +7,6 @@ student's file stays, and the release's is put beside it.
 """
 
 import argparse
-import io
 import json
 import re
 import subprocess
@@ -38,14 +37,7 @@ _HINT = re.compile(
 
 @dataclass(frozen=True)
 class Change:
-    """What an update does with one file.
-
-    Args:
-        path: in the student's folder.
-        how: for people.
-        present: the content before; None: there is no such file.
-        wanted: the content after; None: the file goes.
-    """
+    """What an update does with one file: its content before and after, None where there is none; `how` for people."""
 
     path: str
     how: str
@@ -92,20 +84,14 @@ def run_update(options: argparse.Namespace) -> int:
 def read_zip(path: Path) -> dict[str, bytes]:
     """All files of an archive by path. Raises: ReleaseError."""
     try:
-        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
     except ZIP_DAMAGE as error:
         raise ReleaseError(f"{path}: is not an archive that can be read ({error}); build it: make release") from None
 
 
 def changes_of(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[Change]:
-    """Compares; writes nothing.
-
-    Args:
-        folder: where the student works.
-        old: what was handed out, by path.
-        new: likewise what is handed out now; HANDED_OUT is among it.
-    """
+    """Compares the student's folder with what was handed out and what is handed out now; writes nothing."""
     for path, content in new.items():
         present, base = _read(folder, path), old.get(path)
         if present == content or (present is not None and content == base):

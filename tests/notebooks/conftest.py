@@ -4,15 +4,21 @@ import json
 
 import pytest
 
+from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.build import Project, make_package
 from release.notebooks import Course, make_course
+from release.skeleton import Skeleton
 
 
 @pytest.fixture(scope="session")
-def course() -> Course:
-    assignment, skeleton, _ = make_package(Project(ROOT, ROOT / "reference", ROOT))
-    return make_course(ROOT, assignment, skeleton)
+def skeleton() -> Skeleton:
+    return make_package(Project(ROOT, ROOT / "reference", ROOT))[1]
+
+
+@pytest.fixture(scope="session")
+def course(skeleton: Skeleton) -> Course:
+    return make_course(ROOT, read_assignment(), skeleton)
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from release.notebooks import (
     make_notebook,
     make_sources,
 )
-from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, read_prose
+from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, find_definitions, read_prose
 from release.regions import ReleaseError
 
 SAMPLE = """# One
@@ -112,10 +112,10 @@ def test_test_cells_are_locked_and_have_the_points(course, cells_of) -> None:
 
 
 @pytest.mark.slow
-def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, course) -> None:
+def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, skeleton) -> None:
     def ids(assignment) -> list[str]:
         name = "1_building_blocks.ipynb"
-        cells = nbformat.reads(make_sources(ROOT, assignment, course.definitions)[name].decode(), 4).cells
+        cells = nbformat.reads(make_sources(ROOT, assignment, skeleton)[name].decode(), 4).cells
         return [cell["id"] for cell in cells]
 
     asked = ids(assignment)
@@ -129,7 +129,7 @@ def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None
     prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
     assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
     name = "3_training_and_translation.md"
-    notebook = make_notebook("3", read_prose(name, prose[name]), {}, changed)
+    notebook = make_notebook("3", read_prose(name, prose[name]), [], changed)
     text = "\n".join(cell.source for cell in notebook.cells)
     assert "5 points for BLEU of at least 0.125" in text and "5 points for BLEU of at least 0.875" in text
 
@@ -149,10 +149,10 @@ def test_both_versions_are_sound(course) -> None:
 
 
 @pytest.mark.slow
-def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assignment, cells_of) -> None:
+def test_answer_cells_are_the_skeletons_and_points_the_assignments(course, assignment, skeleton, cells_of) -> None:
     notebooks = [path for path in course.release if path.endswith(".ipynb")]
     cells = {name: cell for path in notebooks for name, cell in cells_of(course.release, path).items()}
-    for one in course.definitions:
+    for one in find_definitions(skeleton, assignment):
         text = (ROOT / assignment.package / f"{one.module}.py").read_text(encoding="utf-8")
         assert cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"] in text
     for task in assignment.tasks:

@@ -12,11 +12,10 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from release.__main__ import main
 from release.build import Project, Release, make_release
-from release.gates import Workspace, write_all
+from release.gates import Workspace, unpack, write_all
 from release.packing import make_zip
 from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
-from release.trials import unpack
 
 EXAMPLE = ROOT / "tests" / "example"
 TASKS = ("1.1", "1.2", "1.3", "E.1")

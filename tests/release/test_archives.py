@@ -15,10 +15,10 @@ from foundation.places import REFERENCES, ROOT
 from foundation.term_secret import SECRET, term_secret
 from release.build import Project, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
+from release.gates import run_python, unpack
 from release.handout import NAMES
 from release.packing import checksum, make_zip, members_of
 from release.regions import ReleaseError
-from release.trials import run_python, unpack
 
 from .conftest import ROOM
 

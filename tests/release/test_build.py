@@ -117,7 +117,7 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
         (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
         (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md: a $ stands for nothing (Invalid placeholder in string"),
-        (f"{ROOM}/handout.md", b"$titel\n", "handout.md: $titel stands for nothing; write $$ for a dollar sign, or"),
+        (f"{ROOM}/handout.md", b"$titel\n", "handout.md: a $ stands for nothing ('titel'); write $$ for a dollar sign"),
     ],
 )
 def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from autograder.__main__ import main as autograder
 from autograder.grading.record import read_record
-from release.gates import write_all
-from release.trials import run_python, unpack
+from release.gates import run_python, unpack, write_all
 from validity.__main__ import main as validity
 
 from .conftest import EXAMPLE, copy_kit

@@ -12,21 +12,19 @@ from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.term_secret import term_secret
 from release.build import Project, Release
 from release.gates import (
+    Mark,
     Workspace,
+    archive_works,
+    gradescope_grades,
     keeps_private,
+    marks_are_right,
+    misconceptions_fit,
     names_known_tasks,
     no_solution_survives,
     run_gates,
-)
-from release.packing import make_zip
-from release.trials import (
-    Mark,
-    archive_works,
-    gradescope_grades,
-    marks_are_right,
-    misconceptions_fit,
     wrong_marks,
 )
+from release.packing import make_zip
 
 from .conftest import EXAMPLE
 

@@ -15,12 +15,11 @@ from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import collect_kit, read_given
-from release.gates import write_all
+from release.gates import INSTALLED, run_python, unpack, write_all
 from release.leaks import LeakFinder
 from release.packing import make_zip, members_of
 from release.regions import Region
 from release.skeleton import Skeleton, make_skeleton, read_folder
-from release.trials import INSTALLED, run_python, unpack
 
 
 @pytest.fixture(scope="module")
