@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from foundation.assignment_file import Assignment, AssignmentError
+from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
 from foundation.places import COMPONENT_TESTS, ROOT
 
 if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
@@ -42,7 +43,7 @@ def where_to_collect(assignment: Assignment) -> list[str]:
     """Arguments for pytest that collect the component tests, with their own configuration and no other.
 
     Raises:
-        AssignmentError: where the assignment's folder is not a package.
+        UserError: where the assignment's folder is not a package.
     """
     claim_package(assignment.folder)
     tests = assignment.folder / "tests"
@@ -70,12 +71,12 @@ def claim_package(folder: Path) -> str:
     name are forgotten: a process works with one of them at a time.
 
     Raises:
-        AssignmentError: where the folder is not a package.
+        UserError: where the folder is not a package.
     """
     folder = folder.resolve()
     init = folder / "__init__.py"
     if not init.is_file():
-        raise AssignmentError(f"{folder}: __init__.py is missing: an assignment's folder is a Python package")
+        raise UserError(f"{folder}: __init__.py is missing: an assignment's folder is a Python package")
     parts = [folder.name]
     for outer in folder.parents:
         if not (outer / "__init__.py").is_file():
@@ -88,7 +89,7 @@ def claim_package(folder: Path) -> str:
             del sys.modules[other]
         spec = importlib.util.spec_from_file_location(name, init, submodule_search_locations=[str(folder)])
         if spec is None or spec.loader is None:
-            raise AssignmentError(f"{init}: cannot be imported")
+            raise UserError(f"{init}: cannot be imported")
         sys.modules[name] = package = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(package)
         if len(parts) > 1 and (parent := sys.modules.get(name.rpartition(".")[0])):

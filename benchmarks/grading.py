@@ -3,7 +3,6 @@
 import random
 import tempfile
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -60,7 +59,7 @@ def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, f
         full = points_of(grader, REFERENCE)  # so that the first is like the others
         for what, submission in tqdm(submissions, desc="class", leave=False):
             before = cpu_of(grader.zygote._process.pid)
-            (_, told), *_ = run_forked(deque([submission]), work, MOST_SECONDS)
+            (_, told), *_ = run_forked([submission], work, MOST_SECONDS)
             if isinstance(told, Ended) or (what != WRONG and told[1] != full):
                 raise RuntimeError(f"{submission} did not get all points: {told}")
             yield what, told[0] + cpu_of(grader.zygote._process.pid) - before

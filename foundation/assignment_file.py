@@ -55,10 +55,6 @@ WEIGHT = Rule(ABOVE_0.expected, ABOVE_0.accepts, float)
 RELEASE = {"instructor_only": TEXTS, "phase": choice(1, 2)}
 
 
-class AssignmentError(UserError):
-    """An assignment file that cannot be used; the message says where and why."""
-
-
 @dataclass(frozen=True)
 class Item:
     """An item of a task's rubric; it is earned where all its tests pass.
@@ -187,7 +183,7 @@ def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
         path: of the file, or of the assignment's folder, which holds it as `assignment.toml`.
 
     Raises:
-        AssignmentError: naming the key, its value, and what would be right.
+        UserError: naming the key, its value, and what would be right.
     """
     path = Path(path)
     if path.is_dir():
@@ -195,24 +191,22 @@ def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
     try:
         return _parsed(path.read_text(encoding="utf-8-sig"), path)  # some editors begin a file with a mark
     except OSError as error:
-        raise AssignmentError(f"{path}: {error.strerror or error}") from None
+        what = error.strerror or str(error)
     except UnicodeDecodeError as error:
-        raise AssignmentError(f"{path}: line {line_of(error)} is not UTF-8; save the file as UTF-8") from None
+        what = f"line {line_of(error)} is not UTF-8; save the file as UTF-8"
     except ValueError as error:  # no TOML, a number of thousands of digits, or no assignment
-        raise AssignmentError(f"{path}: {error}") from None
+        what = str(error)
+    raise UserError(f"{path}: {what}")
 
 
 def released_folder() -> Path:
-    """The students' package of the kit's own assignment, where a release puts it. Raises: AssignmentError."""
+    """The students' package of the kit's own assignment, where a release puts it. Raises: UserError."""
     return ROOT / read_assignment().package
 
 
 @lru_cache(maxsize=8)
 def _parsed(text: str, path: Path) -> Assignment:
-    return _assignment(tomllib.loads(text), path)
-
-
-def _assignment(content: dict[str, Any], path: Path) -> Assignment:
+    content = tomllib.loads(text)
     tables = ["thresholds", "limits", "late", "release", "understanding", "contract", "tasks"]
     values = read_table(Assignment, content, "", tables)
     values |= read_values(RELEASE, content.get("release", {}), "[release]: ")

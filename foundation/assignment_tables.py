@@ -36,27 +36,24 @@ class Rule:
         return self.convert(value)
 
 
-def is_number(value: Any, low: float = 0, high: float = 1e9) -> bool:
-    """Whether it is a number between bounds."""
+def _is_number(value: Any, low: float = 0, high: float = 1e9) -> bool:
     return type(value) in (int, float) and low <= value <= high
 
 
-def is_list(value: Any) -> bool:
-    """Whether it is a list of texts."""
+def _is_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def is_patterns(value: Any) -> bool:
-    """Whether it is a list of regular expressions that may be joined by `|`."""
+def _is_patterns(value: Any) -> bool:
     try:
-        return is_list(value) and all(value) and all(re.compile(f"(?:{text})") for text in value)
+        return _is_list(value) and all(value) and all(re.compile(f"(?:{text})") for text in value)
     except re.error:
         return False
 
 
 def between(low: float, high: float) -> Rule:
     """A number within bounds."""
-    return Rule(f"a number between {low} and {high}", lambda value: is_number(value, low, high), float)
+    return Rule(f"a number between {low} and {high}", lambda value: _is_number(value, low, high), float)
 
 
 def choice(*values: object) -> Rule:
@@ -71,12 +68,12 @@ def matching(pattern: str, expected: str, convert: Callable[[str], Any] = str) -
 
 TEXT = Rule("text in quotes", lambda value: isinstance(value, str))
 LINE = Rule("one line of text", lambda value: isinstance(value, str) and bool(value.strip()) and value.isprintable())
-TEXTS = Rule("a list of strings", is_list, tuple)
-JOINED = Rule("a list of regular expressions that can be joined", is_patterns, "|".join)
+TEXTS = Rule("a list of strings", _is_list, tuple)
+JOINED = Rule("a list of regular expressions that can be joined", _is_patterns, "|".join)
 SWITCH = Rule("true or false", lambda value: isinstance(value, bool))
 COUNT = Rule("a whole number, 0 or more", lambda value: type(value) is int and value >= 0)
-POINTS = Rule("a number of at least 0", is_number, float)
-ABOVE_0 = Rule("a number above 0", lambda value: is_number(value) and value > 0)
+POINTS = Rule("a number of at least 0", _is_number, float)
+ABOVE_0 = Rule("a number above 0", lambda value: _is_number(value) and value > 0)
 WHOLE_ABOVE_0 = Rule("a whole number above 0", lambda value: type(value) is int and 0 < value < 1e9)
 TIME = Rule(
     "a time with its zone, such as 2026-12-18T23:59:00+01:00",
@@ -90,20 +87,15 @@ def setting(rule: Rule, default: Any = MISSING) -> Any:
 
 
 def read_table(kind: type, content: object, where: str, others: Iterable[str] = ()) -> dict[str, Any]:
-    """The values of the fields of a dataclass that are settings, as far as a table has them.
+    """The values of the fields of a dataclass that are settings, as far as a table of the file has them.
 
-    Args:
-        kind: the dataclass.
-        content: what stands in the file.
-        where: begins every message, "task 1.2: ".
-        others: further keys, which the caller reads.
+    Messages begin with `where`, such as "task 1.2: "; the caller reads the `others` among the keys.
     """
-    settings = {item.name: item for item in fields(kind) if "rule" in item.metadata}
-    rules: dict[str, Rule] = {name: item.metadata["rule"] for name, item in settings.items()}
-    values = read_values(rules, content, where, others)
-    for name, item in settings.items():
-        if name not in values and item.default is MISSING:
-            raise UserError(f"{where}{name} is missing: expected {rules[name].expected}")
+    settings = [item for item in fields(kind) if "rule" in item.metadata]
+    values = read_values({item.name: item.metadata["rule"] for item in settings}, content, where, others)
+    for item in settings:
+        if item.name not in values and item.default is MISSING:
+            raise UserError(f"{where}{item.name} is missing: expected {item.metadata['rule'].expected}")
     return values
 
 
@@ -184,9 +176,8 @@ def read_contract(content: Any) -> Contract:
     for name in values.get("initialised", ()):
         if name not in known:
             raise UserError(f"[contract]: initialised: unknown component {name!r}{suggest(name, known)}")
-    forbidden = read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: ")
-    values["forbidden"] = Forbidden(**forbidden)
-    return Contract(modules, **values)
+    forbidden = Forbidden(**read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: "))
+    return Contract(modules, **values, forbidden=forbidden)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import math
 import multiprocessing
 import os
 import pickle
@@ -16,7 +15,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -34,47 +33,27 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a job.
-
-    Attributes:
-        status: the child's exit status, or minus the signal that ended it.
-        reason: why the work was not completed; empty if it was.
-    """
+    """The end of a job: the child's exit status, or minus the signal that ended it; why it was not completed, or ""."""
 
     status: int
     reason: str = ""
 
 
 @dataclass
-class _Child(Generic[Job]):
+class _Running(Generic[Job]):
     job: Job
     process: ForkProcess
-    seconds: float
     deadline: float
     reason: str = ""
 
-    def kill(self) -> None:
-        self.process.kill()
-        self.reason, self.deadline = f"it took longer than {self.seconds:g} s", math.inf
-
-    def end(self) -> Ended:
-        self.process.join()
-        status = self.process.exitcode or 0
-        self.process.close()
-        ended = f"ended {'with status' if status > 0 else 'by signal'} {abs(status)}"
-        return Ended(status, (self.reason or ended) if status else "")
-
 
 def run_forked(
-    jobs: deque[Job],
-    work: Callable[[Job], Iterable[Message]],
-    seconds: float,
-    n_children: int = 1,
+    jobs: Iterable[Job], work: Callable[[Job], Iterable[Message]], seconds: float, n_children: int = 1
 ) -> Iterator[tuple[Job, Message | Ended]]:
     """Does each job in a child of its own.
 
     Args:
-        jobs: taken from the left; more may be added while this runs.
+        jobs: any objects.
         work: called in the child; what it yields is pickled and sent to this process.
         seconds: wall time of one job; a child that takes longer is killed.
         n_children: how many run at a time.
@@ -83,18 +62,35 @@ def run_forked(
         A job with each message of its child, and at last with how the child ended.
     """
     context = multiprocessing.get_context("fork")
-    running: dict[Connection, _Child[Job]] = {}
+    waiting, running = deque(jobs), dict[Connection, _Running[Job]]()
     try:
-        while jobs or running:
-            while jobs and len(running) < n_children:
-                job = jobs.popleft()
+        while waiting or running:
+            while waiting and len(running) < n_children:
+                job = waiting.popleft()
                 receiver, sender = context.Pipe(duplex=False)
                 process = context.Process(target=_child, args=(work, job, sender, os.getpid()))
                 process.start()
                 sender.close()  # so that the pipe ends with the child
-                running[receiver] = _Child(job, process, seconds, time.monotonic() + seconds)
+                running[receiver] = _Running(job, process, time.monotonic() + seconds)
             left = min(child.deadline for child in running.values()) - time.monotonic()
-            yield from _messages(running, wait(running, None if left == math.inf else max(0.0, left)))
+            ready = wait([*running], max(0.0, left))
+            for receiver, child in [(receiver, running[receiver]) for receiver in running if receiver in ready]:
+                try:
+                    message = receiver.recv()
+                except (EOFError, OSError, pickle.UnpicklingError):  # also in the middle of a message
+                    del running[receiver]
+                    receiver.close()
+                    yield child.job, _end(child)
+                    continue
+                if isinstance(message, Ended):  # the exception that its work raised
+                    child.reason = message.reason
+                else:
+                    yield child.job, message
+            for child in running.values():
+                if child.deadline <= time.monotonic():
+                    child.process.kill()
+                    child.reason = f"it took longer than {seconds:g} s"
+                    child.deadline += 1
     finally:
         for receiver, child in running.items():
             child.process.kill()
@@ -105,44 +101,25 @@ def run_forked(
 def ask_forked(
     items: Sequence[Item], answer: Callable[[Item], Answer], seconds: float, n_children: int = 1
 ) -> Iterator[tuple[Item, Answer | Ended]]:
-    """One answer for each item, from a child of its own.
-
-    Args:
-        items: any objects.
-        answer: called in a child; what it returns is pickled and sent to this process.
-        seconds: wall time of a child.
-        n_children: how many run at a time.
+    """One answer for each item, from a child of its own; arguments as above.
 
     Yields:
         Each item once: with its answer, or with how its child ended without one.
     """
     answered = set()
-    numbers = deque(range(len(items)))
-    for number, message in run_forked(numbers, lambda number: [answer(items[number])], seconds, n_children):
+    for number, message in run_forked(range(len(items)), lambda number: [answer(items[number])], seconds, n_children):
         if not isinstance(message, Ended) or number not in answered:
             yield items[number], message
         answered.add(number)
 
 
-def _messages(
-    running: dict[Connection, _Child[Job]], ready: Container[object]
-) -> Iterator[tuple[Job, Message | Ended]]:
-    """The next messages; children that have ended are removed, and late ones killed."""
-    for receiver, child in [(receiver, running[receiver]) for receiver in running if receiver in ready]:
-        try:
-            message = receiver.recv()
-        except (EOFError, OSError, pickle.UnpicklingError):  # also in the middle of a message
-            del running[receiver]
-            receiver.close()
-            yield child.job, child.end()
-            continue
-        if isinstance(message, Ended):  # the exception that its work raised
-            child.reason = message.reason
-        else:
-            yield child.job, message
-    for child in running.values():
-        if child.deadline <= time.monotonic():
-            child.kill()
+def _end(child: _Running[Job]) -> Ended:
+    """How a child ended that has closed its pipe."""
+    child.process.join()
+    status = child.process.exitcode or 0
+    child.process.close()
+    ended = f"ended {'with status' if status > 0 else 'by signal'} {abs(status)}"
+    return Ended(status, (child.reason or ended) if status else "")
 
 
 def usable_cores() -> int:

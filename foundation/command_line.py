@@ -71,12 +71,11 @@ def with_output(command: Callable[[], int]) -> int:
         status = command()
         if sys.stdout is not None:  # the process may have been started without one
             sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
     except OSError as error:
-        if error.filename is None:
-            discard_output()
-        raise
+        if error.filename is None:  # of the output; what was not written would make Python fail once more as it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise
     return status
 
 
@@ -103,8 +102,3 @@ def run_command(program: str, command: Callable[[], int], others: Mapping[type[E
         message, status = f"stopped{stop}", INTERRUPTED
     print(f"{program}: {printable(message, LONGEST)}", file=sys.stderr)
     return status
-
-
-def discard_output() -> None:
-    """Discards what was not written yet and all that follows; otherwise Python would fail once more as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -45,13 +45,9 @@ def term_secret(root: Path) -> bytes:
 def _draw(path: Path) -> None:
     """Writes a new secret, whole and readable by this user only; never in the place of another process's."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, drawn = tempfile.mkstemp(dir=path.parent, prefix=".secret.")  # 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(f"{secrets.token_hex(32)}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".secret.") as file:  # 0600
+        file.write(f"{secrets.token_hex(32)}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):
-            os.link(drawn, path)
-    finally:
-        Path(drawn).unlink()
+            os.link(file.name, path)

@@ -31,8 +31,6 @@ _JOINER = re.compile(rf"(?<=[\u0600-\U0010ffff])[{_JOINERS}](?=[\u0600-\U0010fff
 COMMENT = re.compile(r"# TODO (?P<number>\d+\.\d+|E\.\d+): (?P<text>\S.*)")
 """The first line of the comment, without its indentation."""
 
-_LABEL = re.compile(r"TODO (\d+\.\d+|E\.\d+)")
-
 
 def printable(text: str, limit: int = SHOWN_CHARACTERS) -> str:
     r"""One line in which every unprintable character is escaped: `\x1b`, `\n`, `\u202e`.
@@ -58,7 +56,12 @@ def clean(text: str, limit: int) -> str:
         return text
     text = text[: 2 * (limit + 1)].replace("\r\n", "\n").replace("\r", "\n")  # of two characters at least one stays
     kept = _joiners(text)
-    text = _SUSPECT.sub(lambda match: match.group() if match.start() in kept else _replace(match), text)
+
+    def shown(match: re.Match[str]) -> str:
+        is_unsafe = unicodedata.category(match[0]) in _UNSAFE and match.start() not in kept
+        return "\ufffd" if is_unsafe else match[0]
+
+    text = _SUSPECT.sub(shown, text)
     return text if len(text) <= limit else text[: limit - len(_CUT)].rstrip(_JOINERS) + _CUT
 
 
@@ -70,17 +73,7 @@ def line_of(error: UnicodeDecodeError) -> int:
 def _joiners(text: str) -> set[int]:
     """Where an invisible joiner stands between two letters of a script that has them."""
     found = (match.start() for match in _JOINER.finditer(text))
-    return {at for at in found if _is_letter(text[at - 1]) and _is_letter(text[at + 1])}
-
-
-def _is_letter(character: str) -> bool:
-    """Whether it is a letter, or a sign on one."""
-    return unicodedata.category(character)[0] in "LM"
-
-
-def _replace(match: re.Match[str]) -> str:
-    character = match.group()
-    return "\ufffd" if unicodedata.category(character) in _UNSAFE else character
+    return {at for at in found if all(unicodedata.category(text[by])[0] in "LM" for by in (at - 1, at + 1))}
 
 
 def counted(value: float, unit: str) -> str:
@@ -101,24 +94,13 @@ def as_threshold(value: float) -> str:
     return short if float(short) == value else repr(value)
 
 
-def label_of(number: str) -> str:
-    """What the statement raises: `TODO 1.2`."""
-    return f"TODO {number}"
-
-
 def with_comment(message: str, lines: Sequence[str], line: int) -> str:
-    """The message of an error with the text of the comment above the statement that raised it.
+    """The message of an error with the text of the comment above the statement that raised it, which is in this line.
 
-    Args:
-        message: of the error.
-        lines: of the file in which it was raised.
-        line: number of the statement, from 1.
-
-    Returns:
-        `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
+    Such as `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
     """
-    label, found = _LABEL.fullmatch(message), hint_above(lines, line)
-    return f"{message}: {found[1]}" if label and found and found[0] == label[1] else message
+    found = hint_above(lines, line)
+    return f"{message}: {found[1]}" if found and message == f"TODO {found[0]}" else message
 
 
 def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:
@@ -136,7 +118,5 @@ def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:
 
 def told_by(error: NotImplementedError) -> str:
     """The same for an error that was raised in this process."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return str(error)
-    return with_comment(str(error), linecache.getlines(frames[-1].filename), frames[-1].lineno or 0)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return with_comment(str(error), linecache.getlines(frame.filename), frame.lineno or 0)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import HANDED_OUT
 from foundation.whole_files import write_whole
 
@@ -73,10 +73,7 @@ class Release:
 
 def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
     """Makes what `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
-    try:
-        assignment = read_assignment(project.root / ASSIGNMENT_FILE)
-    except AssignmentError as error:
-        raise ReleaseError(str(error)) from None
+    assignment = read_assignment(project.root / ASSIGNMENT_FILE)
     assignment = replace(assignment, phase=project.phase or assignment.phase)
     for task in assignment.tasks:
         if task.tests_of and task.points and assignment.phase is None:

@@ -188,7 +188,7 @@ def run_versions(
     work = partial(_run_here, recorder)
     tqdm.monitor_interval = 0  # no thread: this process forks
     with tqdm(total=len(versions), desc=what, unit="version", disable=None if what else True, leave=False) as bar:
-        for version, message in run_forked(deque(versions), work, SECONDS_A_SEED * most_seeds, jobs):
+        for version, message in run_forked(versions, work, SECONDS_A_SEED * most_seeds, jobs):
             if isinstance(message, Run):
                 yield message
                 continue

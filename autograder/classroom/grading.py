@@ -11,7 +11,6 @@ A submission that breaks its child or the zygote stops no other. Children send r
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -169,9 +168,8 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, 
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
     with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
-        jobs = deque(entries)
         for entry, message in run_forked(
-            jobs, lambda entry: grade_entry(entry, conditions, grader), seconds, conditions.n_children
+            entries, lambda entry: grade_entry(entry, conditions, grader), seconds, conditions.n_children
         ):
             if not isinstance(message, Ended):
                 records[entry] = message

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from foundation.assignment_file import Assignment, AssignmentError, released_folder
-from foundation.command_line import positive
+from foundation.assignment_file import Assignment, released_folder
+from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 
 from ..classroom.platforms import LAYOUTS
@@ -32,7 +32,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
     """What `add_argument` takes for each option that several commands have."""
     try:
         release = released_folder()
-    except AssignmentError:  # the command itself tells it
+    except UserError:  # the command itself tells it
         release = SKELETON
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"

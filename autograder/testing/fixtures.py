@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from foundation.assignment_file import Assignment, AssignmentError, read_assignment
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 from .case import Case
@@ -55,7 +56,7 @@ def assignment_of(config: pytest.Config) -> Assignment:
     around = config.rootpath.parent
     try:
         return read_assignment(around if (around / ASSIGNMENT_FILE.name).is_file() else ASSIGNMENT)
-    except AssignmentError as error:
+    except UserError as error:
         pytest.exit(str(error), returncode=2)
 
 

@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 
-from foundation.assignment_file import AssignmentError, read_assignment
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 
@@ -47,7 +48,7 @@ def test_mistakes_in_the_assignment_say_what_would_be_right(tmp_path, old, new, 
     assert old in text
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
-    with pytest.raises(AssignmentError, match=re.escape(message)):
+    with pytest.raises(UserError, match=re.escape(message)):
         read_assignment(path)
 
 
@@ -66,5 +67,5 @@ def test_the_encoding_of_the_file(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf" + ASSIGNMENT_FILE.read_bytes())
     assert read_assignment(path).name == "transformer"
     path.write_bytes(ASSIGNMENT_FILE.read_bytes().replace(b"\n\n", "\n# \u00fc\n".encode("latin-1"), 1))
-    with pytest.raises(AssignmentError, match=r"assignment.toml: line \d+ is not UTF-8; save the file as UTF-8"):
+    with pytest.raises(UserError, match=r"assignment.toml: line \d+ is not UTF-8; save the file as UTF-8"):
         read_assignment(path)

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -20,7 +19,7 @@ def test_jobs_run_side_by_side_and_are_ended_in_time():
         yield job + 10
 
     found: dict[int, list] = {job: [] for job in range(4)}
-    for job, message in run_forked(deque(range(4)), work, 0.5, n_children=2):
+    for job, message in run_forked(range(4), work, 0.5, n_children=2):
         found[job].append(message)
     assert found.pop(2) == [2, Ended(-signal.SIGKILL, "it took longer than 0.5 s")]
     assert found == {job: [job, job + 10, Ended(0)] for job in (0, 1, 3)}
@@ -88,7 +87,7 @@ def test_children_end_with_their_parent():
             yield job
 
         try:
-            [*run_forked(deque([1, 2]), work, 60, n_children=2)]
+            [*run_forked([1, 2], work, 60, n_children=2)]
         finally:
             os._exit(0)
     os.close(sender)

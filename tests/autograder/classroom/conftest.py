@@ -77,8 +77,7 @@ def output(tmp_path):
 
 def run_here(jobs, work, seconds, n_children=1):
     """In the place of `run_forked`: a child takes much longer than a stub."""
-    while jobs:
-        job = jobs.popleft()
+    for job in jobs:
         try:
             for message in work(job):
                 yield job, message
