@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -22,6 +23,7 @@ from .packing import (
     STUDENT_ZIP,
     checksum,
     make_zip,
+    members_of,
     read_requirements,
     without_notebooks,
 )
@@ -70,9 +72,15 @@ class Release:
     outputs: Mapping[str, bytes]
     course: Course | None = None
 
+    @cached_property
+    def shipped(self) -> dict[str, bytes]:
+        """Every file by path, also those in the archives as they were packed."""
+        outputs = self.outputs.items()
+        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
+
 
 def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
-    """Makes what `student/` has to hold, by path. Raises: ReleaseError with every problem found."""
+    """Makes the students' package, and the handout with its pictures by path. Raises: ReleaseError."""
     assignment = read_assignment(project.root / ASSIGNMENT_FILE)
     assignment = replace(assignment, phase=project.phase or assignment.phase)
     for task in assignment.tasks:
@@ -87,21 +95,22 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
     packages = without_notebooks(read_requirements(project.root))
     handout = make_handout(assignment, skeleton, read_efforts(project.root), packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
-    return assignment, skeleton, {**skeleton.files, HANDOUT: handout, **pictures}
+    return assignment, skeleton, {HANDOUT: handout, **pictures}
 
 
 def make_release(project: Project) -> Release:
     """Makes everything, in memory. Raises: ReleaseError with every problem found."""
-    assignment, skeleton, folder = make_package(project)
+    assignment, skeleton, beside = make_package(project)
+    folder = {**skeleton.files, **beside}
     if assignment.judges_translations:
         check_corpus(project.root)
     has_notebooks = bool(read_parts(project.root))
     course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks else None
     guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks else {}
     archives = {
-        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, folder[HANDOUT], project.index, guide),
+        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, beside | guide, project.index),
         GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
-        INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, folder[HANDOUT]),
+        INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, beside[HANDOUT]),
     }
     if course:
         handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}

@@ -23,7 +23,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import HANDED_OUT, REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
-from .handout import HANDOUT, files_for_assistants, named_pictures
+from .handout import files_for_assistants
 from .packing import (
     ENTRY_POINT,
     LOCK,
@@ -72,17 +72,16 @@ def collect_kit(
     root: Path,
     assignment: Assignment,
     skeleton: Mapping[str, bytes],
-    handout: bytes,
+    beside: Mapping[str, bytes] = {},
     index: str = "",
-    guide: Mapping[str, bytes] = {},
 ) -> dict[str, bytes]:
-    """All files of the students' archive by path."""
+    """All files of the students' archive by path; the skeleton has a folder of its own, with what is `beside` it."""
     kit = read_tests(root, assignment, [ENTRY_POINT, SCORER])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= read_folders(root, CORPUS) | named_pictures(root, handout.decode("utf-8"), HANDOUT)
-    kit |= {HANDOUT: handout, REQUIREMENTS: requirements_file(without_notebooks(read_requirements(root)), index)}
-    kit = with_library(kit | files_for_assistants(assignment) | dict(guide), TESTS)
+    kit |= read_folders(root, CORPUS) | files_for_assistants(assignment)
+    kit[REQUIREMENTS] = requirements_file(without_notebooks(read_requirements(root)), index)
+    kit = with_library({**kit, **beside}, TESTS)
     kit[HANDED_OUT] = make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 

@@ -17,7 +17,6 @@ import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from foundation.term_secret import term_secret
@@ -43,28 +42,7 @@ _NO_CACHE = ("-p", "no:cacheprovider")
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
 
 
-@dataclass(frozen=True)
-class Workspace:
-    """What gates look at.
-
-    Args:
-        project: where the inputs are.
-        release: what was made of them, in memory.
-        package: a folder with the skeleton, written out.
-    """
-
-    project: Project
-    release: Release
-    package: Path
-
-    @cached_property
-    def shipped(self) -> dict[str, bytes]:
-        """Every file of the release by path, also those in the archives as they were packed."""
-        outputs = self.release.outputs.items()
-        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
-
-
-Gate = Callable[[Workspace], list[str]]
+Gate = Callable[[Project, Release], list[str]]
 """A proof about a release: one line for each fault; none means passed."""
 
 
@@ -73,15 +51,13 @@ def run_gates(gates: Mapping[str, Gate], project: Project, release: Release) -> 
 
     def run(name: str) -> list[str]:
         start = time.perf_counter()
-        faults = gates[name](workspace)
+        faults = gates[name](project, release)
         shown = faults[:SHOWN_FAULTS] + [f"and {len(faults) - SHOWN_FAULTS} more"] * (len(faults) > SHOWN_FAULTS)
         head = f"{'✗' if faults else '✓'} {time.perf_counter() - start:5.1f} s  {name}"
         print("\n    ".join([head, *shown]), flush=True)
         return faults
 
-    with tempfile.TemporaryDirectory(prefix="release-") as folder, ThreadPoolExecutor(AT_A_TIME) as pool:
-        workspace = Workspace(project, release, Path(folder) / release.assignment.package)
-        write_all(release.folder, workspace.package)
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
         return dict(zip(gates, pool.map(run, gates), strict=True))
 
 
@@ -92,22 +68,22 @@ def write_all(files: Mapping[str, bytes], folder: Path) -> None:
         (folder / path).write_bytes(content)
 
 
-def no_solution_survives(workspace: Workspace) -> list[str]:
+def no_solution_survives(project: Project, release: Release) -> list[str]:
     """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
-    finder = LeakFinder(workspace.release.skeleton)
+    finder = LeakFinder(release.skeleton)
     contents: dict[bytes, str] = {}
-    for path, content in workspace.shipped.items():  # archives have been opened: their members are among these
+    for path, content in release.shipped.items():  # archives have been opened: their members are among these
         if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(ARCHIVES):
             contents.setdefault(content, path)
     return [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
 
 
-def names_known_tasks(workspace: Workspace) -> list[str]:
+def names_known_tasks(project: Project, release: Release) -> list[str]:
     """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
-    known = {task.number for task in workspace.release.assignment.tasks}
+    known = {task.number for task in release.assignment.tasks}
     read = {
         content: path
-        for path, content in workspace.shipped.items()
+        for path, content in release.shipped.items()
         if audience_of(path) is Audience.STUDENTS and path.endswith(_READ)
     }
     return [
@@ -119,13 +95,12 @@ def names_known_tasks(workspace: Workspace) -> list[str]:
     ]
 
 
-def keeps_private(workspace: Workspace) -> list[str]:
+def keeps_private(project: Project, release: Release) -> list[str]:
     """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, nor what `instructor_only` names.
 
     The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
     already have.
     """
-    project, release = workspace.project, workspace.release
     private = [f"{name}/" for name in ("data/private", "release", "tests", project.reference.resolve().name)]
     private += withheld_files(project.root, release.assignment)
     secret, public = (
@@ -135,7 +110,7 @@ def keeps_private(workspace: Workspace) -> list[str]:
     secret = {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}  # fewer do not tell
     drawn = term_secret(project.root).strip()
     faults = []
-    for path, content in workspace.shipped.items():
+    for path, content in release.shipped.items():
         inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
         is_hidden = inner.startswith("data/private/")
         if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
@@ -170,16 +145,23 @@ Trial = tuple[Mapping[str, bytes], Collection[str]]
 """A submission with known marks: its files by path, and the tasks that are solved in it."""
 
 
-def marks_are_right(workspace: Workspace) -> list[str]:
+def marks_are_right(project: Project, release: Release) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
-    release, faults = workspace.release, []
-    trials = trials_of(release, read_folder(workspace.project.reference))
+    faults: list[str] = []
+    trials = trials_of(release, read_folder(project.reference))
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
         for entry, (files, _) in trials.items():
             write_all(files, folder / "class" / entry)
-        paths = [str(folder / "class"), "--output", str(folder / "marks"), "--release", str(workspace.package)]
-        finished = run_python(["-m", "autograder", "grade-class", *paths, "--jobs", "1"], workspace.project.root)
+        write_all(release.folder, folder / release.assignment.package)
+        paths = [
+            str(folder / "class"),
+            "--output",
+            str(folder / "marks"),
+            "--release",
+            str(folder / release.assignment.package),
+        ]
+        finished = run_python(["-m", "autograder", "grade-class", *paths, "--jobs", "1"], project.root)
         if finished.returncode:
             return [f"`python -m autograder grade-class`: {ending_of(finished)}"]
         for entry, (_, solved) in trials.items():
@@ -234,9 +216,8 @@ def wrong_marks(release: Release, solved: Collection[str], marks: Marks) -> Iter
             yield f"{named} is not solved, and earns {mark.score:g} points"
 
 
-def archive_works(workspace: Workspace) -> list[str]:
+def archive_works(project: Project, release: Release) -> list[str]:
     """Unpacks the archive elsewhere and tests the first task, as the handout says; then everything, solved."""
-    release = workspace.release
     task, package = coded_tasks(release.assignment)[0], release.assignment.package
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
@@ -244,7 +225,7 @@ def archive_works(workspace: Workspace) -> list[str]:
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
             what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
             return [f"{what}, got {ending_of(first)}"]
-        write_all(_solutions(workspace), folder / package)
+        write_all(_solutions(release), folder / package)
         solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
 
@@ -259,13 +240,13 @@ def unpack(archive: bytes, folder: Path) -> Path:
     return folder / ARCHIVE_FOLDER
 
 
-def gradescope_grades(workspace: Workspace) -> list[str]:
+def gradescope_grades(project: Project, release: Release) -> list[str]:
     """Unpacks the archive as Gradescope and `setup.sh` do, and runs the program that `run_autograder` calls."""
     with tempfile.TemporaryDirectory(prefix="gradescope-") as name:
         root = Path(name)
-        members = members_of(GRADESCOPE_ZIP, workspace.release.outputs[f"dist/{GRADESCOPE_ZIP}"])
+        members = members_of(GRADESCOPE_ZIP, release.outputs[f"dist/{GRADESCOPE_ZIP}"])
         write_all({path.rpartition("!")[2]: content for path, content in members}, root / "source")
-        write_all(_solutions(workspace), root / "submission")
+        write_all(_solutions(release), root / "submission")
         finished = run_python(["-s", "-m", GRADESCOPE, "--root", str(root)], root / "source")
         try:
             rows = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
@@ -274,21 +255,21 @@ def gradescope_grades(workspace: Workspace) -> list[str]:
             }
         except (OSError, ValueError, KeyError, TypeError) as error:
             return [f"no usable results ({type(error).__name__}); {ending_of(finished)}"]
-    tasks = coded_tasks(workspace.release.assignment)
-    return list(wrong_marks(workspace.release, [task.number for task in tasks], marks))
+    tasks = coded_tasks(release.assignment)
+    return list(wrong_marks(release, [task.number for task in tasks], marks))
 
 
-def _solutions(workspace: Workspace) -> dict[str, bytes]:
+def _solutions(release: Release) -> dict[str, bytes]:
     """The files of the reference that are handed out stripped."""
-    return {path: source.text.encode() for path, source in workspace.release.skeleton.sources.items()}
+    return {path: source.text.encode() for path, source in release.skeleton.sources.items()}
 
 
-def misconceptions_fit(workspace: Workspace) -> list[str]:
+def misconceptions_fit(project: Project, release: Release) -> list[str]:
     """Each misconception is found where it should be; a word renamed in a solution is renamed in them, too."""
-    if not (workspace.release.assignment.folder / MISCONCEPTIONS).is_dir():
+    if not (release.assignment.folder / MISCONCEPTIONS).is_dir():
         return []
-    reference = str(workspace.project.reference.resolve())
-    done = run_python(["-m", "autograder.catalogue", reference], workspace.project.root)
+    reference = str(project.reference.resolve())
+    done = run_python(["-m", "autograder.catalogue", reference], project.root)
     if done.returncode not in (0, 1):
         return [ending_of(done)]
     return done.stdout.splitlines() if done.returncode else []

@@ -42,13 +42,9 @@ class Skeleton:
     regions: Mapping[str, Sequence[Region]]
     given: Mapping[str, Source]
 
-    def numbers_in(self, path: str) -> set[str]:
-        """The tasks that have a TODO in a file."""
-        return {region.number for region in self.regions[path]}
-
     def files_of(self, number: str) -> list[str]:
         """The files that have a TODO of a task."""
-        return [path for path in sorted(self.regions) if number in self.numbers_in(path)]
+        return sorted(path for path, found in self.regions.items() if number in {region.number for region in found})
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ from autograder.testing.notebook import AnswerPackage, UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
+from release.prose import find_definitions
 
 RELEASED = {path.name: path.read_bytes() for path in (ROOT / "notebooks" / "release").rglob("*.ipynb")}
 """As committed: making them takes seconds, and a release that changes them fails the gate."""
@@ -222,7 +223,7 @@ def run(folder: Path, name: str) -> dict[str, str]:
 @pytest.mark.slow
 # Jupyter's own: sockets that are left to the garbage collector, loops that are closed late.
 @pytest.mark.filterwarnings("default::ResourceWarning", "default::DeprecationWarning")
-def test_from_the_first_answer_to_translations(course, tmp_path, monkeypatch) -> None:
+def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     for path, content in course.source.items():
@@ -247,6 +248,6 @@ def test_from_the_first_answer_to_translations(course, tmp_path, monkeypatch) ->
     archive = shutil.make_archive(str(tmp_path.with_name("anna")), "zip", tmp_path.parent, tmp_path.name)
     for path in (tmp_path, Path(archive)):
         intake = take_in(path, ROOT / "student", read_assignment())
-        assert intake.submitted == {one.module for one in course.definitions}
+        assert intake.submitted == {one.module for one in find_definitions(skeleton, read_assignment())}
         assert intake.translations is not None and intake.translations.count(b"\n") == n_lines
     assert any(cell.get("outputs") for cell in json.loads((tmp_path / LAST).read_text())["cells"])

@@ -12,7 +12,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from release.__main__ import main
 from release.build import Project, Release, make_release
-from release.gates import Workspace, unpack, write_all
+from release.gates import unpack, write_all
 from release.packing import make_zip
 from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
@@ -99,32 +99,21 @@ def example_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
 
 
 @pytest.fixture
-def workspace(project: Project, example_release: Release, tmp_path: Path) -> Workspace:
-    """What gates look at."""
-    return Workspace(project, example_release, tmp_path / "workspace" / "student")
+def doctored(example_release: Release) -> Callable[..., Release]:
+    """The release with other files of the skeleton and more members in an archive."""
 
-
-@pytest.fixture
-def doctored(workspace: Workspace) -> Callable[..., Workspace]:
-    """The workspace, written out, with other files of the skeleton and more members in an archive."""
-
-    def doctor(skeleton: Mapping[str, str] | None = None, archive: str = "student.zip", **members: bytes) -> Workspace:
-        release = workspace.release
+    def doctor(skeleton: Mapping[str, str] | None = None, archive: str = "student.zip", **members: bytes) -> Release:
+        release = example_release
         changed = {path: text.encode() for path, text in (skeleton or {}).items()}
         inside = {**release.archives[archive], **members}
-        made = replace(
+        made = {f"student/{path}": content for path, content in changed.items()} | {f"dist/{archive}": make_zip(inside)}
+        return replace(
             release,
             skeleton=replace(release.skeleton, files={**release.skeleton.files, **changed}),
             folder={**release.folder, **changed},
             archives={**release.archives, archive: inside},
-            outputs={
-                **release.outputs,
-                **{f"student/{path}": content for path, content in changed.items()},
-                f"dist/{archive}": make_zip(inside),
-            },
+            outputs={**release.outputs, **made},
         )
-        write_all(made.folder, workspace.package)
-        return replace(workspace, release=made)
 
     return doctor
 

@@ -19,7 +19,7 @@ from .conftest import ROOM
 
 @pytest.fixture
 def quick_gates(monkeypatch) -> None:
-    monkeypatch.setattr(cli, "GATES", {"quick": lambda _: []})
+    monkeypatch.setattr(cli, "GATES", {"quick": lambda *_: []})
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_another_build_elsewhere_and_at_another_time_gives_the_same_bytes(projec
 def test_a_failed_gate_leaves_everything_as_it_was(run, built: Project, monkeypatch) -> None:
     change_reference(built)
     before = contents(built.root)
-    monkeypatch.setattr(cli, "GATES", {"closed": lambda _: ["a.py:1: wrong"]})
+    monkeypatch.setattr(cli, "GATES", {"closed": lambda *_: ["a.py:1: wrong"]})
     status, out, err = run("build")
     assert status == 1 and "✗   0.0 s  closed" in out and "a.py:1: wrong" in out and "a gate failed" in err
     assert contents(built.root) == before

@@ -10,25 +10,14 @@ import pytest
 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.term_secret import term_secret
+from release import gates
 from release.build import Project, Release
-from release.gates import (
-    Mark,
-    Workspace,
-    archive_works,
-    gradescope_grades,
-    keeps_private,
-    marks_are_right,
-    misconceptions_fit,
-    names_known_tasks,
-    no_solution_survives,
-    run_gates,
-    wrong_marks,
-)
+from release.gates import Mark
 from release.packing import make_zip
 
 from .conftest import EXAMPLE
 
-Doctor = Callable[..., Workspace]
+Doctor = Callable[..., Release]
 
 LEAK = b"        return x @ self.weight + self.bias\n"
 RENAMED = re.sub(rb"\b(weight|bias|d_in|d_out)\b", rb"other_\1", (EXAMPLE / "reference/affine.py").read_bytes())
@@ -43,8 +32,10 @@ TESTS = "assignment/component_tests"
         ("student.zip", "assignment/b.py", RENAMED),
     ],
 )
-def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, content: bytes) -> None:
-    faults = no_solution_survives(doctored(archive=archive, **{name: content}))
+def test_a_surviving_solution_closes(
+    project: Project, doctored: Doctor, archive: str, name: str, content: bytes
+) -> None:
+    faults = gates.no_solution_survives(project, doctored(archive=archive, **{name: content}))
     assert faults and all(fault.startswith(f"dist/{archive}!{name}") for fault in faults)
 
 
@@ -58,36 +49,40 @@ def test_a_surviving_solution_closes(doctored: Doctor, archive: str, name: str, 
         ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
     ],
 )
-def test_private_data_closes(doctored: Doctor, archive: str, path: str, content: bytes, says: str) -> None:
+def test_private_data_closes(
+    project: Project, doctored: Doctor, archive: str, path: str, content: bytes, says: str
+) -> None:
     """The server gets private data, and the instructor all."""
-    faults = keeps_private(doctored(archive=archive, **{path: content}))
+    faults = gates.keeps_private(project, doctored(archive=archive, **{path: content}))
     assert len(faults) == bool(says)
     assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
 
 
 def test_a_secret_and_what_the_instructor_keeps_close(doctored: Doctor, project: Project) -> None:
     note = b"seeds follow from " + term_secret(project.root)
-    faults = keeps_private(doctored(**{"assignment/given/extras/answers.py": b"x = 1", "assignment/note.txt": note}))
+    faults = gates.keeps_private(
+        project, doctored(**{"assignment/given/extras/answers.py": b"x = 1", "assignment/note.txt": note})
+    )
     assert faults == [
         "dist/student.zip!assignment/given/extras/answers.py: stays with the instructor",
         "dist/student.zip!assignment/note.txt: holds the term's secret",
     ]
 
 
-def test_a_task_that_is_gone_closes(doctored: Doctor) -> None:
+def test_a_task_that_is_gone_closes(project: Project, doctored: Doctor) -> None:
     text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
-    (fault,) = names_known_tasks(doctored({"loss.py": text}))
+    (fault,) = gates.names_known_tasks(project, doctored({"loss.py": text}))
     assert fault == "student/loss.py:2: names 'Extension E.7', but there is no such task"
 
 
-def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path: Path) -> None:
+def test_a_misconception_that_does_not_fit_closes(example_release: Release, tmp_path: Path) -> None:
     """The solutions are a copy, in which a name is another."""
-    assignment, reference = replace(workspace.release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
+    assignment, reference = replace(example_release.assignment, path=ASSIGNMENT_FILE), tmp_path / "solutions"
     shutil.copytree(REFERENCE, reference, ignore=shutil.ignore_patterns("__pycache__"))
     layers = reference / "layers.py"
     layers.write_text(layers.read_text().replace("variance", "var"))
-    kit = Workspace(Project(ROOT, reference, tmp_path), replace(workspace.release, assignment=assignment), tmp_path)
-    faults = misconceptions_fit(kit)
+    kit = Project(ROOT, reference, tmp_path)
+    faults = gates.misconceptions_fit(kit, replace(example_release, assignment=assignment))
     assert len(faults) > 5
     form = r"layer_norm.toml: fault [\w-]+: `find` occurs 0 times"
     assert all(re.match(form, fault) for fault in faults)
@@ -101,15 +96,17 @@ def test_a_misconception_that_does_not_fit_closes(workspace: Workspace, tmp_path
         (f"{TESTS}/test_a.py", b"def test_it():\n    assert 0\n", "with all solutions every test should pass"),
     ],
 )
-def test_an_archive_that_does_not_work_closes(doctored: Doctor, name: str, test: bytes, says: str) -> None:
-    (fault,) = archive_works(doctored(**{name: test}))
+def test_an_archive_that_does_not_work_closes(
+    project: Project, doctored: Doctor, name: str, test: bytes, says: str
+) -> None:
+    (fault,) = gates.archive_works(project, doctored(**{name: test}))
     assert says in fault
 
 
-def test_an_archive_that_does_not_grade_closes(doctored: Doctor) -> None:
+def test_an_archive_that_does_not_grade_closes(project: Project, doctored: Doctor) -> None:
     broken = {"autograder/reports/gradescope.py": b"raise SystemExit('broken')\n"}
     archive = doctored(archive="gradescope.zip", **broken)
-    (fault,) = gradescope_grades(archive)
+    (fault,) = gates.gradescope_grades(project, archive)
     assert "broken" in fault
 
 
@@ -130,10 +127,10 @@ EMPTY = {number: Mark(0, "not attempted", "") for number in (*PASSED, "4.1")}
     ],
 )
 def test_wrong_marks_close(example_release: Release, solved, changes: Mapping[str, Mark], faults: list[str]) -> None:
-    assert list(wrong_marks(example_release, solved, EMPTY | changes)) == faults
+    assert list(gates.wrong_marks(example_release, solved, EMPTY | changes)) == faults
 
 
 def test_a_grader_that_does_not_start_closes(project, example_release) -> None:
     (project.root / "autograder" / "__main__.py").write_text("raise SystemExit('cannot start')\n")
-    (fault,) = run_gates({"marks": marks_are_right}, project, example_release)["marks"]
+    (fault,) = gates.run_gates({"marks": gates.marks_are_right}, project, example_release)["marks"]
     assert "status 1: cannot start" in fault

@@ -50,7 +50,7 @@ def test_every_solution_is_found_again(real: Skeleton, finder: LeakFinder) -> No
 
 @pytest.mark.slow
 def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_path: Path) -> None:
-    files = collect_kit(ROOT, read_assignment(), real.files, b"")
+    files = collect_kit(ROOT, read_assignment(), real.files)
     folder = unpack(make_zip(files), tmp_path / "my course")
     shutil.copytree(ROOT / "reference", tmp_path / "my course" / "other work")
     spaced, absent = ["--submission", "../other work"], ["--submission", "../no work"]
@@ -64,7 +64,7 @@ def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_p
 @pytest.mark.slow
 def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
     assignment = read_assignment()
-    folder = unpack(make_zip(collect_kit(ROOT, assignment, real.files, b"")), tmp_path)
+    folder = unpack(make_zip(collect_kit(ROOT, assignment, real.files)), tmp_path)
     path = folder / "student" / "attention.py"
     [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
@@ -89,7 +89,7 @@ POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 @pytest.mark.slow
 def test_students_need_no_module_that_they_may_lack():
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    members = members_of("student.zip", make_zip(collect_kit(ROOT, read_assignment(), {}, b"")))
+    members = members_of("student.zip", make_zip(collect_kit(ROOT, read_assignment(), {})))
     modules = {path: content for path, content in members if path.endswith(".py")}
     assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
     for path, content in modules.items():
@@ -109,7 +109,7 @@ def run_without_posix(folder: Path, *command: str) -> str:
 
 @pytest.mark.slow
 def test_students_test_train_and_translate_without_what_windows_lacks(real: Skeleton, tmp_path: Path) -> None:
-    folder = unpack(make_zip(collect_kit(ROOT, read_assignment(), real.files, b"")), tmp_path)
+    folder = unpack(make_zip(collect_kit(ROOT, read_assignment(), real.files)), tmp_path)
     solved = read_folder(ROOT / "reference")
     write_all({path: solved[path] for path in real.files}, folder / "student")
     assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from release.regions import Region, ReleaseError, find_regions
+from release.regions import ReleaseError, find_regions
 from release.skeleton import drop_unused_imports, make_skeleton, strip_regions
 
 
@@ -90,13 +90,6 @@ TODO, BEGIN, END = "# TODO 1.1: text", "### BEGIN SOLUTION", "### END SOLUTION"
 def function(*lines: str) -> str:
     """A function whose body are these lines: the first one is line 2 of the file."""
     return "def f(x):\n" + "".join(f"    {line}\n" for line in lines)
-
-
-def test_a_region_has_its_hint_lines_and_function(regions_of) -> None:
-    body = ("# TODO 1.3: double it,", "# and no more.", BEGIN, "y = x * 2", "return y", END)
-    (region,), problems = regions_of(function(*body))
-    assert not problems
-    assert region == Region("1.3", 4, 7, "    ", "f")
 
 
 SOUND = {
