@@ -18,8 +18,8 @@ from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
-from .handed_in import Download, HandedIn
-from .matching import Matched, match, plain
+from .handed_in import HandedIn
+from .matching import last_of, owners_of, plain
 from .platforms import CANVAS_FILE, read_download
 from .records import record_names
 from .roster import Student, read_roster
@@ -39,7 +39,6 @@ class Entry:
     key: str  # unique, and a safe file name; stays when the same students hand in again
     entry: str  # its name in the download
     source: Path | LooseFiles  # what intake reads
-    members: tuple[Member, ...] = ()  # whose it is; several for a group
 
     @property
     def name(self) -> str:
@@ -74,23 +73,36 @@ def list_class(
         UserError: where there is no submission, or the roster cannot be read.
     """
     download = read_download(folder, assignment, layout)
-    matched = match(download, read_roster(roster) if roster else ())
-    counting = {*matched.counting.values()}
-    to_grade = [one for one in download.submissions if one in counting]
+    students = read_roster(roster) if roster else ()
+    owners = owners_of(download.submissions, students)
+    handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
+    for one, own in owners.items():
+        for student in own:
+            handed_in.setdefault(student, []).append(one)
+    counting = {student: last_of(several) for student, several in handed_in.items()}
+    is_counting = {*counting.values()}
+    to_grade = [one for one in download.submissions if one in is_counting]
     keys = keys_of(to_grade)
-    members = {student: member_of(student, matched, keys) for student in matched.roster}
-    owners: dict[HandedIn, list[Member]] = {}
-    for student, one in matched.counting.items():
-        owners.setdefault(one, []).append(members[student])
+    left_out = []
+    for one in download.submissions:
+        if not owners[one]:
+            what = "fits no student in the roster, or not for sure, or more than one"
+            left_out.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
+        elif one not in keys and any(counting[student] is None for student in owners[one]):
+            what = "one of several submissions, and nothing tells which one counts"
+            left_out.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
+        elif one not in keys:
+            left_out.append(LeftOut(entry=one.entry, reason="a later submission counts"))
+    left_out += [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
     roll = Roll(
         assignment=assignment.name,
         layout=download.layout,
         folder=str(download.folder),
         has_roster=bool(roster),
-        members=tuple(members.values()),
-        left_out=tuple(left_out(download, matched)),
+        members=tuple(member_of(student, several, owners, keys) for student, several in handed_in.items()),
+        left_out=tuple(left_out),
     )
-    return roll, [Entry(keys[one], one.entry, one.source, tuple(owners[one])) for one in to_grade]
+    return roll, [Entry(keys[one], one.entry, one.source) for one in to_grade]
 
 
 def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
@@ -101,22 +113,23 @@ def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
     return {one: names[name] for one, name in plain.items()}
 
 
-def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> Member:
-    """A student's line of the roll."""
-    member = Member(
-        id=student.id,
-        name=student.name,
-        ids=student.ids,
-        group=student.group,
-        undecided=tuple(several.entry for several in matched.undecided.get(student, ())),
-    )
-    one = matched.counting.get(student)
+def member_of(
+    student: Student,
+    several: Sequence[HandedIn],
+    owners: Mapping[HandedIn, tuple[Student, ...]],
+    keys: Mapping[HandedIn, str],
+) -> Member:
+    """A student's line of the roll, with what the student has handed in."""
+    member = Member(id=student.id, name=student.name, ids=student.ids, group=student.group)
+    one = last_of(several)
     if one is None:
-        return member
+        return member.changed(undecided=tuple(each.entry for each in several))
     is_dated = one.submitted or one.unread_time or one.is_late is not None
     dated = one if is_dated else student  # what the roster says where the download says nothing of the time
+    is_group = bool(student.group) and one.people and plain(student.group) == plain(one.people[0].name)
+    is_own = owners[one] == (student,) and len(one.people) == 1 and not is_group
     return member.changed(
-        ids={**(ids_in(one, student) if matched.students[one] == (student,) else {}), **student.ids},
+        ids={**(one.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
         key=keys[one],
         entry=one.entry,
         file=file_of(one.source),
@@ -126,34 +139,12 @@ def member_of(student: Student, matched: Matched, keys: dict[HandedIn, str]) -> 
     )
 
 
-def ids_in(one: HandedIn, student: Student) -> Mapping[str, str]:
-    """The ids that a download has of a submission's only student; those of a group are not the student's."""
-    is_group = bool(student.group) and plain(student.group) == plain(one.people[0].name)
-    return one.people[0].ids if len(one.people) == 1 and not is_group else {}
-
-
 def file_of(source: Path | LooseFiles) -> str:
     """The name of a submission in the download, or of one of its loose files: on Canvas, of the last upload."""
     if not isinstance(source, LooseFiles):
         return source.name
     uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
     return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
-
-
-def left_out(download: Download, matched: Matched) -> list[LeftOut]:
-    """What is not graded: of nobody, of several attempts not the one that counts, and strays."""
-    counting, undecided = {*matched.counting.values()}, {one for group in matched.undecided.values() for one in group}
-    found = []
-    for one in download.submissions:
-        if not matched.students[one]:
-            what = "fits no student in the roster, or not for sure, or more than one"
-            found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
-        elif one in undecided - counting:
-            what = "one of several submissions, and nothing tells which one counts"
-            found.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
-        elif one not in counting:
-            found.append(LeftOut(entry=one.entry, reason="a later submission counts"))
-    return found + [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
 
 
 def keep_apart(folder: Path, output: Path) -> None:

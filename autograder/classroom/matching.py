@@ -9,47 +9,26 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from .handed_in import Download, HandedIn, Person
+from .handed_in import HandedIn, Person
 from .roster import Student
 
 PLATFORM_NUMBERS = ("canvas", "moodle")
 """Ids by which a platform itself knows a student: another one is another student, whatever the name."""
 
 
-@dataclass(frozen=True)
-class Matched:
-    """A roster and a download, side by side."""
+def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, tuple[Student, ...]]:
+    """The students of each submission, several for a group, none where nobody fits for sure.
 
-    roster: tuple[Student, ...]
-    students: Mapping[HandedIn, tuple[Student, ...]]  # several for a group, none where nobody fits for sure
-    counting: Mapping[Student, HandedIn]  # the submission whose marks count, the last where times are known
-    undecided: Mapping[Student, tuple[HandedIn, ...]]  # several, of which nothing tells which one counts
-
-
-def match(download: Download, roster: Sequence[Student] = ()) -> Matched:
-    """Matches submissions with students; without a roster, these are the people whom the download names."""
-    if roster:
-        owners_of_all = Index(roster).students_of([one.people for one in download.submissions])
-        students = dict(zip(download.submissions, owners_of_all, strict=True))
-    else:
-        students = people_in(download.submissions)
-        roster = tuple(dict.fromkeys(student for owners in students.values() for student in owners))
-    having: dict[Student, list[HandedIn]] = defaultdict(list)
-    for one, owners in students.items():
-        for owner in owners:
-            having[owner].append(one)
-    counting, undecided = {}, {}
-    for student in roster:
-        several = having[student]
-        last = last_of(several)
-        if last is not None:
-            counting[student] = last
-        elif several:
-            undecided[student] = tuple(several)
-    return Matched(tuple(roster), students, counting, undecided)
+    Without a roster, they are the people whom the download names.
+    """
+    if not roster:
+        return people_in(submissions)
+    owners = Index(roster).students_of([one.people for one in submissions])
+    return dict(zip(submissions, owners, strict=True))
 
 
 def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, ...]]:
@@ -96,18 +75,9 @@ class Fit:
     students: tuple[Student, ...]
     is_group: bool = False
 
-    def contradicts(self, person: Person) -> bool:
-        """Whether a platform's number says that it is somebody else."""
-        numbers = {kind: number for kind, number in person.ids.items() if kind in PLATFORM_NUMBERS}
-        return any(all(s.ids.get(kind, number) != number for s in self.students) for kind, number in numbers.items())
 
-
-@dataclass(frozen=True)
-class Claim:
-    """Whom a person of the download is taken for, and how sure that is: 0 = by id, later forms of a name are higher."""
-
-    fit: Fit
-    rank: int
+Claim: TypeAlias = tuple[Fit, int]
+"""Whom a person of the download is taken for, and how sure that is: 0 = by id, later forms of a name are higher."""
 
 
 class Index:
@@ -142,16 +112,18 @@ class Index:
         their names, neither does.
         """
         claims = {key_of(person): self._claim(person) for people in everyone for person in people}
-        made = [claim for claim in claims.values() if claim]
-        surest = {claim.fit: claim.rank for claim in sorted(made, key=lambda claim: -claim.rank)}
-        rivals = Counter(claim for claim in made if claim.rank)
+        times = Counter(claim for claim in claims.values() if claim)
+        surest = dict(sorted(times, key=lambda claim: -claim[1]))
 
         def told(people: Sequence[Person]) -> tuple[Student, ...]:
             found: dict[Student, None] = {}
             for claim in (claims[key_of(person)] for person in people):
-                if claim is None or claim.rank > surest[claim.fit] or rivals[claim] > 1:
+                if claim is None:
                     return ()
-                found |= dict.fromkeys(claim.fit.students)
+                fit, rank = claim
+                if rank > surest[fit] or (rank and times[claim] > 1):
+                    return ()
+                found |= dict.fromkeys(fit.students)
             return tuple(found)
 
         return [told(people) for people in everyone]
@@ -162,15 +134,20 @@ class Index:
         named, rank = self._named(person)
         groups = [fit for fit in named if fit.is_group]
         if "moodle" in person.ids and len(groups) == 1:
-            return Claim(groups[0], rank)  # a group there has a number of its own, which may be a participant's, too
+            return groups[0], rank  # a group there has a number of its own, which may be a participant's, too
         if owner:
             group = self._groups.get(owner.group)
             if group and plain(person.name) == plain(owner.group):
-                return Claim(group, rank_of_id)  # Canvas gives the id of one partner
+                return group, rank_of_id  # Canvas gives the id of one partner
             is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
-            return Claim(Fit((owner,)), rank_of_id) if is_own else None
-        fits = [fit for fit in named if not fit.contradicts(person)]
-        return Claim(fits[0], rank) if len(fits) == 1 else None
+            return (Fit((owner,)), rank_of_id) if is_own else None
+        numbers = [(kind, person.ids[kind]) for kind in PLATFORM_NUMBERS if kind in person.ids]
+        fits = [
+            fit
+            for fit in named
+            if all(any(one.ids.get(kind, number) == number for one in fit.students) for kind, number in numbers)
+        ]
+        return (fits[0], rank) if len(fits) == 1 else None
 
     def _with_id(self, person: Person) -> tuple[Student | None, int]:
         """The only student with one of the person's ids, if there is one, and how sure that is."""

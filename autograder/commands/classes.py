@@ -16,7 +16,7 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
-from ..classroom.entries import Entry, Roll, list_class, take_class, write_roll
+from ..classroom.entries import Entry, Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.platforms import LAYOUTS
@@ -103,7 +103,10 @@ def roll_as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
     lines = [f"{roll.folder}: {LAYOUTS[roll.layout].title}", count, ""]
     width = max((len(printable(one.entry, 60)) for one in entries), default=0)
-    lines += [f"  {printable(one.entry, 60):<{width}}  {details(one, policy)}".rstrip() for one in entries]
+    names, by_key = roll.names(), {member.key: member for member in roll.members}
+    for one in entries:
+        told = details(names[one.key], by_key[one.key], policy)
+        lines.append(f"  {printable(one.entry, 60):<{width}}  {told}".rstrip())
     sections = {
         "for you to decide": [f"{what}: {why}" for what, why in roll.to_decide],
         "nothing handed in": [member.called for member in roll.missing],
@@ -115,9 +118,9 @@ def roll_as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None
     return lines
 
 
-def details(entry: Entry, policy: LatePolicy | None) -> str:
+def details(names: str, member: Member, policy: LatePolicy | None) -> str:
     """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
-    texts, member = [", ".join(one.name for one in entry.members)], entry.members[0]
+    texts = [names]
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
     days = policy.days_late(member.submitted) if policy and member.submitted else None

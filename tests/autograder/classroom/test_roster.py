@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.handed_in import Download, HandedIn, Person
-from autograder.classroom.matching import match
+from autograder.classroom.handed_in import HandedIn, Person
+from autograder.classroom.matching import last_of, owners_of
 from autograder.classroom.roster import read_roster
 from foundation.command_line import UserError
 
@@ -45,10 +45,6 @@ def one(*people, entry="entry", day=None):
     return HandedIn(entry, Path(entry), people, entry, submitted=submitted)
 
 
-def matched(students, *submissions):
-    return match(Download("plain", Path(), submissions, ()), students)
-
-
 ROSTERS = {
     CANVAS: (
         {"canvas": "12350", "number": "u007", "login": "asmith"},
@@ -79,9 +75,7 @@ def test_a_person_is_found_in_each_platforms_roster(roster, text):
     assert anna.name == "Anna Smith" and ids.items() <= dict(anna.ids).items()
     for person in people:
         submission = one(person)
-        found = matched([anna, bob], submission)
-        assert found.students[submission] == (anna,) and found.counting == {anna: submission}
-        assert not found.undecided
+        assert owners_of([submission], [anna, bob]) == {submission: (anna,)}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +90,7 @@ def test_the_first_name_comes_first(roster, text, name):
     (student,) = roster(text)
     assert student.name == name
     canvas = one(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
-    assert matched([student], canvas).counting == {student: canvas}
+    assert owners_of([canvas], [student]) == {canvas: (student,)}
 
 
 @pytest.mark.parametrize(
@@ -120,24 +114,24 @@ def test_staff_are_no_students(roster):
 def test_a_name_that_two_students_have_fits_nobody(roster):
     students = roster("id,name\n1,Anna Smith\n2,Smith Anna\n")
     submission = one(Person("Anna Smith"))
-    assert matched(students, submission).students[submission] == ()
-    assert matched(students, one(Person("Anna Smith", {"login": "2"}))).counting.keys() == {students[1]}
+    numbered = one(Person("Anna Smith", {"login": "2"}))
+    assert owners_of([submission, numbered], students) == {submission: (), numbered: students[1:]}
 
 
 def test_partners_share_one_submission(roster):
     students = roster("id,name,group\n1,Anna,Team 4\n2,Bob,Team 4\n3,Carl,\n")
     named = one(Person("Anna"), Person("Bob"))
-    assert matched(students, named).students[named] == students[:2]
+    assert owners_of([named], students)[named] == students[:2]
     team = one(Person("Team 4"))
-    assert matched(students, team).students[team] == students[:2]
+    assert owners_of([team], students)[team] == students[:2]
     stranger = one(Person("Anna"), Person("Eve"))
-    assert matched(students, stranger).students[stranger] == (), "half a group is not guessed"
+    assert owners_of([stranger], students)[stranger] == (), "half a group is not guessed"
 
 
 def test_canvas_names_a_group_and_numbers_one_partner(roster):
     students = roster("id,name,canvas id,group\n1,Anna,11,Team 4!\n2,Bob,12,Team 4!\n3,Carl,13,!!\n")
     team, nameless = one(Person("team4", {"canvas": "11"})), one(Person("", {"canvas": "13"}), entry="x")
-    assert matched(students, team, nameless).students == {team: students[:2], nameless: students[2:]}
+    assert owners_of([team, nameless], students) == {team: students[:2], nameless: students[2:]}
 
 
 GROUPS = "id,name,canvas id,participant,group\n" + "".join(
@@ -193,30 +187,21 @@ def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, peop
     """As it is spelled comes first, an id decides, and what is left is for a person."""
     students = roster(GROUPS)
     submissions = [one(person, entry=str(number)) for number, person in enumerate(people)]
-    found = matched(students, *submissions)
-    assert [" ".join(student.id for student in found.students[one]) for one in submissions] == owners
+    found = owners_of(submissions, students)
+    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
 
 
 def test_without_a_roster_students_are_those_whom_the_download_names():
-    anna, again, bob = (
-        one(Person("Anna", {"number": "7"}), entry="a", day=1),
-        one(Person("Anna S.", {"number": "7"}), entry="b", day=2),
-        one(Person("Anna"), entry="c"),
-    )
-    nobody = one(entry="d")
-    found = matched((), anna, again, bob, nobody)
-    assert [(student.id, student.name) for student in found.roster] == [("7", "Anna"), ("Anna", "Anna"), ("d", "d")]
-    assert list(found.counting.values()) == [again, bob, nobody]
+    anna, again = one(Person("Anna", {"number": "7"}), entry="a"), one(Person("Anna S.", {"number": "7"}), entry="b")
+    bob, nobody = one(Person("Anna"), entry="c"), one(entry="d")
+    found = owners_of([anna, again, bob, nobody])
+    assert [(own.id, own.name) for [own] in found.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
 
 
-def test_of_several_attempts_the_last_counts_where_times_are_known(roster):
-    students = roster(PLAIN)
-    anna = Person("Anna Smith")
-    first, last = one(anna, entry="a", day=1), one(anna, entry="b", day=2)
-    assert matched(students, last, first).counting == {students[0]: last}
-    undated = one(anna, entry="c")
-    found = matched(students, first, undated)
-    assert found.undecided == {students[0]: (first, undated)} and not found.counting
+def test_of_several_attempts_the_last_counts_where_times_are_known():
+    first, last, undated = one(day=1), one(day=2), one()
+    assert last_of([last, first]) is last and last_of([undated]) is undated
+    assert last_of([first, undated]) is last_of([]) is None
 
 
 @pytest.mark.parametrize(
