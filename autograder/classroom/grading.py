@@ -129,8 +129,7 @@ def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry,
     contents = {}
     tqdm.monitor_interval = 0  # its thread would be forked along
     answers = ask_forked(entries, look, INTAKE_SECONDS, conditions.n_children)
-    is_hidden = not conditions.show_progress
-    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=is_hidden):
+    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", leave=False, disable=None):
         if answer and not isinstance(answer, Ended):
             contents[entry] = answer
     return contents
@@ -167,7 +166,7 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, 
     grader.renew()
     tqdm.monitor_interval = 0  # its thread would be forked along
     seconds = assignment.limits.total_seconds + GRACE_SECONDS
-    with tqdm(desc="class", unit="submission", total=len(entries), disable=not conditions.show_progress) as bar:
+    with tqdm(desc="class", unit="submission", total=len(entries), disable=None) as bar:
         for entry, message in run_forked(
             entries, lambda entry: grade_entry(entry, conditions, grader), seconds, conditions.n_children
         ):

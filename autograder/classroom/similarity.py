@@ -1,7 +1,6 @@
 """Similar submissions of a class: findings for a person, who decides what they mean. No mark depends on them.
 
-    written = read_class(entries, release, assignment)
-    findings = find_matches({entry.key: one for entry, one in written.items()})
+    findings = find_matches(read_class(entries, release, assignment, references, n_children))
 
 Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements that other names,
 another layout and another order leave as they are. Each statement stands for itself; a loop, a condition or a `with` is
@@ -76,7 +75,7 @@ class Written:
 
     statements: list[Found] = field(default_factory=list)
     texts: dict[str, list[str]] = field(default_factory=dict)  # the lines of each module that the submission brings
-    places: dict[str, list[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
+    places: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
     problem: str = ""  # why nothing can be compared, or ""
     mistakes: frozenset[int] = frozenset()  # half lines of its translations that are not the references'
 
@@ -99,32 +98,21 @@ def found_in(sources: Sources, contract: Contract) -> Iterator[Found]:
                     yield Found(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
 
 
-def handed_out(release: Path, contract: Contract) -> frozenset[int]:
-    """The statements that were handed out; what a student has renamed there is still given."""
-    return frozenset(one.text for one in found_in(read_release(release, contract), contract))
-
-
-def written_in(intake: Intake, contract: Contract, given: frozenset[int]) -> Written:
-    """The statements of a submission, without those that were handed out."""
+def written_in(intake: Intake, contract: Contract, given: Collection[int]) -> Written:
+    """The statements of a submission, without those that were handed out, even if renamed."""
     submitted = {module: intake.sources[module] for module in intake.submitted}
     statements = [one for one in found_in(submitted, contract) if one.text not in given]
-    texts = {module: text.split("\n") for module, (_, text) in submitted.items()}
-    return Written(statements, texts, {module: one for module, one in intake.origins.items() if module in texts})
+    return Written(statements, {module: text.split("\n") for module, (_, text) in submitted.items()}, intake.origins)
 
 
 def read_class(
-    entries: Sequence[Entry],
-    release: Path,
-    assignment: Assignment,
-    references: Sequence[str] = (),
-    n_children: int = 1,
-    show_progress: bool = False,
-) -> Mapping[Entry, Written]:
-    """What each student wrote, read in children: whatever is wrong with a submission stops no other.
+    entries: Sequence[Entry], release: Path, assignment: Assignment, references: Sequence[str], n_children: int
+) -> dict[str, Written]:
+    """What each student wrote, by key, read in children: whatever is wrong with a submission stops no other.
 
     Without references of the test split, translations are not compared.
     """
-    given = handed_out(release, assignment.contract)
+    given = {one.text for one in found_in(read_release(release, assignment.contract), assignment.contract)}
 
     def read(entry: Entry) -> Written:
         try:
@@ -137,12 +125,11 @@ def read_class(
         written.mistakes = mistakes_in(intake.translations, references)
         return written
 
+    found = {entry.key: Written(problem="nothing came back") for entry in entries}
     answers = ask_forked(entries, read, SECONDS, n_children)
-    with_bar = tqdm(answers, "reading", len(entries), unit="submission", disable=not show_progress)
-    return {
-        entry: Written(problem=answer.reason or "nothing came back") if isinstance(answer, Ended) else answer
-        for entry, answer in with_bar
-    }
+    for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", disable=None):
+        found[entry.key] = Written(problem=answer.reason) if isinstance(answer, Ended) else answer
+    return found
 
 
 def mistakes_in(content: bytes | None, references: Sequence[str]) -> frozenset[int]:
@@ -165,20 +152,13 @@ def halves_of(place: int, line: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Lines of a module of one submission."""
-
-    module: str
-    lines: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Match:
     """What two submissions share in a component."""
 
     component: str  # of the contract, or "layers: other code"
-    left: tuple[Place, ...]  # the places in the first submission, by module
-    right: tuple[Place, ...]  # in the second one
+    module: str
+    left: tuple[int, ...]  # the lines in the first submission
+    right: tuple[int, ...]  # in the second one
 
 
 @dataclass(frozen=True)
@@ -199,7 +179,7 @@ class Findings:
     pairs: tuple[Pair, ...]  # those that are listed, the most alike first
     unread: Mapping[str, str]  # reasons by key, of submissions that could not be compared
     translations: int  # how many files of translations were compared
-    same_translations: tuple[tuple[str, ...], ...]  # keys of those that share their mistakes, the largest group first
+    same_translations: tuple[tuple[str, str], ...]  # keys of those that share their mistakes, the most alike first
 
 
 def find_matches(written: Mapping[str, Written]) -> Findings:
@@ -213,7 +193,7 @@ def find_matches(written: Mapping[str, Written]) -> Findings:
         pairs.append(Pair(left, right, share, matches_of(read[left].statements, read[right].statements, shared)))
     unread = {key: one.problem for key, one in written.items() if one.problem}
     mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
-    same = connected((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
+    same = tuple((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
     return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same)
 
 
@@ -246,32 +226,19 @@ def shares_of(sets: Collection[AbstractSet[int]]) -> NDArray[np.float64]:
 
 
 def matches_of(left: Iterable[Found], right: Iterable[Found], shared: AbstractSet[int]) -> tuple[Match, ...]:
-    """Where two submissions have the same statements, by component."""
-    ours, theirs = places_of(left, shared), places_of(right, shared)
-    found = [Match(component, ours[component], theirs[component]) for component in ours.keys() & theirs.keys()]
-    return tuple(sorted(found, key=lambda one: (-sum(len(place.lines) for place in one.left), one.component)))
+    """Where two submissions have the same statements, the component with most lines first."""
+    ours, theirs = lines_by_component(left, shared), lines_by_component(right, shared)
+    found = [Match(*place, ours[place], theirs[place]) for place in ours.keys() & theirs.keys()]
+    return tuple(sorted(found, key=lambda one: (-len(one.left), one.component)))
 
 
-def places_of(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[str, tuple[Place, ...]]:
-    """Where the shared statements stand, by component and module."""
-    lines: dict[str, dict[str, set[int]]] = {}
+def lines_by_component(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[tuple[str, str], tuple[int, ...]]:
+    """The lines of the shared statements, by component and module."""
+    lines: dict[tuple[str, str], set[int]] = {}
     for one in statements:
         if one.text in shared:
-            lines.setdefault(one.component, {}).setdefault(one.module, set()).update(one.lines)
-    return {
-        component: tuple(Place(module, tuple(sorted(own))) for module, own in sorted(by_module.items()))
-        for component, by_module in lines.items()
-    }
-
-
-def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """What pairs connect, perhaps through others: each group in order, the largest one first."""
-    group_of: dict[str, set[str]] = {}
-    for left, right in pairs:
-        joined = group_of.get(left, {left}) | group_of.get(right, {right})
-        group_of.update(dict.fromkeys(joined, joined))
-    groups = {tuple(sorted(group)) for group in group_of.values()}
-    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
+            lines.setdefault((one.component, one.module), set()).update(one.lines)
+    return {place: tuple(sorted(own)) for place, own in lines.items()}
 
 
 def lines_of(node: ast.stmt) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from foundation.assignment_file import Assignment, released_folder
+from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
 
@@ -36,10 +37,11 @@ def shared_options() -> dict[str, dict[str, Any]]:
         release = SKELETON
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
+    jobs = "how many submissions at a time; default: one per core"
     level = "level of containment (default: auto, the best that works)"
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
-        "jobs": {"type": positive, "help": "how many submissions at a time; default: one per core"},
+        "jobs": {"type": positive, "default": usable_cores(), "help": jobs},
         "layout": {"choices": LAYOUTS, "help": "default: recognised from the names"},
         "level": {"default": "auto", "choices": LEVELS, "help": level},
         "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},

@@ -11,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, ask_forked, usable_cores
+from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
@@ -84,7 +84,6 @@ def run(options: argparse.Namespace) -> int:
         return scan(options)
     if options.submissions is None:
         raise UserError("the submissions are missing: name a download")
-    options.jobs = options.jobs or usable_cores()
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)
@@ -121,8 +120,7 @@ def sheets_of_class(
                 return Sheet(entry.key, names[entry.key], reason=error.reason)
 
         answers = ask_forked(entries, draw, SECONDS, options.jobs)
-        is_hidden = not sys.stderr.isatty()
-        for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=is_hidden):
+        for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=None):
             if isinstance(sheet, Ended):
                 grader.renew()
                 failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {sheet.reason}"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
-from foundation.child_processes import usable_cores
 from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
@@ -143,8 +142,7 @@ def grade(options: argparse.Namespace) -> int:
         version_of(options, assignment),
         seeds_of_term(ROOT, options.seed),
         level=options.level,
-        n_children=options.jobs or usable_cores(),
-        show_progress=sys.stderr.isatty(),
+        n_children=options.jobs,
     )
     with hold(options.output, RECORDS, WAITING):
         if book:
@@ -212,9 +210,7 @@ def similar(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     references = read_references(options.references) if options.references.exists() else []
-    jobs = options.jobs or usable_cores()
-    read = read_class(entries, options.release, assignment, references, jobs, sys.stderr.isatty())
-    written = {entry.key: read[entry] for entry in entries}
+    written = read_class(entries, options.release, assignment, references, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
     write_similar_page(findings, roll, written, assignment, options.output)

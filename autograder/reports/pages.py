@@ -20,7 +20,7 @@ from foundation.whole_files import write_whole
 from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import Result
-from ..classroom.similarity import Findings, Pair, Place, Written
+from ..classroom.similarity import Findings, Pair, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import class_view, roll_view
@@ -155,27 +155,26 @@ def sides_of(pair: Pair, written: Mapping[str, Written]) -> list[dict[str, objec
     return [
         {
             "match": match,
-            "left": [excerpt(place, left) for place in match.left],
-            "right": [excerpt(place, right) for place in match.right],
+            "left": excerpt(match.module, match.left, left),
+            "right": excerpt(match.module, match.right, right),
         }
         for match in pair.matches
     ]
 
 
-def excerpt(place: Place, written: Written) -> Excerpt:
-    """The shared lines of a place with those around them, and where the student finds them."""
-    first, last = place.lines[0], place.lines[-1]
-    if origins := written.places.get(place.module):
-        title = origins[first - 1] or f"{place.module}.py"
+def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
+    """The shared lines of a module with those around them, and where the student finds them."""
+    first, last = shared[0], shared[-1]
+    if origins := written.places.get(module):
+        title = origins[first - 1] or f"{module}.py"
     else:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        title = f"{place.module.replace('.', '/')}.py, {lines}"
-    return Excerpt(title, tuple(shown_lines(place, written.texts[place.module])))
+        title = f"{module.replace('.', '/')}.py, {lines}"
+    return Excerpt(title, tuple(shown_lines({*shared}, written.texts[module])))
 
 
-def shown_lines(place: Place, text: Sequence[str]) -> Iterator[CodeLine]:
-    """The lines of a place and those around them, with gaps between."""
-    shared = set(place.lines)
+def shown_lines(shared: set[int], text: Sequence[str]) -> Iterator[CodeLine]:
+    """The shared lines and those around them, with gaps between."""
     near = sorted({n for line in shared for n in range(line - CONTEXT, line + CONTEXT + 1) if 0 < n <= len(text)})
     for before, number in zip([near[0] - 1, *near], near[:MOST_LINES], strict=False):
         if number != before + 1:

@@ -72,7 +72,7 @@ def test_a_copy_is_found_and_nobody_else(count):
     class_[3] = set(rng.sample(sorted(class_[7]), 117)) | {rng.randrange(10**9, 10**12) for _ in range(300)}
     [pair] = find_matches(class_of(class_)).pairs
     assert (pair.left, pair.right) == ("s3", "s7") and 0.8 < pair.share < 1
-    assert [(one.component, one.left[0].module) for one in pair.matches] == [("layers.LayerNorm", "layers")]
+    assert [(one.component, one.module) for one in pair.matches] == [("layers.LayerNorm", "layers")]
 
 
 def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
@@ -80,7 +80,7 @@ def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
     assert not find_matches(class_of([{1, 2, 3}, {1, 2, 3}])).pairs
 
 
-def test_files_with_the_same_mistakes_are_one_group():
+def test_files_with_the_same_mistakes_are_found():
     """Punctuation, and some changed words, hide nothing; those who have few mistakes have them by luck."""
     rng = random.Random(1)
     references, wrong = ([[f"w{rng.randrange(400)}" for _ in range(8)] for _ in range(300)] for _ in range(2))
@@ -99,7 +99,7 @@ def test_files_with_the_same_mistakes_are_one_group():
     files["s5"], files["s2"] = files["s9"], [f"{line} !" for line in files["s1"]]
     files["s7"] = [line if n % 3 else f"changed {line}" for n, line in enumerate(files["s9"])]
     files["s3"] = files["s4"] = [*right[:-1], "another line"]
-    assert same() == (("s5", "s7", "s9"), ("s1", "s2"))
+    assert {*same()} == {("s5", "s9"), ("s5", "s7"), ("s7", "s9"), ("s1", "s2")}
     assert mistakes_in(None, ["a"]) == mistakes_in(b"a\nb\n", ["a"]) == mistakes_in(b"b\n", []) == frozenset()
 
 
