@@ -7,9 +7,9 @@ marks are shown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import LatePolicy
@@ -20,10 +20,12 @@ from ..grading.record import Bleu, Judgement, Part, Record, total
 from ..scoring import Score, explain, judge
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
-from .records import WHOLE, Decision, Decisions
+from .records import WHOLE, Decided, Decision
 
 LATE = "late, but nobody knows by how much"
 ENTER_DAYS = "enter late days with `late`"
+NOTHING: Decided = MappingProxyType({})
+"""Nobody has decided anything."""
 
 
 @dataclass(frozen=True)
@@ -97,39 +99,29 @@ class Mark:
 
 def mark_of(
     judgement: Judgement,
-    decisions: Decisions | None = None,
+    decided: Decided = NOTHING,
     policy: LatePolicy | None = None,
-    submitted: datetime | None = None,
-    is_late: bool | None = None,
-    unread_time: str = "",
+    member: Member | None = None,
 ) -> Mark:
-    """A student's mark: the result that counts, with decisions by hand and what lateness costs, if anything does.
-
-    What the platform says of the time is as in `Member`.
-    """
-    decisions = decisions or Decisions()
+    """A student's mark: the result that counts, with decisions by hand and what lateness costs, if anything does."""
     parts = tuple(
-        PartMark(part, decisions.points.get(part.number), decisions.comments.get(part.number))
+        PartMark(part, decided.get(("points", part.number)), decided.get(("comment", part.number)))
         for part in judgement.parts
     )
-    unknown = f"the time of submission cannot be read ({unread_time})" if unread_time else LATE if is_late else ""
-    lateness = lateness_of(policy, submitted, unknown, decisions)
-    if policy and submitted is None and is_late is None and not (unread_time or lateness.by_hand):
-        lateness = replace(lateness, untold=True)
-    return Mark(parts, judgement.max_score, lateness, decisions.comments.get(WHOLE))
+    lateness = lateness_of(policy, member, decided.get(("late", WHOLE))) if policy and member else Lateness()
+    return Mark(parts, judgement.max_score, lateness, decided.get(("comment", WHOLE)))
 
 
-def lateness_of(policy: LatePolicy | None, submitted: datetime | None, unknown: str, decisions: Decisions) -> Lateness:
-    """What lateness costs; see `mark_of`, and `Lateness` for what is unknown where there is no time."""
-    if policy is None:
-        return Lateness()
-    by_hand = decisions.late_days
+def lateness_of(policy: LatePolicy, member: Member, by_hand: Decision | None) -> Lateness:
+    """What lateness costs, by what people decided, or else by what is known of the time."""
     if by_hand is not None and by_hand.value is not None:
         days = int(by_hand.value)
-    elif submitted is not None:
-        days = policy.days_late(submitted)
+    elif member.submitted is not None:
+        days = policy.days_late(member.submitted)
+    elif member.unread_time:
+        return Lateness(unknown=f"the time of submission cannot be read ({member.unread_time})")
     else:
-        return Lateness(unknown=unknown)
+        return Lateness(unknown=LATE if member.is_late else "", untold=member.is_late is None)
     return Lateness(days, policy.percent(days), by_hand)
 
 
@@ -207,16 +199,14 @@ class Result:
 def results_of(
     roll: Roll,
     records: Mapping[str, Record],
-    decisions: Mapping[str, Decisions] | None = None,
+    decisions: Mapping[str, Decided] = MappingProxyType({}),
     policy: LatePolicy | None = None,
 ) -> list[Result]:
     """A result for each student, in the roll's order; records by key of the submission, decisions by student's id."""
     found = []
     for member in roll.members:
-        record, decided = records.get(member.key), (decisions or {}).get(member.id)
-        mark = None
-        if record is not None:
-            mark = mark_of(record.judgement, decided, policy, member.submitted, member.is_late, member.unread_time)
+        record = records.get(member.key)
+        mark = mark_of(record.judgement, decisions.get(member.id, NOTHING), policy, member) if record else None
         found.append(Result(member, record, mark))
     return found
 

@@ -17,13 +17,12 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from foundation.command_line import UserError
 from foundation.whole_files import make_folder
@@ -136,6 +135,12 @@ def derived_name(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
 
 
+Typed: TypeAlias = Annotated[
+    str, BeforeValidator(lambda text: text.encode("utf-8", "backslashreplace").decode() if text else text)
+]
+"""As a terminal sends it, which need not be UTF-8."""
+
+
 class Decision(Model):
     """One decision by hand."""
 
@@ -143,36 +148,17 @@ class Decision(Model):
     kind: Literal["points", "comment", "late"]
     task: str = WHOLE  # its number, of points and comments
     value: float | None = None  # points or days; None: the grader's points, the platform's days
-    text: str  # why, or the comment; an empty one takes an earlier comment back
-    by: str  # who decided
-    at: datetime
+    text: Typed  # why, or the comment; an empty one takes an earlier comment back
+    by: Typed  # who decided
+    at: datetime = Field(default_factory=now)
 
 
-@dataclass
-class Decisions:
-    """All that counts for one student."""
-
-    points: dict[str, Decision] = field(default_factory=dict)  # by the task's number
-    comments: dict[str, Decision] = field(default_factory=dict)  # likewise; `WHOLE` for the whole submission
-    late_days: Decision | None = None  # by which the student was late; None = as the platform says
+Decided: TypeAlias = Mapping[tuple[str, str], Decision]
+"""All that counts for one student, by kind and task; `WHOLE` for late days and comments on the whole."""
 
 
-def decide(
-    output: Path,
-    student: str,
-    kind: Literal["points", "comment", "late"],
-    value: float | None,
-    text: str,
-    by: str,
-    task: str = WHOLE,
-) -> None:
-    """Enters a decision about a student of the class in a folder; see `Decision`.
-
-    Raises:
-        NotWrittenError: where that fails.
-    """
-    text, by = (typed.encode("utf-8", "backslashreplace").decode() for typed in (text, by))  # as a terminal sends it
-    decision = Decision(student=student, kind=kind, task=task, value=value, text=text, by=by, at=now())
+def decide(output: Path, decision: Decision) -> None:
+    """Enters a decision about a student of the class in a folder. Raises: NotWrittenError where that fails."""
     try:
         with (output / DECISIONS).open("a", encoding="utf-8") as file:
             file.write(f"{decision.model_dump_json()}\n")
@@ -182,27 +168,17 @@ def decide(
         raise NotWrittenError(output / DECISIONS, error) from None
 
 
-def decisions_in(output: Path) -> dict[str, Decisions]:
-    """All that counts of a class, by the student's id.
-
-    Raises:
-        UserError: where a line is none of ours.
-    """
+def decisions_in(output: Path) -> dict[str, Decided]:
+    """All that counts of a class, by the student's id. Raises: UserError where a line is none of ours."""
     path = output / DECISIONS
-    last: dict[tuple[str, str, str], Decision] = {}
+    found: dict[str, dict[tuple[str, str], Decision]] = {}
     for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
         try:
             one = Decision.model_validate_json(line)
         except ValidationError:
             raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
-        last[one.student, one.kind, one.task] = one
-    found: dict[str, Decisions] = {}
-    for one in last.values():
-        of_student = found.setdefault(one.student, Decisions())
-        if one.kind == "points" and one.value is not None:
-            of_student.points[one.task] = one
-        elif one.kind == "comment" and one.text:
-            of_student.comments[one.task] = one
-        elif one.kind == "late" and one.value is not None:
-            of_student.late_days = one
-    return found
+        of_student = found.setdefault(one.student, {})
+        of_student.pop((one.kind, one.task), None)
+        if one.text if one.kind == "comment" else one.value is not None:
+            of_student[one.kind, one.task] = one
+    return {student: decided for student, decided in found.items() if decided}

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from foundation.assignment_file import Assignment, released_folder
+from foundation.assignment_file import read_assignment, released_folder
 from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
-from foundation.places import ASSIGNMENT_FILE, REFERENCES, SKELETON, TEST_REFERENCES
+from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 
 from ..classroom.platforms import LAYOUTS
 from ..grading.grader_version import grader_version
+from ..grading.seeds import seeds_of_term
+from ..grading.submission import Conditions
 from ..sandbox.layers import LEVELS
 from ..scoring import read_references
 
@@ -77,6 +79,16 @@ def check_references(references: Path) -> None:
         read_references(references)
 
 
-def version_of(options: argparse.Namespace, assignment: Assignment) -> str:
-    """The version of everything that decides the marks of a command."""
-    return grader_version(assignment, options.release, options.references)
+def conditions_of(options: argparse.Namespace) -> Conditions:
+    """What a command that runs submissions was told to grade with."""
+    check_references(options.references)
+    assignment = read_assignment(options.assignment)
+    return Conditions(
+        assignment,
+        options.release,
+        options.references,
+        grader_version(assignment, options.release, options.references),
+        seeds_of_term(ROOT, options.seed),
+        options.level,
+        getattr(options, "jobs", 1),
+    )

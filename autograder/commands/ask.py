@@ -18,7 +18,7 @@ from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Entry, find_student, read_roll, take_class
-from ..classroom.records import decide, hold
+from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, take_in
@@ -177,5 +177,6 @@ def give_points(options: argparse.Namespace, assignment: Assignment, right: Mapp
     for one, n in right.items():
         points = round(task.points * n / len(one.right), 2)
         why = f"sitting: {n} of {len(one.right)} answers"
-        decide(options.marks, students[one], "points", points, why, who, task.number)
+        given = Decision(student=students[one], kind="points", task=task.number, value=points, text=why, by=who)
+        decide(options.marks, given)
     print(f"\npoints of task {task.number} for {counted(len(right), 'student')}; {THEN}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import LatePolicy
-from foundation.places import ROOT
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
@@ -19,17 +18,15 @@ from ..classroom.entries import Entry, Member, Roll, list_class, take_class, wri
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.platforms import LAYOUTS
-from ..classroom.records import RECORDS, WAITING, Decisions, Results, decisions_in, hold
+from ..classroom.records import RECORDS, WAITING, Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
-from ..grading.seeds import seeds_of_term
-from ..grading.submission import Conditions
 from ..intake import IntakeError, take_in
 from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
 from ..scoring import read_references
-from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, version_of
+from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, conditions_of
 
 MOST_PAIRS = 10
 """Similar pairs on the terminal."""
@@ -103,9 +100,9 @@ def roll_as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None
     lines = [f"{roll.folder}: {LAYOUTS[roll.layout].title}", count, ""]
     width = max((len(printable(one.entry, 60)) for one in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
-    for one in entries:
-        told = details(names[one.key], by_key[one.key], policy)
-        lines.append(f"  {printable(one.entry, 60):<{width}}  {told}".rstrip())
+    for entry in entries:
+        about = details(names[entry.key], by_key[entry.key], policy)
+        lines.append(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
     sections = {
         "for you to decide": [f"{what}: {why}" for what, why in roll.to_decide],
         "nothing handed in": [member.called for member in roll.missing],
@@ -130,20 +127,11 @@ def details(names: str, member: Member, policy: LatePolicy | None) -> str:
 def grade(options: argparse.Namespace) -> int:
     """Grades all submissions of a class; the exit status."""
     check_folder(options.output)
-    check_references(options.references)
-    assignment = read_assignment(options.assignment)
+    conditions = conditions_of(options)
+    assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
     in_book = ids_in_nbgrader(roll) if book else {}
-    conditions = Conditions(
-        assignment,
-        options.release,
-        options.references,
-        version_of(options, assignment),
-        seeds_of_term(ROOT, options.seed),
-        level=options.level,
-        n_children=options.jobs,
-    )
     with hold(options.output, RECORDS, WAITING):
         if book:
             book.reset(in_book.values())  # so that the marks of an earlier run no longer count
@@ -167,9 +155,9 @@ def grade(options: argparse.Namespace) -> int:
     return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
 
 
-def note_strangers(decisions: Mapping[str, Decisions], roll: Roll) -> None:
+def note_strangers(students: Iterable[str], roll: Roll) -> None:
     """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
-    strangers = sorted(decisions.keys() - {member.id for member in roll.members})
+    strangers = sorted({*students} - {member.id for member in roll.members})
     if strangers:
         shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)

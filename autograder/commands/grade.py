@@ -6,20 +6,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
-from foundation.places import ROOT
 from foundation.whole_files import check_file
 
 from ..classroom.grading import change_of
 from ..grading.record import Record, content_hash, new_record, read_record, write_json, write_record
-from ..grading.seeds import seeds_of_term
-from ..grading.submission import Conditions, grade_alone, grade_submission, open_grader
+from ..grading.submission import grade_alone, grade_submission, open_grader
 from ..intake import take_in
 from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
-from .arguments import GRADING, Commands, add_parser, check_references, version_of
+from .arguments import GRADING, Commands, add_parser, conditions_of
 
 
 def add_commands(commands: Commands) -> None:
@@ -55,17 +52,7 @@ def grade(options: argparse.Namespace) -> int:
     """Grades one submission; the exit status."""
     for path in filter(None, (options.results, options.record)):
         check_file(path)
-    check_references(options.references)
-    assignment = read_assignment(options.assignment)
-    conditions = Conditions(
-        assignment,
-        options.release,
-        options.references,
-        version_of(options, assignment),
-        seeds_of_term(ROOT, options.seed),
-        options.level,
-        show_progress=sys.stderr.isatty(),
-    )
+    conditions = conditions_of(options)
 
     def store(record: Record) -> None:
         """Writes what there is after each step."""
@@ -81,8 +68,8 @@ def grade(options: argparse.Namespace) -> int:
 
 def replay(options: argparse.Namespace) -> int:
     """Grades again and compares; the exit status."""
-    check_references(options.references)
-    assignment = read_assignment(options.assignment)
+    conditions = conditions_of(options)
+    assignment, seeds, version = conditions.assignment, conditions.seeds, conditions.grader_version
     if not options.record.exists():
         raise UserError(f"{options.record}: No such file or directory; expected a record")
     old = read_record(options.record)
@@ -92,13 +79,11 @@ def replay(options: argparse.Namespace) -> int:
     content = content_hash(intake.hashes)
     if content != old.judgement.content_hash:
         raise UserError(f"{options.submission}: not the files that {options.record} is about")
-    seeds = seeds_of_term(ROOT, options.seed)
     if seeds.id_of_tests != old.judgement.seed_id:
         why = "was graded with another term's secret, or with --seed" if options.seed is None else "had another seed"
         raise UserError(f"{options.record}: {why}; name its seed with --seed N")
     if not seeds.has_sealed(old):
         print(f"note: {options.record}: not as this term's grader wrote it: its seal does not fit", file=sys.stderr)
-    version = version_of(options, assignment)
     if version != old.judgement.grader_version:
         print(f"note: graded by version {old.judgement.grader_version}, replayed by {version}", file=sys.stderr)
     new = new_record(old.submission, assignment, version)

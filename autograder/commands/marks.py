@@ -17,7 +17,7 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import Member, find_student, read_roll
 from ..classroom.marks import results_of
-from ..classroom.records import WHOLE, Results, decide, decisions_in
+from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.exports import PLATFORMS, About, export, marks_of
@@ -134,7 +134,8 @@ def override(options: argparse.Namespace) -> int:
         points = points_with(options.item, tasks[0], student, options.output)
         why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
     for task in tasks:
-        decide(options.output, student.id, "points", points, why, who, task.number)
+        one = Decision(student=student.id, kind="points", task=task.number, value=points, text=why, by=who)
+        decide(options.output, one)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
     return _told(student.called, f"{which}: {given}")
@@ -146,7 +147,7 @@ def comment(options: argparse.Namespace) -> int:
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
     student, who = student_and_decider(options, assignment)
-    decide(options.output, student.id, "comment", None, text, who, task)
+    decide(options.output, Decision(student=student.id, kind="comment", task=task, text=text, by=who))
     return _told(student.called, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
 
 
@@ -154,7 +155,7 @@ def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment, days = read_assignment(options.assignment), options.days
     student, who = student_and_decider(options, assignment)
-    decide(options.output, student.id, "late", days, options.why, who)
+    decide(options.output, Decision(student=student.id, kind="late", value=days, text=options.why, by=who))
     _told(student.called, "late days as the platform says" if days is None else counted(days, "late day"))
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")

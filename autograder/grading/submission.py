@@ -9,6 +9,7 @@ before the rest is imported; all other modules import what they need at their to
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,7 +42,6 @@ class Conditions:
     seeds: Seeds  # for the tests' random inputs
     level: str = "auto"  # of containment
     n_children: int = 1  # how many submissions are graded at a time
-    show_progress: bool = False
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], No
         return record
     try:
         with open_grader(assignment, conditions.references, conditions.level) as grader:
-            for record in grade_submission(intake, blank, conditions.seeds, grader, conditions.show_progress):
+            for record in grade_submission(intake, blank, conditions.seeds, grader, sys.stderr.isatty()):
                 store(record)
     except Exception as error:
         store(record.given_up(str(error) or type(error).__name__))

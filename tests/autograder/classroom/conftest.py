@@ -11,7 +11,7 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, WAITING, Results, hold
-from autograder.commands import classes as command
+from autograder.commands import arguments
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions
@@ -103,7 +103,7 @@ def use(tmp_path, monkeypatch):
         for module in (class_grading, child_processes):
             monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
         monkeypatch.setattr(class_grading, "open_grader", open_stub)
-        monkeypatch.setattr(command, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
+        monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
         return stub
 
     return install

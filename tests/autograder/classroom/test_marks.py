@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from autograder.classroom.entries import Member
 from autograder.classroom.marks import mark_of, weighed
-from autograder.classroom.records import WHOLE, Decision, Decisions
+from autograder.classroom.records import WHOLE, Decision
 from autograder.grading.judging import bleu_of
 from autograder.grading.record import Judgement, new_record
 from autograder.scoring import Score, explain, judge
@@ -25,6 +26,14 @@ def by_hand(value: float | None, text: str = "because") -> Decision:
     return Decision(student="anna", kind="points", value=value, text=text, by="tina", at=DUE)
 
 
+def points(given: dict[str, float]) -> dict[tuple[str, str], Decision]:
+    return {("points", task): by_hand(value) for task, value in given.items()}
+
+
+def anna(**when: object) -> Member:
+    return Member(id="anna", name="Anna", **when)
+
+
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
     found = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
@@ -34,10 +43,10 @@ def judgement(**states: str) -> Judgement:
 def test_points_by_hand_take_the_place_of_the_graders():
     mark = mark_of(judgement(attention="failed"))
     assert (mark.score, mark.earned, mark.max_score, mark.needs_review) == (86, 86, 100, ())
-    mark = mark_of(judgement(), Decisions({"1.2": by_hand(4.0), "E.1": by_hand(2.5), "9.9": by_hand(50.0)}))
+    mark = mark_of(judgement(), points({"1.2": 4.0, "E.1": 2.5, "9.9": 50.0}))
     assert mark.score == 100 - 10 + 2.5
     assert {one.part.number: one.part.score for one in mark.parts}["1.2"] == 14, "what was graded stays"
-    mark = mark_of(judgement(), Decisions({"1.2": by_hand(14.0), "1.4": by_hand(12.5)}))
+    mark = mark_of(judgement(), points({"1.2": 14.0, "1.4": 12.5}))
     assert mark.score == 102.5
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
 
@@ -48,7 +57,7 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     assert mark.score is None and mark.earned is None and failed.score is None
     assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
     assert mark.needs_review == ("1.2, E.1: grader error",)
-    decided = mark_of(failed, Decisions({"1.2": by_hand(0.0)}))
+    decided = mark_of(failed, points({"1.2": 0.0}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
 
@@ -66,14 +75,14 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     ],
 )
 def test_what_lateness_costs(late, days, percent):
-    mark = mark_of(judgement(attention="failed"), None, POLICY, DUE + late)
+    mark = mark_of(judgement(attention="failed"), {}, POLICY, anna(submitted=DUE + late))
     assert (mark.lateness.days, mark.lateness.percent) == (days, percent)
     assert mark.earned == 86 and mark.score == pytest.approx(86 * (1 - percent / 100))
 
 
 def test_lateness_counts_after_points_by_hand():
-    decisions = Decisions({"1.2": by_hand(4.0)}, comments={WHOLE: by_hand(None, "see me")})
-    mark = mark_of(judgement(), decisions, POLICY, DUE + timedelta(days=1))
+    decided = {**points({"1.2": 4.0}), ("comment", WHOLE): by_hand(None, "see me")}
+    mark = mark_of(judgement(), decided, POLICY, anna(submitted=DUE + timedelta(days=1)))
     assert mark.score == 81 and mark.comment.text == "see me"
 
 
@@ -81,20 +90,21 @@ UNREAD = {"unread_time": "'yesterday' in timestamp.txt"}
 
 
 @pytest.mark.parametrize(
-    "decisions, policy, when, score",
+    "days, policy, when, score",
     [
-        ({}, None, {"submitted": DUE + timedelta(days=9), "is_late": True}, 100),
-        ({}, POLICY, {"is_late": True}, "late, but nobody knows by how much: enter late days"),
-        ({"late_days": by_hand(2)}, POLICY, {"is_late": True}, 80),
-        ({"late_days": by_hand(0)}, POLICY, {"submitted": DUE + timedelta(days=9)}, 100),
-        ({}, POLICY, {}, 100),
-        ({}, POLICY, UNREAD, "the time of submission cannot be read ('yesterday' in timestamp.txt): "),
-        ({"late_days": by_hand(2)}, POLICY, UNREAD, 80),
-        ({}, None, UNREAD, 100),
+        (None, None, {"submitted": DUE + timedelta(days=9), "is_late": True}, 100),
+        (None, POLICY, {"is_late": True}, "late, but nobody knows by how much: enter late days"),
+        (2, POLICY, {"is_late": True}, 80),
+        (0, POLICY, {"submitted": DUE + timedelta(days=9)}, 100),
+        (None, POLICY, {}, 100),
+        (None, POLICY, UNREAD, "the time of submission cannot be read ('yesterday' in timestamp.txt): "),
+        (2, POLICY, UNREAD, 80),
+        (None, None, UNREAD, 100),
     ],
 )
-def test_an_unknown_time_is_never_in_time_where_lateness_costs(decisions, policy, when, score):
-    mark = mark_of(judgement(), Decisions(**decisions), policy, **when)
+def test_an_unknown_time_is_never_in_time_where_lateness_costs(days, policy, when, score):
+    decided = {} if days is None else {("late", WHOLE): by_hand(days)}
+    mark = mark_of(judgement(), decided, policy, anna(**when))
     assert mark.earned == 100
     if isinstance(score, str):
         assert mark.score is None and mark.needs_review[0].startswith(score)

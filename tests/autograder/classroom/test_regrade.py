@@ -10,7 +10,6 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.grading import change_of
-from autograder.commands import classes as command
 from autograder.grading.record import new_record
 from autograder.grading.submission import refused
 from autograder.intake import IntakeRefusedError
@@ -83,7 +82,7 @@ def grade(folder, output, use, monkeypatch):
     stub = use(WithTests)
 
     def grade(*arguments: object, version: str = VERSION) -> tuple[int, list[str]]:
-        monkeypatch.setattr(command, "version_of", lambda options, assignment: version)
+        monkeypatch.setattr("autograder.commands.arguments.grader_version", lambda *of: version)
         status = main(["grade-class", str(folder), "--output", str(output), *map(str, arguments)])
         return status, stub.names()
 

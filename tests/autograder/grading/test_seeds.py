@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.commands import grade
+from autograder.commands import arguments, grade
 from autograder.grading import grader_version as module
 from autograder.grading.grader_version import ROOMS, grader_version, weighting_of
 from autograder.grading.record import read_record, write_record
@@ -57,7 +57,7 @@ def disputed(tmp_path, graded, class_folder, zygote, monkeypatch):
     shutil.copytree(class_folder / "attention only", folder)
     path = tmp_path / "anna.json"
     write_record(path, graded("attention only"))
-    monkeypatch.setattr(grade, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
+    monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: Seeds(SEEDS.secret, fixed))
     monkeypatch.setattr(grade, "open_grader", lambda *arguments: open_grader(*arguments, zygote))
     return path, folder
 

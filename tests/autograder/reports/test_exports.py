@@ -10,7 +10,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
-from autograder.classroom.records import Results, decide
+from autograder.classroom.records import Decision, Results, decide
 from autograder.commands import marks as command
 from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
@@ -150,7 +150,7 @@ def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, t
         'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
     )
     (tmp_path / "assignment.toml").write_text(tasks)
-    decide(marks, "anna", "points", 5.0, "good", "tina", "E.5")
+    decide(marks, Decision(student="anna", kind="points", task="E.5", value=5, text="good", by="tina"))
     assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
     [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
     assert said.startswith("note: moodle: above the assignment's maximum") and said.endswith(": Anna Smith (anna)")
@@ -188,10 +188,13 @@ def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys)
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
     late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
     (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    decide(marks, "anna", "points", 4.0, "a slip", "tina", "1.2")
-    decide(marks, "anna", "late", 1, "by e-mail", "tina")
-    decide(marks, "anna", "comment", None, "A neat\nsolution.", "tina", "1.4")
-    decide(marks, "carl", "points", 1.0, "the grader failed", "tina", "1.1")
+    for student, kind, task, value, text in (
+        ("anna", "points", "1.2", 4.0, "a slip"),
+        ("anna", "late", "", 1, "by e-mail"),
+        ("anna", "comment", "1.4", None, "A neat\nsolution."),
+        ("carl", "points", "1.1", 1.0, "the grader failed"),
+    ):
+        decide(marks, Decision(student=student, kind=kind, task=task, value=value, text=text, by="tina"))
     assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
     _, anna, _, carl, _ = rows(marks, "moodle")
     assert (float(anna[2]), float(carl[2])) == (81, 97)
