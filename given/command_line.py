@@ -107,7 +107,7 @@ def give_hint(options: argparse.Namespace) -> int:
 
 
 def ask(options: argparse.Namespace) -> int:
-    """Prints the questions; returns 1 unless the task's tests pass."""
+    """Prints the questions. Raises: UserError unless the task's tests pass."""
     from autograder.testing.own_questions import give
 
     return give(options.task)

@@ -25,6 +25,9 @@ TOLERANCE_OF_FLOAT32 = 2e-4
 NEGLIGIBLE = 1e-9
 """A difference that no tolerance minds."""
 
+NEAR = 0.011
+"""What people compute may be rounded to two decimals."""
+
 
 def fail(
     what: str,
@@ -104,6 +107,14 @@ def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
         if not error < NEGLIGIBLE:
             error = (differences / expected.abs().add_(scale)).max().item()
     return math.inf if math.isnan(error) else error
+
+
+def are_near(one: Sequence[float], other: Sequence[float], tolerance: float = NEAR) -> bool:
+    """Whether numbers are the same, but for rounding; NaN is like NaN."""
+    return len(one) == len(other) and all(
+        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 def all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:

@@ -41,8 +41,6 @@ LARGEST = {"int": 7, "bool": 1, "float": 10**6}
 DTYPES = {"int": torch.int64, "bool": torch.bool, "float": torch.float32}
 FINENESS = 128
 """Of the results that are a key: so fine that none lies near where rounding turns."""
-NEAR = 0.011
-"""An answer may be rounded to two decimals."""
 
 
 @dataclass(frozen=True)
@@ -164,14 +162,6 @@ def flat(value: Any) -> list[float]:
     return [float(value)]
 
 
-def are_near(one: Sequence[float], other: Sequence[float], tolerance: float = NEAR) -> bool:
-    """Whether results are the same, but for rounding; NaN is like NaN."""
-    return len(one) == len(other) and all(
-        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
-        for a, b in zip(one, other, strict=True)
-    )
-
-
 @lru_cache(maxsize=64)
 def defined(text: str, name: str) -> Any:
     """What a text of ours defines under a name."""
@@ -222,14 +212,14 @@ def open_box(number: int, sources: Sources, assignment: Assignment, is_right: bo
     return lambda *given: results(hunt, hunt.right if is_right else hunt.code, given, assignment)
 
 
-def box(number: int) -> Callable[..., Any]:
+def box(number: int, is_right: bool = False) -> Callable[..., Any]:
     """The faulty component of a hunt; it takes lists of numbers."""
-    return open_box(number, read_sources(released_folder(), released_folder()), read_assignment(), is_right=False)
+    return open_box(number, read_sources(released_folder(), released_folder()), read_assignment(), is_right)
 
 
 def right(number: int) -> Callable[..., Any]:
     """A right component, in the same call."""
-    return open_box(number, read_sources(released_folder(), released_folder()), read_assignment(), is_right=True)
+    return box(number, is_right=True)
 
 
 def tell(name: str, assignment: Assignment) -> str:

@@ -14,10 +14,10 @@ import linecache
 import random
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
 from pathlib import Path
-from types import ModuleType
 
 from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -124,32 +124,26 @@ class Course:
         from .own_questions import tell
 
         try:
-            print(tell(number, self.answers()[0], self.assignment)[0])
+            print(tell(number, self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 
-    def box(self, number: int) -> Callable[..., object]:
-        """The faulty component of a hunt."""
+    def box(self, number: int, is_right: bool = False) -> Callable[..., object]:
+        """The faulty component of a hunt; or a right one, called in the same way."""
         from .hunts import open_box
 
-        return open_box(number, self.answers()[0], self.assignment, is_right=False)
-
-    def right(self, number: int) -> Callable[..., object]:
-        """A right component, called in the same way."""
-        from .hunts import open_box
-
-        return open_box(number, self.answers()[0], self.assignment, is_right=True)
+        return open_box(number, self.answers()[0], self.assignment, is_right)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
         from . import hints
 
+        needed = self.assignment.hint_after
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []
-        if hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources) < self.assignment.hint_after:
+        if hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources) < needed:
             return []
-        found, _ = hints.hints_for(task, sources, self.assignment)
-        return hints.tell(found, self.assignment.hint_after, self.assignment.hint_after)
+        return hints.tell(hints.hints_for(task, sources, self.assignment)[0], needed, needed)
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""
@@ -233,7 +227,7 @@ def _definitions(cell: Cell) -> set[str]:
     return {name for one in found if one.node is None or isinstance(one.node, DEFINITIONS) for name in one.binds}
 
 
-class AnswerPackage(MetaPathFinder, Loader):
+class AnswerPackage(MetaPathFinder, ExecutionLoader):
     """Finds and loads the package and its modules; each has the text that it had when first imported."""
 
     def __init__(self, name: str, collect: Callable[[], Sources]) -> None:
@@ -256,27 +250,18 @@ class AnswerPackage(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
         """A spec for the package or one of its modules."""
         package, _, module = fullname.partition(".")
-        if package != self.name:
-            return None
-        sources = self._collect()
-        if not module:
-            if "__init__" not in sources:
-                return None
-            self._imported[fullname] = sources["__init__"]
-            return ModuleSpec(fullname, self, origin=sources["__init__"][0], is_package=True)
-        found = describe(module, sources)
+        sources = self._collect() if package == self.name else {}
+        found = describe(module or "__init__", sources)
         if found is None:
             return None
-        self._imported[fullname] = sources.get(module, ("", ""))
-        return ModuleSpec(fullname, self, origin=found[0], is_package=found[1])
+        self._imported[fullname] = found[0], sources.get(module or "__init__", ("", ""))[1]
+        linecache.cache.pop(found[0], None)  # has the lines of an earlier text
+        return spec_from_loader(fullname, self, is_package=found[1] or not module)
+
+    def get_filename(self, fullname: str) -> str:
+        """The path of a module."""
+        return self._imported[fullname][0]
 
     def get_source(self, fullname: str) -> str:
-        """Lets tracebacks show lines."""
+        """The text of a module; tracebacks show its lines."""
         return self._imported[fullname][1]
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Runs a module's code."""
-        path, text = self._imported[module.__name__]
-        module.__file__ = path
-        linecache.cache.pop(path, None)  # has the lines of an earlier text
-        exec(compile(text, path, "exec", dont_inherit=True), vars(module))  # noqa: S102  an import runs code

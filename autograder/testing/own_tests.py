@@ -50,9 +50,9 @@ def named_tests(text: str, name: str) -> dict[str, str]:
     return {method.name: todo_in(method, lines) for method in methods if method.name.startswith("test")}
 
 
-def todo_in(function: ast.FunctionDef, lines: list[str]) -> str:
-    """The TODO that is still in a function; "" = none."""
-    for node in ast.walk(function):
+def todo_in(definition: ast.AST, lines: list[str]) -> str:
+    """The TODO that is still in a definition; "" = none."""
+    for node in ast.walk(definition):
         match node:
             case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(said))])):
                 return with_comment(said, lines, node.lineno) or "not implemented yet"

@@ -11,8 +11,8 @@ import pytest
 
 import autograder.assignment.hunt_calls  # noqa: F401  how boxes are called
 import autograder.assignment.scenes  # noqa: F401  the calls that are asked about
-from autograder.testing.comparison import describe, expect, fail
-from autograder.testing.hunts import NEAR, Hunt, are_near, flat, opened, read_hunts, results
+from autograder.testing.comparison import NEAR, are_near, describe, expect, fail
+from autograder.testing.hunts import Hunt, flat, opened, read_hunts, results
 from autograder.testing.own_questions import find, read_answers
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import read_assignment

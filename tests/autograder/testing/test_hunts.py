@@ -21,10 +21,9 @@ from autograder.grading.made_code import (
 )
 from autograder.sources import read_modules, read_sources
 from autograder.testing.collection import Collection, run_in_process
+from autograder.testing.comparison import NEAR, are_near
 from autograder.testing.hunts import (
     LEVELS,
-    NEAR,
-    are_near,
     call_of,
     defined,
     flat,

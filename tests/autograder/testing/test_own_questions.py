@@ -6,7 +6,7 @@ from autograder.grading.submission import open_grader
 from autograder.sandbox.submission import Sandbox
 from autograder.sources import read_sources
 from autograder.testing.own_questions import OwnQuestion, find, tell
-from autograder.testing.results import State
+from autograder.testing.results import CheckFailed, State
 from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
@@ -76,7 +76,7 @@ def test_a_module_keeps_its_parameters_while_the_mask_changes():
 
 
 def test_a_syntax_error_is_named():
-    with pytest.raises(NotImplementedError, match=r"attention\.py, line 1: invalid syntax"):
+    with pytest.raises(CheckFailed, match=r"attention\.py, line 1: invalid syntax"):
         find(ATTENTION, InProcessSubmission(sources(attention="def f(:"), ASSIGNMENT), ASSIGNMENT)
 
 
@@ -167,9 +167,12 @@ def test_answers_are_judged(plain, grader, answers, state, told):
 
 def test_questions_come_after_the_tests():
     faulty = sources(attention=PLAIN.replace(" / query.size(-1) ** 0.5", ""))
-    assert tell("1.2", faulty, ASSIGNMENT) == ("pass the tests of 1.2 first", False)
-    assert tell("1.4", read_sources(SKELETON, SKELETON), ASSIGNMENT) == ("pass the tests of 1.4 first", False)
-    text, is_asked = tell("1.4", sources(), ASSIGNMENT)
-    assert is_asked and '    "1.4 ' in text and "(task E.6)" in text
-    with pytest.raises(UserError, match="no questions about '1.1': expected one of 1.2, 1.3, 1.4"):
-        tell("1.1", sources(), ASSIGNMENT)
+    for number, given, told in (
+        ("1.2", faulty, "pass the tests of 1.2 first"),
+        ("1.4", read_sources(SKELETON, SKELETON), "pass the tests of 1.4 first"),
+        ("1.1", sources(), "no questions about '1.1': expected one of 1.2, 1.3, 1.4"),
+    ):
+        with pytest.raises(UserError, match=told):
+            tell(number, given, ASSIGNMENT)
+    text = tell("1.4", sources(), ASSIGNMENT)
+    assert '    "1.4 ' in text and "(task E.6)" in text
