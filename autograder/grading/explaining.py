@@ -29,7 +29,7 @@ def find_misconceptions(
     """
     faults, hints = known_faults(assignment), read_hints(assignment.folder)
     for result in results:
-        if tests.checking_time.exhausted_by:  # answers that keep the grader busy
+        if tests.exhausted_by:  # answers that keep the grader busy
             return
         number = result.task.number
         if result.state in EXPLAINED and (number in faults or number in hints):

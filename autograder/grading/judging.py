@@ -94,7 +94,7 @@ class Grader:
                 known |= {result.task.number: result for result in results}
                 record = record.contained(sandbox.layers, sandbox.output).judged(results)
                 yield record
-            for nodeid in self.tests.checking_time.exhausted_by:
+            for nodeid in self.tests.exhausted_by:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]

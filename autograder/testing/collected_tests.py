@@ -9,9 +9,8 @@ CPU time: far more than all tests need together, about six seconds. The limit st
 record says so when it does. No file of tests, of one task each, can use up the time of the others.
 """
 
-import contextlib
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -33,7 +32,7 @@ from ..sandbox.errors import (
 from ..sandbox.submission import Sandbox
 from .collection import Collection, run_items
 from .results import Outcome, State
-from .under_test import SubmissionUnderTest
+from .under_test import SUBMISSION, SubmissionUnderTest
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
@@ -60,45 +59,11 @@ STATES: tuple[tuple[type[BaseException], State], ...] = (
 )
 
 
-class CheckingTime:
-    """The time that checking one submission may take.
-
-    Attributes:
-        exhausted_by: ids of the tests that took too long.
-    """
-
-    def __init__(self) -> None:
-        """Starts with all of the time left."""
-        self.exhausted_by: list[str] = []
-        self._used: defaultdict[Path, float] = defaultdict(float)
-
-    @contextlib.contextmanager
-    def limit(self, file: Path, nodeid: str) -> Iterator[None]:
-        """Limits the time of a block in which one test of a file runs.
-
-        Raises:
-            CheckingTimeoutError: where it takes too long, or others have left no time.
-        """
-        seconds = min(SECONDS, SECONDS_A_FILE - self._used[file], SECONDS_IN_ALL - sum(self._used.values()))
-        if seconds <= 0:
-            raise CheckingTimeoutError(TOO_LONG)
-        began = time.process_time()
-        struck: list[float] = []
-        try:
-            with time_limit(seconds, CPU) as struck:
-                yield
-        finally:
-            self._used[file] += time.process_time() - began
-            if struck:
-                self.exhausted_by.append(nodeid)
-                raise CheckingTimeoutError(TOO_LONG)
-
-
 class CollectedTests(Collection):
     """The tests of some tasks, as they run on a sandboxed submission, within limits of time.
 
     Attributes:
-        checking_time: of the submission that was judged last.
+        exhausted_by: ids of the tests that took too long on the submission that was judged last.
     """
 
     def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
@@ -111,12 +76,13 @@ class CollectedTests(Collection):
         Raises:
             CollectionError: where they cannot be collected.
         """
-        chosen = assignment.tasks if tasks is None else tasks
-        self._markers = [task.marker for task in chosen if task.components and not task.tests_of]
-        self._submission: Sandbox | None = None
+        self.exhausted_by: list[str] = []
+        self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
-        self.checking_time = CheckingTime()
         super().__init__(assignment)
+        chosen = assignment.tasks if tasks is None else tasks
+        markers = [task.marker for task in chosen if task.components and not task.tests_of]
+        self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
 
     def classify(self, error: BaseException | None) -> tuple[State, str]:
         """State and message of a test."""
@@ -137,13 +103,20 @@ class CollectedTests(Collection):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
         """Limits the time that trusted code takes."""
-        before = len(self.checking_time.exhausted_by)
+        left = min(SECONDS, SECONDS_A_FILE - self._used[item.path], SECONDS_IN_ALL - self._used.total())
+        if left <= 0:
+            raise CheckingTimeoutError(TOO_LONG)
+        began = time.process_time()
+        struck: list[float] = []
         try:
-            with self.checking_time.limit(item.path, item.nodeid):
+            with time_limit(left, CPU) as struck:
                 return (yield)
         finally:
-            if len(self.checking_time.exhausted_by) > before and self._submission is not None:
-                self._submission.restart()  # it may have been in the middle of an answer
+            self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
+            if struck:
+                self.exhausted_by.append(item.nodeid)
+                cast(Sandbox, item.config.stash[SUBMISSION]).restart()  # it may have been in the middle of an answer
+                raise CheckingTimeoutError(TOO_LONG)
 
     def run(
         self, submission: Sandbox, seed: int, show_progress: bool = False, only: str = ""
@@ -163,24 +136,22 @@ class CollectedTests(Collection):
         Yields:
             After each file the outcomes by task marker, for the tasks whose tests have all run.
         """
-        self._submission, self.checking_time, self.outcomes = submission, CheckingTime(), {}
+        self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
+        self._used.clear()
         self.hand_over(cast(SubmissionUnderTest, submission), seed)
-        markers = {only} if only else {*self._markers}
-        marked = [(item, markers & {mark.name for mark in item.iter_markers()}) for item in self.items]
-        marked = [(item, own) for item, own in marked if own]
-        waiting = Counter(marker for _, own in marked for marker in own)
-        done: dict[str, list[Outcome]] = {}
-        self._is_fresh = True
-        with tqdm(desc="tests", unit="test", total=len(marked), disable=not show_progress, leave=False) as bar:
-            for _, group in groupby(marked, key=lambda one: one[0].path):
+        of_task = {only: self._of_task[only]} if only else self._of_task
+        wanted = {item.nodeid for items in of_task.values() for item in items}
+        chosen = [item for item in self.items if item.nodeid in wanted]
+        with tqdm(desc="tests", unit="test", total=len(chosen), disable=not show_progress, leave=False) as bar:
+            for _, group in groupby(chosen, key=lambda item: item.path):
                 of_file = list(group)
-                self._run_file([item for item, _ in of_file], submission)
-                for item, own in of_file:
-                    for marker in own:
-                        done.setdefault(marker, []).append(self.outcomes[item.nodeid])
-                        waiting[marker] -= 1
+                self._run_file(of_file, submission)
                 bar.update(len(of_file))
-                yield {marker: outcomes for marker, outcomes in done.items() if not waiting[marker]}
+                found = {
+                    marker: [self.outcomes[item.nodeid] for item in items if item.nodeid in self.outcomes]
+                    for marker, items in of_task.items()
+                }
+                yield {marker: ends for marker, ends in found.items() if ends and len(ends) == len(of_task[marker])}
 
     def _run_file(self, items: Sequence[pytest.Item], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""

@@ -89,7 +89,7 @@ class Course:
             print(f"✓ {choice}: {question['why']}" if choice == question["right"] else f"✗ not {choice}; think again")
 
     def check(self, number: str, seed: int | None = None) -> float:
-        """Tests one task, prints the result, and draws a wrong one beside what was expected.
+        """Tests one task and prints the result.
 
         Returns the points that it earns; nbgrader reads them below the cell. The same seed gives the same random
         inputs; None gives new ones.
@@ -110,13 +110,11 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        result, said, picture = run_task(task, sources, seed, self.assignment, locate)
+        result, said = run_task(task, sources, seed, self.assignment, locate)
         told = [said, *unreadable, *self._hints(task, sources, result.state)]
         is_open = number in self._questions and number not in self._predicted
         ask = ["You have not predicted yet: the cell with `predict` is above your answer."] * is_open
         print("\n\n".join([*told, *ask]))
-        if picture is not None:
-            show(picture, f"What your code returned beside what was expected, in a test of task {number}")
         return result.score
 
     def understand(self, number: str) -> None:
@@ -160,15 +158,6 @@ class Course:
             return f"✗ {head}\n\n{error}"
         said = f"{TRANSLATIONS} has the expected {wanted} lines; it will be scored after you hand it in"
         return "\n".join([f"· {head}", "", said, *(f"note: {note}" for note in notes)])
-
-
-def show(picture: bytes, description: str) -> None:
-    """Shows a PNG below the cell, where the code runs in a notebook."""
-    from IPython import get_ipython
-    from IPython.display import Image, display
-
-    if get_ipython() is not None:
-        display(Image(picture), metadata={"image/png": {"alt": description}})  # type: ignore[no-untyped-call]  # IPython's
 
 
 def assemble(

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import take_in
-from autograder.testing import notebook as course_module
 from autograder.testing.notebook import AnswerPackage, UnreadableNotebookError
 from autograder.testing.notebook import Course as Notebooks
 from foundation.assignment_file import read_assignment
@@ -131,19 +130,13 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
 
 
 @pytest.mark.slow
-def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, course, capsys, monkeypatch) -> None:
-    shown: list[bytes] = []
-    monkeypatch.setattr(course_module, "show", lambda picture, description: shown.append(picture))
-    attention = solved(course, "scaled_dot_product_attention")
+def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, course, capsys) -> None:
+    attention = solved(course, "scaled_dot_product_attention").replace("/ math.sqrt", "* math.sqrt")
     history += ["import math\nimport torch\nfrom torch import Tensor, nn", attention]
-    assert notebooks.check("1.2") == 14 and shown == []
-    history += [attention.replace("/ math.sqrt", "* math.sqrt")]
     assert notebooks.check("1.2", seed=3) == 7, "only the scale is wrong"
     said = capsys.readouterr().out
-    assert said.partition("✗")[2].count("tests pass") == 1
-    assert "  inputs:   query (" in said and "more for the same reason]" in said and "run the tests" not in said
-    [picture] = shown
-    assert picture.startswith(b"\x89PNG") and len(picture) < 100_000
+    assert said.count("tests pass") == 1 and "  inputs:   query (" in said and "more for the same reason]" in said
+    assert re.search(r"\nexpected\[\d, \d, \d:, \d:\] +got\n( +-?\d\S*){4,8}\n", said)
 
 
 def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks, folder, history, course) -> None:

@@ -297,7 +297,7 @@ class TestLayerNorm:
 
 def test_at_home_they_are_tried_on_what_students_have():
     sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", WALK)}
-    result, said, _ = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
+    result, said = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
     assert "0 of 4 tests pass, graded once you hand in" in said and result.score == 0
     assert "test_rows fails on right 1 (line 12, AssertionError)" in said
     assert "test_gain fails on right 1 (line 21, AttributeError: 'LayerNorm' object has no attribute 'gamma')" in said

@@ -4,6 +4,7 @@ The random inputs of a test depend on the seed, the test's file and its name, an
 """
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import torch
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import collected_tests
-from autograder.testing.collected_tests import CheckingTime, CheckingTimeoutError, CollectedTests
+from autograder.testing.collected_tests import CheckingTimeoutError, CollectedTests
 from autograder.testing.collection import Collection, run_items
 from autograder.testing.results import Outcome, State
 from autograder.testing.results import tests_of as results_of
@@ -61,32 +62,25 @@ def test_chance_is_not_forgiven(monkeypatch, tries, passes):
     assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)
 
 
-@pytest.fixture
-def check(monkeypatch):
-    """Runs a test of a file that takes some seconds, by a clock that nothing else moves; returns whether it ran."""
-    now, waiting = [0.0], CheckingTime()
+@pytest.mark.parametrize("n_files, most", [(1, collected_tests.SECONDS_A_FILE), (40, collected_tests.SECONDS_IN_ALL)])
+def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n_files, most):
+    """The clock is one that nothing else moves."""
+    now, tests = [0.0], SimpleNamespace(_used=Counter(), exhausted_by=[])
     monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
 
-    def run(file: str, seconds: float) -> bool:
+    def runs(file: str) -> bool:
+        test = CollectedTests.pytest_runtest_call(tests, SimpleNamespace(path=Path(file), nodeid="test"))
         try:
-            with waiting.limit(Path(file), f"{file}::test"):
-                now[0] += seconds
+            next(test)
+            now[0] += 1.9
+            next(test, None)
         except CheckingTimeoutError:
             return False
         return True
 
-    return run
-
-
-def test_tests_that_each_stay_within_their_limit_use_up_no_other_files_time(check):
-    n_run = sum(check("busy.py", 1.9) for _ in range(50))
-    assert n_run * 1.9 <= collected_tests.SECONDS_A_FILE + 1.9
-    assert check("other.py", 0.1)
-
-
-def test_however_many_files_are_busy_checking_ends(check):
-    n_run = sum(check(f"{file}.py", 1.9) for file in range(40) for _ in range(10))
-    assert n_run * 1.9 <= collected_tests.SECONDS_IN_ALL + 1.9
+    n_run = sum(runs(f"{file}.py") for file in range(n_files) for _ in range(50))
+    assert n_run * 1.9 <= most + 1.9
+    assert runs("other.py") is (n_files == 1)
 
 
 SAME_TEST = """
