@@ -7,33 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.grading.made_code import (
-    HUNTS as FILE,
-)
-from autograder.grading.made_code import (
-    SYMPTOMS,
-    _locked,
-    hunted_faults,
-    make_hunts,
-    pack,
-    read_table,
-    trained,
-)
+from autograder.grading import made_code
+from autograder.grading.made_code import SYMPTOMS, make_hunts, pack, read_table, trained
 from autograder.sources import read_modules, read_sources
 from autograder.testing.collection import Collection, run_in_process
 from autograder.testing.comparison import NEAR, are_near
-from autograder.testing.hunts import (
-    LEVELS,
-    call_of,
-    defined,
-    flat,
-    open_box,
-    opened,
-    read_input,
-    results,
-    seen,
-    tell,
-)
+from autograder.testing.hunts import LEVELS, call_of, defined, flat, open_box, opened, read_input, results, seen, tell
 from autograder.testing.results import State
 from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
@@ -47,9 +26,9 @@ FINDINGS = defined((REFERENCE / "hunts.py").read_text(encoding="utf-8"), "findin
 
 
 def test_each_hunt_is_whole():
-    tables = read_table(ASSIGNMENT, FILE)["hunt"]
+    tables = read_table(ASSIGNMENT, made_code.HUNTS)["hunt"]
     assert len(tables) >= 30 and len({table["id"] for table in tables}) == len(tables)
-    assert {table["id"] for table in tables} == {fault.id for fault in hunted_faults(ASSIGNMENT)}
+    assert {table["id"] for table in tables} == {fault.id for fault in made_code.hunted_faults(ASSIGNMENT)}
     assert {kind for table in tables for kind in table["kinds"]} == HUNTS.kinds.keys()
     assert all(table["path"] and table["symptom"] for table in tables)
 
@@ -86,13 +65,13 @@ def test_the_path_leads_to_the_mistake(hunt):
 def test_what_students_get_tells_neither_kind_nor_solution():
     packed = zlib.decompress(base64.b85decode(pack(ASSIGNMENT, "students"))).decode()
     assert all(not hunt["kinds"] and not hunt["right"] for hunt in json.loads(packed)["hunts"])
-    secrets = [table[name] for table in read_table(ASSIGNMENT, FILE)["hunt"] for name in ("id", "path")]
+    secrets = [table[name] for table in read_table(ASSIGNMENT, made_code.HUNTS)["hunt"] for name in ("id", "path")]
     assert "def " not in packed and not any(secret in packed for secret in secrets)
 
 
 def opened_with(hunt, **changes):
     sources = read_sources(REFERENCE, REFERENCE) | {module: (f"{module}.py", text) for module, text in changes.items()}
-    return opened(_locked(hunt, ASSIGNMENT), InProcessSubmission(sources, ASSIGNMENT), ASSIGNMENT)
+    return opened(made_code._locked(hunt, ASSIGNMENT), InProcessSubmission(sources, ASSIGNMENT), ASSIGNMENT)
 
 
 def test_a_box_opens_once_the_own_component_is_right():
@@ -116,7 +95,7 @@ UNUSUAL = {
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")  # one saves memory in training
 def test_right_components_open_their_boxes_however_they_are_written():
     reference = read_modules(REFERENCE)
-    locked = {hunt.component: _locked(hunt, ASSIGNMENT) for hunt in HUNTS.hunts}
+    locked = {hunt.component: made_code._locked(hunt, ASSIGNMENT) for hunt in HUNTS.hunts}
     closed = []
     for variant in read_variants(ASSIGNMENT.folder / "proof" / "variants", reference, ASSIGNMENT.contract):
         submission = InProcessSubmission(variant.sources, ASSIGNMENT)

@@ -2,13 +2,13 @@
 
 import importlib
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from autograder.sources import check_syntax, newer_f_string, read_sources
 from autograder.testing.under_test import InProcessSubmission
-from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 
 RELATIVE = "from .attention import MultiHeadedAttention"
@@ -26,21 +26,25 @@ WAYS = {
 
 
 @pytest.fixture
-def own_run():
-    """Makes a run of the reference whose layers import attention in another way."""
+def open_run(assignment):
+    """Makes a run of the reference in which the text of one module is changed."""
     made = []
 
-    def make(statement: str) -> InProcessSubmission:
+    def make(change, of=assignment, module="layers") -> InProcessSubmission:
         sources = read_sources(REFERENCE, SKELETON)
-        path, text = sources["layers"]
-        assert RELATIVE in text
-        made.append(InProcessSubmission({**sources, "layers": (path, text.replace(RELATIVE, statement))}, assignment))
+        path, text = sources[module]
+        made.append(InProcessSubmission({**sources, module: (path, change(text))}, of))
         return made[-1]
 
-    assignment = read_assignment()
     yield make
     for submission in made:
         submission.close()
+
+
+@pytest.fixture
+def own_run(open_run):
+    """Makes a run of the reference whose layers import attention in another way."""
+    return lambda statement: open_run(lambda text: text.replace(RELATIVE, statement))
 
 
 def forget_the_package(monkeypatch) -> None:
@@ -58,53 +62,42 @@ def test_an_import_by_the_full_name_is_refused(own_run, monkeypatch, statement):
         own_run(statement).build("layers.LayerNorm", 4)
 
 
-def test_what_works_when_graded_works(own_run, monkeypatch):
+def test_what_works_when_graded_works_and_others_may_import_the_package(own_run, monkeypatch):
     forget_the_package(monkeypatch)
     fallback = f"try:\n    from student.attention import MultiHeadedAttention\nexcept ImportError:\n    {RELATIVE}"
     norm = own_run(fallback).build("layers.LayerNorm", 4)
     assert norm(torch.ones(2, 4)).shape == (2, 4)
-
-
-def test_others_may_import_the_package(own_run, monkeypatch):
-    forget_the_package(monkeypatch)
-    own_run(RELATIVE).build("layers.LayerNorm", 4)
     assert importlib.import_module("student.masks")
 
 
 @pytest.mark.parametrize("before, build", WAYS.values(), ids=WAYS)
-def test_a_component_is_met_by_its_stand_in(reference, before, build):
-    path, text = reference["layers"]
-    assert text.count("class EncoderLayer") == 1 and "LayerNorm(d_model)" in text
-    start, end = text.split("class EncoderLayer")
-    text = f"{start}{before}\n\nclass EncoderLayer{end.replace('LayerNorm(d_model)', build)}{BROKEN}"
-    submission = InProcessSubmission({**reference, "layers": (path, text)}, read_assignment())
-    try:
-        layer = submission.build("layers.EncoderLayer", 8, 2, 12)
-        assert layer(torch.randn(2, 3, 8), None)[0].shape == (2, 3, 8)
-        with pytest.raises(KeyError, match="its own part"):
-            submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
-        with pytest.raises(KeyError, match="its own part"):
-            submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
-    finally:
-        submission.close()
+def test_a_component_is_met_by_its_stand_in(open_run, before, build):
+    def change(text):
+        assert text.count("class EncoderLayer") == 1 and "LayerNorm(d_model)" in text
+        start, end = text.split("class EncoderLayer")
+        return f"{start}{before}\n\nclass EncoderLayer{end.replace('LayerNorm(d_model)', build)}{BROKEN}"
+
+    submission = open_run(change)
+    layer = submission.build("layers.EncoderLayer", 8, 2, 12)
+    assert layer(torch.randn(2, 3, 8), None)[0].shape == (2, 3, 8)
+    with pytest.raises(KeyError, match="its own part"):
+        submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
+    with pytest.raises(KeyError, match="its own part"):
+        submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
 
 
-def test_a_function_in_a_dictionary_is_met_too(reference):
-    path, text = reference["attention"]
-    use = "scaled_dot_product_attention("
-    start, end = text.split("class MultiHeadedAttention")
-    text = f"{start}KINDS = {{'dot': scaled_dot_product_attention}}\n\n\nclass MultiHeadedAttention"
-    text += end.replace(f" {use}", " KINDS['dot'](")
-    assert "KINDS['dot'](" in text
-    text = text.replace("    weights = ", "    raise KeyError('its own part was used')\n    weights = ", 1)
-    submission = InProcessSubmission({**reference, "attention": (path, text)}, read_assignment())
-    x = torch.randn(2, 3, 8)
-    try:
-        assert submission.build("attention.MultiHeadedAttention", 8, 2)(x, x, x)[0].shape == (2, 3, 8)
-        with pytest.raises(KeyError, match="its own part"):
-            submission.call("attention.scaled_dot_product_attention", x, x, x)
-    finally:
-        submission.close()
+def test_a_function_in_a_dictionary_is_met_too(open_run):
+    def change(text):
+        start, end = text.split("class MultiHeadedAttention")
+        text = f"{start}KINDS = {{'dot': scaled_dot_product_attention}}\n\n\nclass MultiHeadedAttention"
+        text += end.replace(" scaled_dot_product_attention(", " KINDS['dot'](")
+        assert "KINDS['dot'](" in text
+        return text.replace("    weights = ", "    raise KeyError('its own part was used')\n    weights = ", 1)
+
+    submission, x = open_run(change, module="attention"), torch.randn(2, 3, 8)
+    assert submission.build("attention.MultiHeadedAttention", 8, 2)(x, x, x)[0].shape == (2, 3, 8)
+    with pytest.raises(KeyError, match="its own part"):
+        submission.call("attention.scaled_dot_product_attention", x, x, x)
 
 
 START, MIDDLE, END = "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"
@@ -145,19 +138,8 @@ def test_newer_syntax_is_refused_with_version_and_line():
     check_syntax("layers.py", "def f(:\n", (3, 10))  # nobody reads that: it is left to the import
 
 
-def test_an_own_run_refuses_what_grading_cannot_read(monkeypatch):
-    monkeypatch.setattr("autograder.testing.under_test.is_newer", lambda version: True)
-    monkeypatch.setattr("autograder.testing.under_test.check_syntax", lambda path, text, version: check(path, text))
-
-    def check(path: str, text: str) -> None:
-        check_syntax(path, text, (3, 10))
-
-    sources = read_sources(REFERENCE, SKELETON)
+def test_an_own_run_refuses_what_grading_cannot_read(assignment, open_run):
     newer = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
-    path, text = sources["layers"]
-    submission = InProcessSubmission({**sources, "layers": (path, text + newer)}, read_assignment())
-    try:
-        with pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
-            submission.build("layers.LayerNorm", 4)
-    finally:
-        submission.close()
+    submission = open_run(lambda text: text + newer, replace(assignment, python=(3, 10)))
+    with pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
+        submission.build("layers.LayerNorm", 4)

@@ -114,6 +114,13 @@ def grader(tmp_path_factory, zygote):
 
 
 ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
+RIGHT_OR_WRONG = {  # what is handed in, how it ends, and what is said of it
+    "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
+    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand`"),
+    "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
+    "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
+    "a list": ("return [1]", State.FAILED, "a dictionary"),
+}
 HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
     "equal to everything": ("return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *one: True})()] * 3}", TYPED),
     "reads what grades it": ("import gc\n    return {'1.2 TAG': [gc.get_objects()[0].right]}", TYPED),
@@ -132,37 +139,14 @@ HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
 }
 
 
-@pytest.mark.hostile
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_answers_earn_nothing_and_get_one_line(plain, grader, name):
-    text, told = HOSTILE[name]
-    outcome = judged(grader, plain, text)
-    assert outcome.state is State.FAILED and told in outcome.message and len(outcome.message) < 600
-
-
-def judged(grader, plain, body):
-    """The outcome about attention of a function with this body."""
+@pytest.mark.parametrize("name", [*RIGHT_OR_WRONG, *(pytest.param(one, marks=pytest.mark.hostile) for one in HOSTILE)])
+def test_answers_are_judged_in_one_line(plain, grader, name):
+    body, state, told = RIGHT_OR_WRONG.get(name) or (HOSTILE[name][0], State.FAILED, HOSTILE[name][1])
     text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
     with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
         *_, found = grader.tests.run(sandbox, 1, only="task_e_6")
     [outcome] = [one for one in found["task_e_6"] if "about_attention" in one.test]
-    return outcome
-
-
-@pytest.mark.parametrize(
-    "answers, state, told",
-    [
-        ("{}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
-        ("{'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand` asks about it anew"),
-        (ANSWER, State.FAILED, "what your code does"),
-        ("{'1.2 000000': ['7'], '1.2 TAG': ['1', '2', '3']}", State.FAILED, "what your code does"),
-        ("{'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
-        ("[1]", State.FAILED, "a dictionary"),
-    ],
-)
-def test_answers_are_judged(plain, grader, answers, state, told):
-    outcome = judged(grader, plain, f"return {answers}")
-    assert outcome.state is state and told in outcome.message
+    assert outcome.state is state and told in outcome.message and len(outcome.message) < 600
 
 
 def test_questions_come_after_the_tests():
