@@ -32,6 +32,9 @@ Computation = Callable[..., Any]
 Candidates = Sequence[Computation] | CheckFailed
 """Independent computations, of which one must fit; or why none can be found."""
 
+Pair = tuple[str, Tensor | None, Tensor | None]
+"""What a message says of a gradient, a tensor that has one, and the leaf whose gradient it should equal."""
+
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 STEP = 1e-6  # of central differences, in float64
 TOLERANCE_OF_SLOPES = 1e-4  # relative to the larger of the two
@@ -129,11 +132,11 @@ def compare_gradients(
     found: Tensor,
     wanted: Tensor,
     factor: Tensor | None,
-    pairs: Sequence[tuple[str, Tensor | None, Tensor | None]],
+    pairs: Sequence[Pair],
     case: Case,
     look_at: str,
 ) -> None:
-    """Compares gradients of a random sum over the first part; each pair is a tensor and the leaf that it should equal.
+    """Compares gradients of a random sum over the first part, where the factor is 1; None = everywhere.
 
     Where large terms cancel, rounding shows: differences count in relation to the largest gradient of all.
     """
@@ -172,13 +175,8 @@ def expect_own_gradients(
     """Fails unless the gradients are those of what the component computes, by central differences.
 
     All inputs are moved together, and then all parameters: a part that is detached anywhere shows in the slope. In
-    float32, where differences are noise, gradients must be finite and not zero. Each input has to matter.
-
-    Args:
-        compute: from arguments to the first part of what the component returns.
-        arguments: those that require a gradient are moved.
-        parameters: of the component.
-        case: draws directions.
+    float32, where differences are noise, gradients must be finite and not zero. Each input has to matter. `compute`
+    goes from arguments to the first part of what the component returns.
     """
     __tracebackhide__ = True
     inputs = [one for one in arguments if one is not None and one.requires_grad]
@@ -191,10 +189,16 @@ def expect_own_gradients(
     direction = case.normal(*result.shape)
     (result * direction.to(result.dtype)).sum().backward()
 
-    def total() -> float:
-        with torch.no_grad():
-            moved = compute([one.detach().clone() if one is not None else None for one in arguments])
-        return float((expect_shape(moved, result.shape, "the result") * direction).sum())
+    def slope_along(tensors: Sequence[Tensor], ways: Sequence[Tensor]) -> float:
+        """How the total changes as the tensors move their ways, which they go back in the end."""
+        totals = []
+        for step in (STEP, -2 * STEP, STEP):
+            for one, way in zip(tensors, ways, strict=True):
+                one.data.add_(way, alpha=step)
+            with torch.no_grad():
+                moved = compute([one.detach().clone() if one is not None else None for one in arguments])
+            totals.append(float((expect_shape(moved, result.shape, "the result") * direction).sum()))
+        return (totals[0] - totals[1]) / (2 * STEP)
 
     for name, several in (("the inputs", inputs), ("the parameters", learned)):
         found = [one.grad.to_dense() for one in several if one.grad is not None]
@@ -203,24 +207,11 @@ def expect_own_gradients(
         some = [bool(gradient.abs().max() > NOTHING) for gradient in found if gradient.numel()]
         is_enough = any(some) if several is learned else len(some) == len(several) and all(some)
         expect(is_enough or not several, f"the gradients of {name}", "not zero", "none, or zeros", DETACHED)
-        if several and all(one.dtype == torch.float64 for one in (*inputs, *learned)):
-            for _ in range(N_DIRECTIONS):
-                ways = [case.normal(*one.shape) for one in several]
-                _expect_slope(total, several, ways, name)
-
-
-def _expect_slope(total: Callable[[], float], tensors: Sequence[Tensor], ways: Sequence[Tensor], name: str) -> None:
-    """Fails unless the slope of the total, as the tensors move their ways, is the one that their gradients say."""
-    __tracebackhide__ = True
-    pairs = [(one.grad, way) for one, way in zip(tensors, ways, strict=True) if one.grad is not None]
-    said = sum(float((gradient * way).sum()) for gradient, way in pairs)
-
-    def total_after(step: float) -> float:
-        for one, way in zip(tensors, ways, strict=True):
-            one.data.add_(way, alpha=step)
-        return total()
-
-    slope = (total_after(STEP) - total_after(-2 * STEP)) / (2 * STEP)
-    total_after(STEP)  # back
-    is_right = abs(slope - said) <= TOLERANCE_OF_SLOPES * max(1.0, abs(slope), abs(said))
-    expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", DETACHED)
+        is_precise = bool(several) and all(one.dtype == torch.float64 for one in (*inputs, *learned))
+        for _ in range(N_DIRECTIONS * is_precise):
+            ways = [case.normal(*one.shape) for one in several]
+            pairs = [(one.grad, way) for one, way in zip(several, ways, strict=True) if one.grad is not None]
+            said = sum(float((gradient * way).sum()) for gradient, way in pairs)
+            slope = slope_along(several, ways)
+            is_right = abs(slope - said) <= TOLERANCE_OF_SLOPES * max(1.0, abs(slope), abs(said))
+            expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", DETACHED)

@@ -38,6 +38,7 @@ from .case import Case
 from .comparison import all_equal, expect, expect_gradients, expect_parts
 from .fitting import (
     Candidates,
+    Pair,
     compare_gradients,
     compare_part,
     expect_own_gradients,
@@ -59,6 +60,9 @@ STATE = "a call must not depend on earlier ones or on chance (dropout): keep not
 @dataclass(frozen=True)
 class Subject:
     """A component that is tested.
+
+    Its methods take `inputs`, the arguments of a call by name; `look_at`, a hint for whoever fails; and `of`, the parts
+    that the test is about, by default all.
 
     Attributes:
         call: a function or a module of the submission.
@@ -86,20 +90,16 @@ class Subject:
     ) -> None:
         """Fails unless these parts, or all, are those of a formula.
 
-        Args:
-            inputs: the arguments by name.
-            look_at: a hint for whoever fails.
-            of: the parts that the test is about.
-            judged_where: 1 where they count and 0 where they may be anything finite.
-            contiguous: whether float32 inputs are laid out as they come, not as after a transpose.
-            case: draws a sum of results whose gradients are compared, too.
+        `judged_where` is 1 where they count and 0 where they may be anything finite. With `contiguous`, float32 inputs
+        are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
+        compared, too.
         """
         __tracebackhide__ = True
         with self._told(inputs):
-            given, leaves, found = self._try(inputs, case is not None, contiguous)
+            found, leaves, pairs = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
-                self._compare_gradients(found, right, given, leaves, case, look_at, judged_where)
+                compare_gradients(found[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
 
     def expect_gradients(
         self,
@@ -112,28 +112,23 @@ class Subject:
         """Fails unless the gradients of all inputs and parameters are right.
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
-        it has most of the parts that it should have.
-
-        Args:
-            case: draws the sum of results that is differentiated.
-            inputs: the arguments by name.
-            look_at: a hint for whoever fails.
-            of: the parts that the test is about.
-            nonzero: parameters whose gradients must not be zero; None = all, and there must be some.
+        it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
+        all, and there must be some. The case draws the sum of results that is differentiated.
         """
         __tracebackhide__ = True
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
-            given, leaves, found = self._try(inputs, with_gradients=True)
+            found, leaves, pairs = self._try(inputs, with_gradients=True)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
                 has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
-                expect_own_gradients(self._first_part, [*given.values()], parameters, case)
+                given = [got for _, got, _ in pairs[: len(inputs)]]
+                expect_own_gradients(self._first_part, given, parameters, case)
                 return
-            self._compare_gradients(found, right, given, leaves, case, look_at)
+            compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
         judged = parameters if nonzero is None else list(nonzero)
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
@@ -143,11 +138,8 @@ class Subject:
     ) -> None:
         """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
-        Args:
-            inputs: the arguments by name.
-            others: other values, of the same shapes.
-            fresh: makes one that was not called before: if that is right where this one is wrong from the start, the
-                earlier call is to blame.
+        The others have other values of the same shapes. `fresh` makes a subject that was not called before: if that is
+        right where this one is wrong from the start, the earlier call is to blame.
         """
         __tracebackhide__ = True
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
@@ -201,8 +193,8 @@ class Subject:
 
     def _try(
         self, inputs: Inputs, with_gradients: bool, contiguous: bool = False
-    ) -> tuple[dict[str, Tensor | None], list[Tensor | None], dict[str, Any]]:
-        """Calls the component: the arguments as it got them and as formulas do, and what it has returned by part.
+    ) -> tuple[dict[str, Any], list[Tensor | None], list[Pair]]:
+        """Calls the component: what it has returned by part, the arguments for formulas, pairs to compare gradients of.
 
         With gradients, the first float32 input needs none, like the vectors of a frozen embedding. Without, float32
         comes as in a model that translates.
@@ -213,14 +205,18 @@ class Subject:
         given = {name: copy_of(value, with_gradients, is_plain) for name, value in inputs.items()}
         leaves = [leaf_for(value, with_gradients) for value in inputs.values()]
         first, *others = given
-        if with_gradients or not is_single:
-            for tensor in (given[first], leaves[0]):
-                if tensor is not None and is_single:
-                    tensor.requires_grad_(False)
-            return given, leaves, self._parts(call_with_copies(self.call, list(given.values())))
-        with torch.inference_mode():
-            result = self.call(given[first], **{name: given[name] for name in others})
-        return given, leaves, self._parts(result)
+        if is_single and not with_gradients:
+            with torch.inference_mode():
+                result = self.call(given[first], **{name: given[name] for name in others})
+            return self._parts(result), leaves, []
+        for tensor in (given[first], leaves[0]) if is_single else ():
+            if tensor is not None:
+                tensor.requires_grad_(False)
+        pairs = [
+            (f"the gradient of {name}", got, leaf) for (name, got), leaf in zip(given.items(), leaves, strict=True)
+        ]
+        pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
+        return self._parts(call_with_copies(self.call, list(given.values()))), leaves, pairs
 
     def _parts(self, result: Any) -> dict[str, Any]:
         __tracebackhide__ = True
@@ -266,22 +262,6 @@ class Subject:
             error.observed = text or max((f"in {part}: {seen}" for seen, part, _ in others if seen), default="")
             raise error
         return right
-
-    def _compare_gradients(
-        self,
-        found: Mapping[str, Any],
-        right: Mapping[str, Any],
-        given: Inputs,
-        leaves: Sequence[Tensor | None],
-        case: Case,
-        look_at: str,
-        judged_where: Tensor | None = None,
-    ) -> None:
-        __tracebackhide__ = True
-        pairs = [(f"the gradient of {n}", g, e) for (n, g), e in zip(given.items(), leaves, strict=True)]
-        pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
-        first = self.parts[0]
-        compare_gradients(found[first], right[first], judged_where, pairs, case, look_at)
 
     def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""
