@@ -64,24 +64,20 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
         assert note("d") == 1, damaged
 
 
-def test_a_syntax_error_is_named_and_no_attempt(tmp_path, monkeypatch, capsys):
+def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, capsys):
     (folder := tmp_path / "student").mkdir()
-    (folder / "attention.py").write_text("import torch\n\ndef attention(:\n    return 1\n")
     monkeypatch.setattr(hints, "released_folder", lambda: folder)
-    assert hints.give("1.2") == 1
-    assert capsys.readouterr().out == "attention.py, line 3: this is not Python: invalid syntax\n"
-    assert not (tmp_path / hints.ATTEMPTS).exists()
-
-
-def test_tests_that_are_held_back_give_no_hint(tmp_path, monkeypatch, capsys):
-    (tmp_path / "attention.py").write_text("answer = 1\n")
-    monkeypatch.setattr(hints, "released_folder", lambda: tmp_path)
     monkeypatch.setattr(hints, "Collection", lambda of: SimpleNamespace(items=[], outcomes={}, hand_over=print))
-    assert hints.give("1.2") == 1
-    assert capsys.readouterr().out == "the tests of 1.2 are handed out later, and the hints with them\n"
-
-
-def test_only_tasks_about_code_have_hints():
+    for text, told in (
+        (
+            "import torch\n\ndef attention(:\n    return 1\n",
+            "attention.py, line 3: this is not Python: invalid syntax\n",
+        ),
+        ("answer = 1\n", "the tests of 1.2 are handed out later, and the hints with them\n"),
+    ):
+        (folder / "attention.py").write_text(text)
+        assert hints.give("1.2") == 1 and capsys.readouterr().out == told
+    assert not (tmp_path / hints.ATTEMPTS).exists()
     with pytest.raises(UserError, match="there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
         hints.give("E.4")
 
