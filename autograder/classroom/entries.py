@@ -49,11 +49,9 @@ class Entry:
 def take_class(
     folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
 ) -> tuple[Roll, list[Entry]]:
-    """A class whose records go to a folder, as `list_class` reads it.
+    """A class whose records go to a folder, as `list_class` reads it, and at least one submission.
 
-    Raises:
-        UserError: where no submission is anybody's, or there is none; where the roster cannot be read; where the
-            records would lie among the submissions, or beside those of another assignment.
+    Raises: UserError also where the records would lie among the submissions, or beside those of another assignment.
     """
     keep_apart(folder, output)
     if (output / ROLL).exists():
@@ -69,8 +67,7 @@ def list_class(
 ) -> tuple[Roll, list[Entry]]:
     """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
 
-    Raises:
-        UserError: where there is no submission, or the roster cannot be read.
+    Raises: UserError where there is no submission, or the roster cannot be read.
     """
     download = read_download(folder, assignment, layout)
     students = read_roster(roster) if roster else ()
@@ -148,11 +145,7 @@ def file_of(source: Path | LooseFiles) -> str:
 
 
 def keep_apart(folder: Path, output: Path) -> None:
-    """Refuses records among the submissions: an entry called `marks` could bring forged ones.
-
-    Raises:
-        UserError: which says where to put them instead.
-    """
+    """Refuses, by a UserError, records among the submissions: an entry called `marks` could bring forged ones."""
     above, below = (Path(os.path.realpath(path)) for path in (folder, output))
     if below.is_relative_to(above):
         what = "lies in the folder of submissions, where one of them could bring forged records"
@@ -227,20 +220,12 @@ class Roll(Model):
 
 
 def write_roll(roll: Roll, output: Path) -> None:
-    """Writes the roll beside the records.
-
-    Raises:
-        NotWrittenError: where it cannot be written.
-    """
+    """Writes the roll beside the records. Raises: NotWrittenError where that fails."""
     write_json(output / ROLL, roll.model_dump(mode="json"))
 
 
 def read_roll(output: Path, assignment: Assignment) -> Roll:
-    """The roll beside the records.
-
-    Raises:
-        UserError: where there is none, or one of another assignment.
-    """
+    """The roll beside the records. Raises: UserError where there is none, or one of another assignment."""
     try:
         roll = Roll.model_validate_json((output / ROLL).read_bytes())
     except OSError as error:
@@ -257,8 +242,7 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
 def find_student(roll: Roll, text: str) -> Member:
     """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
 
-    Raises:
-        UserError: where nobody is called so, or more than one.
+    Raises: UserError where nobody is called so, or more than one.
     """
     members = [member for member in roll.members if member.key]
     found = [member for member in members if member.id == text]

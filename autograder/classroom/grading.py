@@ -154,12 +154,6 @@ def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, 
 
     Where something else than the submission has ended its child or the zygote, the record is not finished, so that
     the next run of the class grades it again.
-
-    Args:
-        entries: the submissions.
-        conditions: as asked for.
-        grader: that all children use.
-        store: called in the order in which they end.
     """
     assignment = conditions.assignment
     records = {entry: new_record(entry.name, assignment, conditions.grader_version) for entry in entries}
@@ -197,10 +191,8 @@ def grade_entry(entry: Entry, conditions: Conditions, grader: Grader) -> Iterato
 def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) -> Held | None:
     """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
 
-    Where the grader failed this time, an earlier result of the same files stays in any case.
-
-    Returns:
-        The change, kept or not; None where there is none.
+    Where the grader failed this time, an earlier result of the same files stays in any case. Returns the change, kept
+    or not; None where there is none.
     """
     old = results.kept(entry.key)
     if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
@@ -223,17 +215,13 @@ def change_of(old: Judgement, new: Judgement) -> Change | None:
     parts = []
     for number in dict.fromkeys((*before, *after)):
         was, is_now = before.get(number), after.get(number)
-        if _worth(was) != _worth(is_now):
+        if not (was and is_now and (was.score, was.points) == (is_now.score, is_now.points)):
             title = (is_now or was or new.parts[0]).title
             old_score, new_score = (None if part is None else part.score for part in (was, is_now))
             parts.append(PartChange(number, title, old_score, new_score, tuple(_reasons(was, is_now))))
     if not parts and (old.score, old.max_score) == (new.score, new.max_score):
         return None
     return Change(old.score, new.score, tuple(parts))
-
-
-def _worth(part: Part | None) -> tuple[float | None, float] | None:
-    return None if part is None else (part.score, part.points)
 
 
 def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:

@@ -75,11 +75,7 @@ class Listing:
 
 
 def list_folder(path: Path) -> Listing:
-    """Lists a folder.
-
-    Raises:
-        UserError: where it cannot be listed.
-    """
+    """Lists a folder. Raises: UserError where it cannot be listed."""
     folders, files, others = [], [], []
     try:
         with os.scandir(path) as entries:

@@ -301,8 +301,7 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
 
     The layout is one of LAYOUTS; None = the first that recognises the folder.
 
-    Raises:
-        UserError: where there is no submission in it, or it is a submission itself.
+    Raises: UserError where there is no submission in it, or it is a submission itself.
     """
     files, listing = assignment.contract.files, list_folder(folder)
     modules = [name for name in listing.files if name in files]

@@ -48,27 +48,24 @@ class Results:
 
     def kept(self, key: str) -> Record | None:
         """The record that counts for an entry; None where it has none."""
-        return self._read(self._path(RECORDS, key))
+        return self._read(RECORDS, key)
 
     def waiting(self, key: str) -> Record | None:
         """The record of another mark, which may count later; None where there is none."""
-        return self._read(self._path(WAITING, key))
+        return self._read(WAITING, key)
 
     def keep(self, key: str, record: Record) -> None:
         """Lets a record count from now on. Raises: NotWrittenError where that fails."""
-        if record != self.kept(key):
-            write_record(self._path(RECORDS, key), self._seeds.seal(record))
+        self._write(RECORDS, key, record)
         self._path(WAITING, key).unlink(missing_ok=True)
 
     def wait(self, key: str, record: Record) -> None:
         """Stores a record that may count later. Raises: NotWrittenError where that fails."""
-        if record != self.waiting(key):
-            write_record(self._path(WAITING, key), self._seeds.seal(record))
+        self._write(WAITING, key, record)
 
     def records(self, keys: Iterable[str]) -> dict[str, Record]:
         """The records that count, by key; what has none is left out."""
-        found = {key: self.kept(key) for key in keys}
-        return {key: record for key, record in found.items() if record}
+        return {key: record for key in keys if (record := self.kept(key))}
 
     def is_forged(self, key: str) -> bool:
         """Whether there is a record that this term's grader has not sealed."""
@@ -77,9 +74,13 @@ class Results:
     def _path(self, folder: str, key: str) -> Path:
         return self._output / folder / f"{key}.json"
 
-    def _read(self, path: Path) -> Record | None:
-        record = read_record(path)
+    def _read(self, folder: str, key: str) -> Record | None:
+        record = read_record(self._path(folder, key))
         return record if record and self._seeds.has_sealed(record) else None
+
+    def _write(self, folder: str, key: str, record: Record) -> None:
+        if record != self._read(folder, key):
+            write_record(self._path(folder, key), self._seeds.seal(record))
 
 
 @contextlib.contextmanager

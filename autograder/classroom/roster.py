@@ -56,8 +56,7 @@ class Student:
 def read_roster(path: Path) -> tuple[Student, ...]:
     """Reads a roster: UTF-8, with a heading; fields separated by commas, semicolons or tabs.
 
-    Raises:
-        UserError: naming the line, and what would be right.
+    Raises: UserError, which names the line, and what would be right.
     """
     (_, heading), *rows = rows_of(path) or [(1, [])]
     columns = columns_of(heading)
@@ -85,12 +84,9 @@ def read_roster(path: Path) -> tuple[Student, ...]:
 
 
 def rows_of(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows of a table in UTF-8 with the lines that they begin in.
+    """The rows of a table, and the lines that they begin in, with the separator by which most columns are known.
 
-    The separator is the one of comma, semicolon and tab with which most columns are known.
-
-    Raises:
-        UserError: where it cannot be read as one.
+    Raises: UserError where it cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

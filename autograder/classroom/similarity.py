@@ -125,10 +125,10 @@ def read_class(
         written.mistakes = mistakes_in(intake.translations, references)
         return written
 
-    found = {entry.key: Written(problem="nothing came back") for entry in entries}
+    found = {entry.key: Written() for entry in entries}  # in their order, though answers come in another one
     answers = ask_forked(entries, read, SECONDS, n_children)
     for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", disable=None):
-        found[entry.key] = Written(problem=answer.reason) if isinstance(answer, Ended) else answer
+        found[entry.key] = answer if isinstance(answer, Written) else Written(problem=answer.reason or "no answer")
     return found
 
 
@@ -153,9 +153,9 @@ def halves_of(place: int, line: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Match:
-    """What two submissions share in a component."""
+    """What two submissions share in a component of a module, as in `Found`."""
 
-    component: str  # of the contract, or "layers: other code"
+    component: str
     module: str
     left: tuple[int, ...]  # the lines in the first submission
     right: tuple[int, ...]  # in the second one

@@ -140,14 +140,8 @@ def translations(share_wrong: float) -> bytes:
 
 def notebook(modules: Sources) -> bytes:
     """A notebook with one cell for each module; its names are all in one place, so nothing is imported relatively."""
-    cells: list[dict[str, object]] = [
-        {
-            "cell_type": "code",
-            "execution_count": None,
-            "metadata": {},
-            "outputs": [],
-            "source": re.sub(r"^( *)from \.\w* import .*", r"\1pass", text, flags=re.MULTILINE),
-        }
+    cells = [
+        {"cell_type": "code", "source": re.sub(r"^( *)from \.\w* import .*", r"\1pass", text, flags=re.MULTILINE)}
         for _, text in modules.values()
     ]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
