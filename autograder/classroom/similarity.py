@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
-from foundation.child_processes import Ended, ask_forked
+from foundation.child_processes import ask_forked
 
 from ..intake import Intake, IntakeError, take_in
 from ..intake.modules import read_release
