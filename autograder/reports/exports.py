@@ -9,7 +9,7 @@ import html
 import io
 import re
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,12 +194,8 @@ def moodle_feedback(mark: Mark) -> str | None:
     return f"{name}_{number}_assignfeedback_file_feedback.html" if number.isdecimal() else None
 
 
-PLATFORMS: dict[str, Callable[[Sequence[Mark], About], Table]] = {
-    "canvas": canvas_table,
-    "moodle": moodle_table,
-}
-FEEDBACK_FILES = {"canvas": canvas_feedback, "moodle": moodle_feedback}
-"""The name by which a platform finds the student of a feedback file."""
+PLATFORMS = {"canvas": (canvas_table, canvas_feedback), "moodle": (moodle_table, moodle_feedback)}
+"""How each makes its table, and the name by which it finds the student of a feedback file."""
 
 
 def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> tuple[Table, list[str]]:
@@ -208,12 +204,13 @@ def export(platform: str, marks: Sequence[Mark], about: About, source: Path, out
     Returns:
         The table, and the students with a score of whom the archive has no page.
     """
-    table = PLATFORMS[platform](marks, about)
+    table_of, feedback_of = PLATFORMS[platform]
+    table = table_of(marks, about)
     write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows))
     pages, without = {}, []
     for mark in (mark for mark in marks if mark.result.score is not None):
         path = source / STUDENTS / f"{mark.result.member.key}.html"
-        name = FEEDBACK_FILES[platform](mark)
+        name = feedback_of(mark)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
