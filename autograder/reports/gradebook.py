@@ -38,6 +38,7 @@ HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 """An id, which becomes a folder's name."""
+DEFINITION = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 WIDTH = 100  # of a line in a page of nbgrader, which cuts longer ones
 MISSING = "# The submission has no definition of {name}."
 
@@ -226,8 +227,8 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written
     if marks.get("solution") and cell["cell_type"] == "markdown":
         return {**cell, "source": written or "Nothing is written here."}
     if marks.get("solution"):
-        wanted = next((line for line in "".join(cell["source"]).split("\n") if line.startswith(("class ", "def "))), "")
-        defined = wanted.replace("(", " ").replace(":", " ").split()[1] if wanted else name
+        found = DEFINITION.search("".join(cell["source"]))
+        defined = found[1] if found else name
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]

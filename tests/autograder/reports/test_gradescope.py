@@ -46,16 +46,16 @@ def test_a_message_cannot_leave_its_fence(message: str) -> None:
 
 
 def test_results_are_complete() -> None:
-    """What was not judged has no mark, and then there is no total."""
-    blank = new_record("anna", ASSIGNMENT, "0" * 16)
-    results = as_results(blank.judged(judged({"1.1": State.FAILED, "1.2": State.GRADER_ERROR})))
-    failed, broken, passed = results["tests"][:3]
+    record = new_record("anna", ASSIGNMENT, "0" * 16).judged(judged({"1.1": State.FAILED}))
+    results = as_results(record)
+    failed, passed = results["tests"][:2]
     assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
     assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
-    assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
-    assert "score" not in results
-    results = as_results(blank.judged(judged({"1.1": State.FAILED})))
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
+    results = as_results(record.judged(judged({"1.2": State.GRADER_ERROR})))
+    broken = results["tests"][1]
+    assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()
+    assert "score" not in results, "what was not judged has no mark, and then there is no total"
 
 
 def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

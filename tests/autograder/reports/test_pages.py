@@ -61,13 +61,17 @@ def shown(record, key, name, **details):
     return Result(Member(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
 
 
+def roll_of(members, left_out=()):
+    return Roll(
+        assignment="a", layout="canvas", folder="class", has_roster=True, members=tuple(members), left_out=left_out
+    )
+
+
 @pytest.fixture
 def pages(tmp_path):
     def write(*class_, left_out=(), more=(), assignment=ASSIGNMENT):
         members = (*(one.member for one in class_), *more)
-        of_class = {"assignment": "a", "layout": "canvas", "folder": "class", "has_roster": True}
-        roll = Roll(**of_class, members=members, left_out=left_out)
-        write_pages(roll, class_, assignment, CATALOGUE, tmp_path)
+        write_pages(roll_of(members, left_out), class_, assignment, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
     return write
@@ -185,12 +189,10 @@ def with_first(key: str, state: State, points: float) -> Record:
 
 
 def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
-    members = tuple(
+    roll = roll_of(
         Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
         for number, key in enumerate(records, 10)
     )
-    of_class = {"assignment": "a", "layout": "plain", "folder": "class", "has_roster": True}
-    roll = Roll(**of_class, members=members, left_out=())
     return roll, results_of(roll, records)
 
 
