@@ -24,7 +24,7 @@ from ..classroom.similarity import Findings, Pair, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import class_view, roll_view
-from .class_summary import records_of
+from .class_summary import as_score, records_of
 from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 
@@ -69,7 +69,7 @@ def links_in(output: Path, keys: Iterable[str]) -> dict[str, object]:
 @cache
 def environment() -> jinja2.Environment:
     """The templates of these pages."""
-    return make_environment(TEMPLATES, points=lambda value: f"{value:.2f}".rstrip("0").rstrip("."))
+    return make_environment(TEMPLATES, points=as_score)
 
 
 def student_view(record: Record, assignment: Assignment, results: Sequence[Result]) -> dict[str, object]:

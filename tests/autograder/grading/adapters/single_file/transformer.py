@@ -1,19 +1,9 @@
-"""A whole Transformer in one file, with other names, and masks that are True where nothing may be seen."""
+"""Parts of a Transformer in one file, with other names, and masks that are True where nothing may be seen."""
 
 import math
 
 import torch
 from torch import nn
-
-
-class Embed(nn.Module):
-    def __init__(self, n_words, embedding_size):
-        super().__init__()
-        self.lookup = nn.Embedding(n_words, embedding_size)
-        self.factor = math.sqrt(embedding_size)
-
-    def forward(self, words):
-        return self.factor * self.lookup(words)
 
 
 def attend(q, k, v, hidden=None):
@@ -54,21 +44,3 @@ class Norm(nn.Module):
     def forward(self, x):
         mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
         return self.a * (x - mean) / (variance + self.eps).sqrt() + self.b
-
-
-class Network(nn.Sequential):
-    def __init__(self, embedding_size, hidden_size):
-        super().__init__(nn.Linear(embedding_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, embedding_size))
-
-
-class Block(nn.Module):
-    def __init__(self, embedding_size, n_head, hidden_size, dropout):
-        super().__init__()
-        self.own, self.network = Attention(n_head, embedding_size), Network(embedding_size, hidden_size)
-        self.norms = nn.ModuleList(Norm(embedding_size, 1e-6) for _ in range(2))
-        self.drop = nn.Dropout(dropout)
-
-    def forward(self, x, hidden):
-        attended, alphas = self.own(x, x, x, hidden)
-        x = self.norms[0](x + self.drop(attended))
-        return self.norms[1](x + self.drop(self.network(x))), alphas
