@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .judging import Grader
 
 MOST_ATTEMPTS = 5
-JUDGED_AGAIN = "judged again from the start, since {error}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def grade_submission(
                 raise
             if isinstance(error, WorkerKilledError):
                 killed.add(error.component)
-            record = record.noted_of_run(JUDGED_AGAIN.format(error=error))
+            record = record.noted_of_run(f"judged again from the start, since {error}")
 
 
 def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], None]) -> Record:

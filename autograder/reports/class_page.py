@@ -22,26 +22,17 @@ ALL_OF_IT, LITTLE = 0.95, 0.5
 """Of the points for code, and of those for understanding it: where a conversation is due."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A submission to look at, by its key, and why; 0 is the first to look at."""
-
-    key: str
-    urgency: int
-    reasons: tuple[str, ...]
-
-
-def cases(records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]]) -> list[Case]:
-    """All submissions that a person should look at, the most urgent first; marks by the submission's key."""
+def cases(records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]]) -> list[tuple[str, list[str]]]:
+    """The key of each submission that a person should look at, and why, the most urgent first; marks by that key."""
     found = []
     for key, record in records.items():
         if reasons := list(_reasons(record, marks[key])):
-            found.append(Case(key, min(urgency for urgency, _ in reasons), tuple(text for _, text in reasons)))
-    return sorted(found, key=lambda case: (case.urgency, case.key))
+            found.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
+    return [(key, reasons) for _, key, reasons in sorted(found)]
 
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
-    """Why to look at a submission, each with its urgency."""
+    """Why to look at a submission, each with its urgency; 0 is the first to look at."""
     found = open_parts(marks)
     if not record.has_ended and any(not state.has_mark for state in found):
         yield 0, f"grading did not finish: {record.run.error or 'it was stopped'}"
