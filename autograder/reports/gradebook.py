@@ -192,14 +192,12 @@ def read_notebooks() -> tuple[str, dict[str, Json]]:
 
 def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:
     """The test cells and the answer cells of all notebooks."""
-    found = []
-    for name, notebook in notebooks.items():
-        for cell in notebook["cells"]:
-            marks = cell["metadata"].get("nbgrader", {})
-            if marks.get("grade") or marks.get("solution"):
-                points = float(marks["points"]) if marks["grade"] else None
-                found.append(GradedCell(name, marks["grade_id"], points, cell["cell_type"]))
-    return found
+    return [
+        GradedCell(name, marks["grade_id"], float(marks["points"]) if marks["grade"] else None, cell["cell_type"])
+        for name, notebook in notebooks.items()
+        for cell in notebook["cells"]
+        if (marks := cell["metadata"].get("nbgrader", {})).get("grade") or marks.get("solution")
+    ]
 
 
 def test_cell(number: str) -> str:

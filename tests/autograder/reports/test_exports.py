@@ -14,7 +14,7 @@ from autograder.classroom.records import Decision, Results, decide
 from autograder.commands import marks as command
 from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
-from autograder.reports.exports import PLATFORMS, About
+from autograder.reports.exports import PLATFORMS
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
@@ -22,7 +22,6 @@ from foundation.places import ASSIGNMENT_FILE
 from ..submissions import judged
 
 ASSIGNMENT = read_assignment()
-ABOUT = About(ASSIGNMENT.title, 100.0)
 SEEDS = Seeds(b"a secret")
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
