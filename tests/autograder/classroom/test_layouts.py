@@ -8,7 +8,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.handed_in import read_time
 from autograder.classroom.platforms import read_download
-from autograder.intake import LooseFiles, take_in
+from autograder.intake import take_in
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON
@@ -36,10 +36,6 @@ def lay(tmp_path):
 
 def read(folder, layout=None):
     return read_download(folder, ASSIGNMENT, layout)
-
-
-def entries(download):
-    return [one.entry for one in download.submissions]
 
 
 def graded(one):
@@ -161,13 +157,6 @@ def test_a_download(lay, case):
     assert all("layers" in graded(one) for one in download.submissions)
 
 
-def test_of_files_that_canvas_has_numbered_the_last_counts(lay):
-    """The third number is the file's own, not the submission's; both uploads may have been downloaded."""
-    folder = lay("anna_1_30_layers-2.py", "anna_1_20_layers-1.py", "anna_1_10_layers.py", "anna_1_31_my-1.py")
-    (one,) = read(folder).submissions
-    assert graded(one)["layers"] == "# anna_1_30_layers-2.py\n" and isinstance(one.source, LooseFiles)
-
-
 CLASSES = {
     "canvas": [f"{name}_10{number}_200{number}_layers.py" for number, name in enumerate(("anna", "ben", "carl"))],
     "moodle": [f"{name}_10{number}_assignsubmission_file_layers.py" for number, name in enumerate(("Anna B", "Carl"))],
@@ -192,7 +181,7 @@ def test_no_student_decides_on_the_layout(lay, layout, intruder):
     before = read(lay(*CLASSES[layout]))
     after = read(lay(intruder, **{"carl/student/timestamp.txt": STAMP}))
     assert (before.layout, after.layout) == (layout, layout)
-    assert {*entries(before)} <= {*entries(after)}
+    assert {one.entry for one in before.submissions} <= {one.entry for one in after.submissions}
 
 
 TIMES = {

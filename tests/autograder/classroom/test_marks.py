@@ -62,54 +62,44 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     assert mark_of(judgement(diagonal_mask="grader error")).score == 100, "no points depend on it"
 
 
-@pytest.mark.parametrize(
-    "late, days, percent",
-    [
-        (-timedelta(days=3), 0, 0),
-        (timedelta(hours=1), 0, 0),
-        (timedelta(hours=1, seconds=1), 1, 10),
-        (timedelta(days=1), 1, 10),
-        (timedelta(days=1, seconds=1), 2, 20),
-        (timedelta(days=2, hours=12), 3, 25),
-        (timedelta(days=400), 400, 25),
-    ],
-)
-def test_what_lateness_costs(late, days, percent):
-    mark = mark_of(judgement(attention="failed"), {}, POLICY, anna(submitted=DUE + late))
-    assert (mark.lateness.days, mark.lateness.percent) == (days, percent)
-    assert mark.earned == 86 and mark.score == pytest.approx(86 * (1 - percent / 100))
-
-
-def test_lateness_counts_after_points_by_hand():
-    decided = {**points({"1.2": 4.0}), ("comment", WHOLE): by_hand(None, "see me")}
-    mark = mark_of(judgement(), decided, POLICY, anna(submitted=DUE + timedelta(days=1)))
-    assert mark.score == 81 and mark.comment.text == "see me"
+def after(**time: float) -> dict[str, datetime]:
+    return {"submitted": DUE + timedelta(**time)}
 
 
 UNREAD = {"unread_time": "'yesterday' in timestamp.txt"}
+NO_TIME = "the time of submission cannot be read ('yesterday' in timestamp.txt): "
 
 
 @pytest.mark.parametrize(
-    "days, policy, when, score",
+    "when, by_person, days, percent",
     [
-        (None, None, {"submitted": DUE + timedelta(days=9), "is_late": True}, 100),
-        (None, POLICY, {"is_late": True}, "late, but nobody knows by how much: enter late days"),
-        (2, POLICY, {"is_late": True}, 80),
-        (0, POLICY, {"submitted": DUE + timedelta(days=9)}, 100),
-        (None, POLICY, {}, 100),
-        (None, POLICY, UNREAD, "the time of submission cannot be read ('yesterday' in timestamp.txt): "),
-        (2, POLICY, UNREAD, 80),
-        (None, None, UNREAD, 100),
+        (after(days=-3), None, 0, 0),
+        (after(hours=1), None, 0, 0),
+        (after(hours=1, seconds=1), None, 1, 10),
+        (after(days=1), None, 1, 10),
+        (after(days=1, seconds=1), None, 2, 20),
+        (after(days=2, hours=12), None, 3, 25),
+        (after(days=400), None, 400, 25),
+        (after(days=9), 0, 0, 0),
+        ({"is_late": True}, 2, 2, 20),
+        ({"is_late": True}, None, "late, but nobody knows by how much: enter late days", 0),
+        (UNREAD, 2, 2, 20),
+        (UNREAD, None, NO_TIME, 0),
+        ({}, None, None, 0),
     ],
 )
-def test_an_unknown_time_is_never_in_time_where_lateness_costs(days, policy, when, score):
-    decided = {} if days is None else {("late", WHOLE): by_hand(days)}
-    mark = mark_of(judgement(), decided, policy, anna(**when))
-    assert mark.earned == 100
-    if isinstance(score, str):
-        assert mark.score is None and mark.needs_review[0].startswith(score)
+def test_what_lateness_costs_and_what_a_person_has_to_decide(when, by_person, days, percent):
+    """An unknown time is never in time; points by hand count before."""
+    decided = {**points({"1.2": 4.0}), ("comment", WHOLE): by_hand(None, "see me")}
+    decided |= {} if by_person is None else {("late", WHOLE): by_hand(by_person)}
+    mark = mark_of(judgement(), decided, POLICY, anna(**when))
+    assert mark.earned == 90 and mark.comment.text == "see me"
+    if isinstance(days, str):
+        assert mark.score is None and mark.needs_review[0].startswith(days)
     else:
-        assert mark.score == score and not mark.needs_review
+        assert (mark.lateness.days, mark.lateness.percent, mark.needs_review) == (days, percent, ())
+        assert mark.score == pytest.approx(90 * (1 - percent / 100))
+    assert mark_of(judgement(), {}, None, anna(**when)).score == 100, "without a policy, time costs nothing"
 
 
 def test_a_time_without_a_zone_is_in_that_of_the_due_date():
