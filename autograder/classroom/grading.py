@@ -82,15 +82,8 @@ def grade_class(
 ) -> list[Held]:
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
-    Args:
-        entries: the submissions.
-        conditions: as asked for.
-        results: of the class.
-        again: whether to run everything.
-        keeps_changes: whether changed marks of the same files count.
-
-    Returns:
-        The changes, kept or not, in the order of the entries.
+    Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
+    changes, kept or not, in the order of the entries.
 
     Raises:
         NotWrittenError: where a result cannot be stored; those that were finished stay.

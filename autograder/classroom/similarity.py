@@ -168,7 +168,7 @@ class Pair:
     left: str  # the key of the first one
     right: str  # of the second one
     share: float  # of what the smaller of the two has
-    matches: tuple[Match, ...] = ()  # the one with most lines first; none for translations
+    matches: tuple[Match, ...]  # the one with most lines first
 
 
 @dataclass(frozen=True)

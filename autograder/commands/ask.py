@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     check_folder(options.output)
     assignment = read_assignment(options.assignment)
     seeds = seeds_of_term(ROOT, options.seed)
-    sheets, failed = sheets_of_class(options, assignment, seeds)
+    sheets, n_failed = sheets_of_class(options, assignment, seeds)
     asked = sheets
     if options.sitting is not None:
         seats = seat(sheets)
@@ -96,17 +96,13 @@ def run(options: argparse.Namespace) -> int:
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
     pages = write_sheets(asked, assignment.title, options.output)
     print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
-    for line in failed.values():
-        print(f"autograder: {line}", file=sys.stderr)
-    return int(bool(failed))
+    return int(n_failed > 0)
 
 
-def sheets_of_class(
-    options: argparse.Namespace, assignment: Assignment, seeds: Seeds
-) -> tuple[list[Sheet], dict[str, str]]:
-    """The sheets of a class, each drawn in a child, and why others could not be drawn, by the submission's key."""
+def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
+    """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
     roll, entries = take_class(options.submissions, options.output, assignment, options.roster, options.layout)
-    names, found, failed = roll.names(), dict[str, Sheet](), dict[str, str]()
+    names, found = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
         from ..understanding.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
@@ -123,10 +119,10 @@ def sheets_of_class(
         for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=None):
             if isinstance(sheet, Ended):
                 grader.renew()
-                failed[entry.key] = f"{printable(entry.entry)}: no questions were drawn: {sheet.reason}"
+                print(f"autograder: {printable(entry.entry)}: no questions were drawn: {sheet.reason}", file=sys.stderr)
             else:
                 found[entry.key] = sheet
-    return [found[entry.key] for entry in entries if entry.key in found], failed
+    return [found[entry.key] for entry in entries if entry.key in found], len(entries) - len(found)
 
 
 def lines_of(sheets: list[Sheet]) -> list[str]:

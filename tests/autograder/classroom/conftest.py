@@ -136,12 +136,12 @@ def put(output, key: str, record: Record) -> None:
     write_record(output / RECORDS / f"{key}.json", record)
 
 
-def two_tests(failed: str = "", state: State = State.FAILED) -> list[TaskResult]:
-    """Each part has two tests, of which the second of `failed` ends in a state."""
+def two_tests(failed: str = "") -> list[TaskResult]:
+    """Each part has two tests, of which the second of `failed` fails."""
     results = []
     for task in ASSIGNMENT.tasks:
         items = [item.name for item in task.items[:2]] or ["", ""]
-        states = [State.PASSED, state if task.number == failed else State.PASSED]
+        states = [State.PASSED, State.FAILED if task.number == failed else State.PASSED]
         if task.understanding:  # a bonus, which nobody tries
             items = [item.name for item in task.items]
             states = [State.NOT_ATTEMPTED] * len(items)
@@ -153,10 +153,10 @@ def two_tests(failed: str = "", state: State = State.FAILED) -> list[TaskResult]
     return results
 
 
-def graded(failed: str = "", version: str = VERSION, state: State = State.FAILED) -> Record:
+def graded(failed: str = "", version: str = VERSION) -> Record:
     """A record with two tests for each part."""
     record = new_record("anna", ASSIGNMENT, version).taken_in({"layers.py": "a" * 64}, "0" * 12)
-    return record.judged(two_tests(failed, state)).finished()
+    return record.judged(two_tests(failed)).finished()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -151,8 +151,9 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
     capsys.readouterr()
     for options in ((), ("--keep",)):
         assert grade(*options, version=OTHER)[0] == 1 and scores(output)["anna"] == 100
-        shown = capsys.readouterr().out
-        assert "anna: 100 → no mark" in shown and "the grader failed over 1 of them this time" in shown
+        shown = capsys.readouterr()
+        assert "anna: 100 → no mark" in shown.out and "the grader failed over 1 of them this time" in shown.out
+        assert "note: anna: the grader failed this time, so that the earlier result stays" in shown.err
 
 
 def test_what_changes_is_named_with_the_test_that_decides():
@@ -165,13 +166,9 @@ def test_what_changes_is_named_with_the_test_that_decides():
     assert first.number == "2.1" and first.before < first.after == 10
     assert first.reasons == ("encoder_layer_1: failed → passed",)
     assert second.reasons == ("decoder_layer_1: passed → failed",)
-    failed = change_of(old, graded("1.2", state=State.GRADER_ERROR).judgement)
-    assert failed.after is None and failed.parts[0].after is None, "no zero"
-    assert failed.parts[0].reasons == ("attention_1: failed → grader error",)
     part = old.parts[1].changed(tests=old.parts[1].tests[:1], score=14.0)
     fewer = old.changed(parts=(old.parts[0], part, *old.parts[2:]))
     assert change_of(old, fewer).parts[0].reasons == ("attention_1: failed → no such test",)
-    assert change_of(fewer, old).parts[0].reasons == ("attention_1: no such test → failed",)
 
 
 class FatalGrader(StubGrader):
@@ -210,8 +207,7 @@ def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(fol
     assert run(folder, output)["anna"].judgement.score == 100 and stub.names() == [*reasons], "by the next run"
 
 
-def test_no_record_goes_before_its_successor_exists(folder, output, log, use, capsys):
-    """Neither where grading is interrupted, nor where it fails."""
+def test_no_record_goes_before_its_successor_exists(folder, output, log, use):
     before = run(folder, output)
 
     class Interrupted(StubGrader):
@@ -223,7 +219,3 @@ def test_no_record_goes_before_its_successor_exists(folder, output, log, use, ca
     with pytest.raises(KeyboardInterrupt):
         run(folder, output, again=True)
     assert kept(folder, output) == before
-    use(FatalGrader)
-    after = run(folder, output, again=True)
-    assert after["anna"] == before["anna"] and after["bob"] == before["bob"]
-    assert "note: anna: the grader failed this time, so that the earlier result stays" in capsys.readouterr().err
