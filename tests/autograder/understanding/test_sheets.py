@@ -126,7 +126,7 @@ def test_an_interrupt_is_one_line(ask, tmp_path, capsys):
 
 def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
     sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
-    monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, {}))
+    monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, 0))
     assert main(["ask", "class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["Seat 1 · Anna  1 question", "Ben            0 questions (nothing works)"]
