@@ -7,8 +7,8 @@
     fixtures.py     pytest's plugin                           at_home.py      its start where students installed it
     own_run.py      what an own run has earned                collection.py   the tests, collected once
     collected_tests.py  on a sandboxed submission, within limits of time
-    notebook.py     in a student's notebook                   notebook_checks.py  runs and tells there
-    own_tests.py    a student's own tests, as text            hints.py        hints after failed attempts
+    notebook.py     in a student's notebook                   hints.py        hints after failed attempts
+    own_tests.py    a student's own tests, as text
     own_questions.py  questions about a student's own code, to be answered at home
     hunts.py        bug hunts: components with one mistake, which answer calls and show no code
 

@@ -61,10 +61,6 @@ class Case:
         """Ids from `low` to vocab_size - 1, int64."""
         return torch.randint(low, vocab_size, shape, generator=self._generator)
 
-    def order(self, count: int) -> Tensor:
-        """The numbers below `count`, in an order that is not theirs."""
-        return torch.roll(torch.arange(count), self.size(1, max(1, count - 1)))
-
     def mask(self, *shape: int) -> Tensor:
         """A boolean mask in which each row (last axis) forbids a key and allows two, as far as there are keys."""
         keep = torch.rand(shape, generator=self._generator) < 0.5

@@ -36,7 +36,6 @@ from .under_test import SUBMISSION, SubmissionUnderTest
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
-MAX_MESSAGE = 4000
 SECONDS, SECONDS_A_FILE, SECONDS_IN_ALL = 8.0, 10.0, 60.0
 """CPU time of this process for one test, for all tests of a file, and for all files."""
 
@@ -83,11 +82,6 @@ class CollectedTests(Collection):
         chosen = assignment.tasks if tasks is None else tasks
         markers = [task.marker for task in chosen if task.components and not task.tests_of]
         self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
-
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test."""
-        state, message = super().classify(error)
-        return state, message[:MAX_MESSAGE]
 
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""

@@ -23,16 +23,10 @@ from ..assignment_code import where_to_collect
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 from .under_test import SEED, SUBMISSION, InProcessSubmission, SubmissionUnderTest, item_of, quoted_lines
 
-UNUSED = (
-    "terminal",
-    "cacheprovider",
-    "logging",
-    "faulthandler",
-    "capture",
-    "unraisableexception",
-    "threadexception",
-)
+UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
+
+MAX_MESSAGE = 4000
 
 
 class Collection:
@@ -118,7 +112,8 @@ class Collection:
         if when == "call" or error is not None:
             state, message = self.classify(error)
             frames = getattr(error, "student_traceback", "")
-            self.outcomes[item.nodeid] = Outcome(item.name, state, message, item_of(item), frames, item.nodeid)
+            told = message[:MAX_MESSAGE]
+            self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
 
 

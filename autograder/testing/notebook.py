@@ -14,12 +14,12 @@ import linecache
 import random
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.abc import ExecutionLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from pathlib import Path
 
-from autograder.sources import Source, Sources
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
 from foundation.texts import as_threshold
@@ -27,18 +27,20 @@ from foundation.texts import as_threshold
 from ..intake.cells import DEFINITIONS, Cell, read_code, read_notebook
 from ..intake.cells_to_modules import Distribution, describe_unreadable
 from ..intake.modules import Intake, read_release
+from ..rules import find_mentions
 from ..sandbox.worker.loading import describe
 from ..scoring import ScoringError, read_references, read_translations
-from ..sources import RefusedError
-from .results import State
+from ..sources import IntakeError, Locate, RefusedError, Source, Sources
+from . import hints, hunts, own_questions
+from .collection import Collection, run_in_process
+from .observation import side_by_side
+from .results import State, TaskResult, by_reason, explain, judge_task
+from .under_test import InProcessSubmission
 
 HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
-
-
-class UnreadableNotebookError(ValueError):
-    """A notebook beside this one cannot be read; the message says which and why."""
+MAX_PRINTED = 4000
 
 
 class Course:
@@ -72,12 +74,7 @@ class Course:
         self._package.forget()
 
     def predict(self, number: str, choice: str = "") -> None:
-        """Says whether the choice is right, and why if it is; it earns no points.
-
-        Args:
-            number: of the task.
-            choice: a letter; "" = none yet.
-        """
+        """Says whether a choice about a task, a letter, is right, and why if it is; it earns no points."""
         question = self._questions.get(number)
         if question is None or (choice and choice not in question["letters"]):
             known = f"one of the letters {', '.join(question['letters'])}" if question else "a task with a question"
@@ -101,8 +98,6 @@ class Course:
         if task.threshold is not None:
             print(self._about_translations(task, task.threshold))
             return 0.0
-        from .notebook_checks import run_task  # pytest takes a moment to load
-
         sources, origins, unreadable = self.answers()
 
         def locate(module: str, line: int) -> str:
@@ -119,23 +114,17 @@ class Course:
 
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
-        from .own_questions import tell
-
         try:
-            print(tell(number, self.answers()[0], self.assignment))
+            print(own_questions.tell(number, self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 
     def box(self, number: int, is_right: bool = False) -> Callable[..., object]:
         """The faulty component of a hunt; or a right one, called in the same way."""
-        from .hunts import open_box
-
-        return open_box(number, self.answers()[0], self.assignment, is_right)
+        return hunts.open_box(number, self.answers()[0], self.assignment, is_right)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
-        from . import hints
-
         needed = self.assignment.hint_after
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []
@@ -160,6 +149,49 @@ class Course:
         return "\n".join([f"· {head}", "", said, *(f"note: {note}" for note in notes)])
 
 
+def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
+    """Judges one task by its tests; `locate` says where the student finds a line, "" for lines of others.
+
+    Returns:
+        The result, and what the student reads.
+    """
+    tests = Collection(assignment)
+    printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
+    result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
+    if is_graded_later(task):
+        result = replace(result, score=0.0)
+    judged = {component.partition(".")[0] for component in task.components}
+    mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
+    return result, "\n".join([as_text(result, tests, printed, seed), *mentions])
+
+
+def is_graded_later(task: Task) -> bool:
+    """Whether its points depend on what students do not have: faults that their tests find, the kinds of mistakes."""
+    return task.understanding in ("own_tests", "hunts")
+
+
+def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> str:
+    """The text below the student's cell, with what the answers printed."""
+    task, total = result.task, len(result.outcomes)
+    missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
+    points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
+    points = "graded once you hand in" if is_graded_later(task) else points
+    mark = "✓" if result.state == "passed" else "✗"
+    count = f"{total - len(missed)} of {total} tests pass"
+    lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
+    if missed:
+        lines += ["", explain(missed, total).removeprefix(f"{count}.\n"), ""]
+        compared = tests.compared.get(by_reason(missed)[0][0].nodeid)  # of the failure that is explained first
+        if compared is not None and (drawn := side_by_side(*compared)):
+            lines += [*drawn, ""]
+        lines.append(f'to repeat with the same inputs: check("{task.number}", seed={seed})')
+    elif not total:
+        lines += ["", "its tests are not here: they are handed out later", printed]
+    if total and printed.strip():
+        lines += ["", "output of your code:", printed.strip()[-MAX_PRINTED:]]
+    return "\n".join(lines)
+
+
 def assemble(
     folder: Path, history: Sequence[str], skeleton: Sources, assignment: Assignment
 ) -> tuple[Sources, dict[str, list[str]], list[str]]:
@@ -172,7 +204,7 @@ def assemble(
         each cell that cannot be read.
 
     Raises:
-        UnreadableNotebookError: for a file that is not a notebook.
+        IntakeError: for a file that is not a notebook.
     """
     live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
@@ -194,7 +226,7 @@ def saved_cells(folder: Path) -> list[Cell]:
         try:
             cells += (cell for cell in read_notebook(path.read_bytes(), path.name) if not cell.is_text)
         except RefusedError as error:
-            raise UnreadableNotebookError(f"{path.name}: {error}") from None
+            raise IntakeError(f"{path.name}: {error}") from None
     return cells
 
 

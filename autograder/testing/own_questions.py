@@ -28,8 +28,10 @@ from ..assignment_code import part_of
 from ..sources import Sources, in_module, parse, read_sources
 from .case import Case, number_of
 from .comparison import are_near, fail
+from .hints import hints_for
 from .own_tests import todo_in
-from .under_test import SubmissionUnderTest
+from .results import State
+from .under_test import InProcessSubmission, SubmissionUnderTest
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 LONGEST_ANSWER = 200
@@ -324,10 +326,6 @@ def tell(number: str, sources: Sources, assignment: Assignment) -> str:
     Raises:
         UserError: for a task about which there are none, or not yet.
     """
-    from .hints import hints_for  # the tests take a moment to load
-    from .results import State
-    from .under_test import InProcessSubmission
-
     about = {component: task for task in assignment.tasks for component in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
     if number not in tasks:

@@ -12,18 +12,8 @@ from ..sources import parse
 
 MOST_TESTS = 40
 """Of one class."""
-PACKAGES = {
-    "__future__",
-    "collections",
-    "contextlib",
-    "copy",
-    "dataclasses",
-    "functools",
-    "itertools",
-    "math",
-    "pytest",
-}
-PACKAGES |= {"random", "statistics", "torch", "typing"}
+PACKAGES = {"__future__", "collections", "contextlib", "copy", "dataclasses", "functools", "itertools", "math"}
+PACKAGES |= {"pytest", "random", "statistics", "torch", "typing"}
 """What tests may import."""
 COMMON = {"abc", "copy", "decimal", "fractions", "math", "numbers", "random", "select", "statistics", "string", "time"}
 """Names of Python's modules that much else is called by, too."""

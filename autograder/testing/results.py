@@ -19,6 +19,8 @@ INPUTS, LOOK_AT, OBSERVED = "  inputs:   ", "  look at:  ", "  observed: "
 """Begin the lines of a message that name the arguments, where to look, and what is to be seen in the result."""
 CHANGED = "changed in place"
 """Of an argument, in a message: where that has happened, other failures may follow from it."""
+MOST_TOLD = 4
+"""Reasons why tests of a task do not pass."""
 NO_RETURN = "is a return missing?"
 PART = re.compile(r"(?<=observed: )in \w+: ")
 NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
@@ -214,22 +216,18 @@ def by_reason(missed: Iterable[Outcome]) -> list[list[Outcome]]:
     return list(reasons.values())
 
 
-def explain(missed: list[Outcome], total: int, most: int = 4) -> str:
-    """Why tests did not pass: one message, with a count, for all that fail for one reason.
+def explain(missed: list[Outcome], total: int) -> str:
+    """Why some of so many tests did not pass: one message, with a count, for all that fail for one reason.
 
-    That a component changes its arguments is told alone: whatever else fails may follow from it.
-
-    Args:
-        missed: the tests that did not pass.
-        total: how many there are.
-        most: reasons that are told; how many more there are is said.
+    At most MOST_TOLD, and how many more tests there are. That a component changes its arguments is told alone:
+    whatever else fails may follow from it.
     """
     is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
     if missed and len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
         return missed[0].message
     reasons = by_reason(missed)
     is_changed = bool(missed) and CHANGED in reasons[0][0].message
-    most = 1 if is_changed else most
+    most = 1 if is_changed else MOST_TOLD
     parts = [f"{total - len(missed)} of {total} tests pass."]
     for alike in reasons[:most]:
         more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""

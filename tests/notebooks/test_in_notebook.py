@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.intake import take_in
-from autograder.testing.notebook import AnswerPackage, UnreadableNotebookError
+from autograder.sources import IntakeError
+from autograder.testing.notebook import AnswerPackage
 from autograder.testing.notebook import Course as Notebooks
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -191,7 +192,7 @@ def test_bad_input_is_named(notebooks, folder) -> None:
     with pytest.raises(ValueError, match=r"there is no task '1\.9'; the tasks are 1\.1, 1\.2"):
         notebooks.check("1.9")
     (folder / "9_mine.ipynb").write_text("{")
-    with pytest.raises(UnreadableNotebookError, match="9_mine.ipynb: not a complete notebook"):
+    with pytest.raises(IntakeError, match="9_mine.ipynb: not a complete notebook"):
         notebooks.check("1.1")
 
 

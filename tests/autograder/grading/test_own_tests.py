@@ -11,7 +11,7 @@ import torch
 from autograder.grading.made_code import implementations_of
 from autograder.grading.own_tests import Tried, judge_own_tests
 from autograder.intake import Intake
-from autograder.testing.notebook_checks import run_task
+from autograder.testing.notebook import run_task
 from autograder.testing.own_tests import looks_inside, named_tests
 from autograder.testing.results import State
 from autograder.testing.under_test import InProcessSubmission
