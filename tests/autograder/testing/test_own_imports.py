@@ -106,11 +106,6 @@ F_STRINGS = {  # the tokens, as Python 3.12 splits them; whether 3.11 reads them
     'f"sizes {x}"': ([f'{START} f"', f"{MIDDLE} sizes ", *FREE, f'{END} "'], True),
     "f\"{', '.join(x)}\"": ([f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'], True),
     "f\"{f'{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", *FREE, f"{END} '", "OP }", f'{END} "'], True),
-    'f"a\\n{x:>{x}}"': (
-        [f'{START} f"', f"{MIDDLE} a\\n", "OP {", "NAME x", "OP :", f"{MIDDLE} >", *FREE, "OP }", f'{END} "'],
-        True,
-    ),
-    'f"""{x["a"]}"""': ([f'{START} f"""', "OP {", "NAME x", "OP [", 'STRING "a"', "OP ]", "OP }", f'{END} """'], True),
     'f"sizes {", ".join(x)}"': ([f'{START} f"', "OP {", 'STRING ", "'], False),
     'f"{f"{x}"}"': ([f'{START} f"', "OP {", f'{START} f"'], False),
     "f'{\"\\n\".join(x)}'": ([f"{START} f'", "OP {", 'STRING "\\n"'], False),
