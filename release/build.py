@@ -10,23 +10,12 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import HANDED_OUT
 from foundation.whole_files import write_whole
 
+from . import packing
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
 from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course, read_efforts, read_parts
-from .packing import (
-    GRADESCOPE_ZIP,
-    INSTRUCTOR_ZIP,
-    NOTEBOOK_SOURCES,
-    NOTEBOOKS_ZIP,
-    STUDENT_ZIP,
-    checksum,
-    make_zip,
-    members_of,
-    read_requirements,
-    without_notebooks,
-)
 from .regions import ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
@@ -35,14 +24,9 @@ MANIFEST = "dist/MANIFEST.json"
 
 @dataclass(frozen=True)
 class Project:
-    """Where everything is.
+    """Where everything is: the kit, the marked solution, and what gets `student/` and `dist/`.
 
-    Args:
-        root: holds `autograder/`, `data/`, `grade.py` and `pyproject.toml`.
-        reference: the marked solution.
-        output: gets `student/` and `dist/`.
-        index: of CPU-only builds of PyTorch, for students and Gradescope's image; empty: pip's own settings there.
-        phase: of the release, if not the assignment's.
+    `index` is of CPU-only builds of PyTorch, if it is not pip's own; `phase` is the release's, if not the assignment's.
     """
 
     root: Path
@@ -75,8 +59,8 @@ class Release:
     @cached_property
     def shipped(self) -> dict[str, bytes]:
         """Every file by path, also those in the archives as they were packed."""
-        outputs = self.outputs.items()
-        return {name: text for path, packed in outputs for name, text in ((path, packed), *members_of(path, packed))}
+        members = [one for path, packed in self.outputs.items() for one in packing.members_of(path, packed)]
+        return {**self.outputs, **dict(members)}
 
 
 def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
@@ -92,7 +76,7 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
     if not reference:
         raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
-    packages = without_notebooks(read_requirements(project.root))
+    packages = packing.without_notebooks(packing.read_requirements(project.root))
     handout = make_handout(assignment, skeleton, read_efforts(project.root), packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
     return assignment, skeleton, {HANDOUT: handout, **pictures}
@@ -108,21 +92,21 @@ def make_release(project: Project) -> Release:
     course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks else None
     guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks else {}
     archives = {
-        STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, beside | guide, project.index),
-        GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
-        INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, beside[HANDOUT]),
+        packing.STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, beside | guide, project.index),
+        packing.GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
+        packing.INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, beside[HANDOUT]),
     }
-    if course:
-        handed_out = {**course.release, HANDED_OUT: make_zip(course.release)}
-        archives[NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": content for path, content in handed_out.items()}
-        kept = {f"{NOTEBOOK_SOURCES}/{assignment.name}/{path}": text for path, text in course.source.items()}
-        archives[INSTRUCTOR_ZIP] |= {f"instructor/{path}": kept[path] for path in kept if path.endswith(".ipynb")}
     outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
-    outputs |= {f"dist/{name}": make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     if course:
+        handed_out = {**course.release, HANDED_OUT: packing.make_zip(course.release)}
+        archives[packing.NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": text for path, text in handed_out.items()}
+        kept = {f"{packing.NOTEBOOK_SOURCES}/{assignment.name}/{path}": text for path, text in course.source.items()}
+        solved = [path for path in kept if path.endswith(".ipynb")]
+        archives[packing.INSTRUCTOR_ZIP] |= {f"instructor/{path}": kept[path] for path in solved}
         shipped = f"{NOTEBOOKS_FOLDER}/release/{assignment.name}"
-        outputs |= kept | {f"{shipped}/{path}": content for path, content in course.release.items()}
-    sums = {path: checksum(content) for path, content in sorted(outputs.items())}
+        outputs |= kept | {f"{shipped}/{path}": text for path, text in course.release.items()}
+    outputs |= {f"dist/{name}": packing.make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
+    sums = {path: packing.checksum(content) for path, content in sorted(outputs.items())}
     outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
     return Release(assignment, skeleton, folder, archives, outputs, course)
 
@@ -134,7 +118,7 @@ def check_target(release: Release, output: Path) -> None:
         name
         for name, made in last_build(output).items()
         if name.startswith(f"{package}/") and (output / name).is_file() and name in release.outputs
-        if (content := (output / name).read_bytes()) != release.outputs[name] and checksum(content) != made
+        if (content := (output / name).read_bytes()) != release.outputs[name] and packing.checksum(content) != made
     ]
     if edited:
         names = "\n".join(f"  {name}" for name in edited)
@@ -158,7 +142,7 @@ def write_release(release: Release, output: Path) -> list[str]:
         changed.append(name)
     for name in last.keys() - release.outputs.keys():
         path = output / name
-        if path.is_file() and checksum(path.read_bytes()) == last[name]:
+        if path.is_file() and packing.checksum(path.read_bytes()) == last[name]:
             path.unlink()
             changed.append(name)
     return changed

@@ -23,17 +23,8 @@ from foundation.assignment_file import Assignment
 from foundation.places import HANDED_OUT, REFERENCES
 from foundation.term_secret import SECRET, term_secret
 
+from . import packing
 from .handout import files_for_assistants
-from .packing import (
-    ENTRY_POINT,
-    LOCK,
-    REQUIREMENTS,
-    make_zip,
-    read_requirements,
-    requirements_file,
-    with_library,
-    without_notebooks,
-)
 from .regions import ReleaseError, read_text
 from .skeleton import ASSIGNMENT_FILE, read_folder
 
@@ -76,13 +67,15 @@ def collect_kit(
     index: str = "",
 ) -> dict[str, bytes]:
     """All files of the students' archive by path; the skeleton has a folder of its own, with what is `beside` it."""
-    kit = read_tests(root, assignment, [ENTRY_POINT, SCORER])
+    kit = read_tests(root, assignment, [packing.ENTRY_POINT, SCORER])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
     kit |= read_folders(root, CORPUS) | files_for_assistants(assignment)
-    kit[REQUIREMENTS] = requirements_file(without_notebooks(read_requirements(root)), index)
-    kit = with_library({**kit, **beside}, TESTS)
-    kit[HANDED_OUT] = make_zip(kit)
+    kit[packing.REQUIREMENTS] = packing.requirements_file(
+        packing.without_notebooks(packing.read_requirements(root)), index
+    )
+    kit = packing.with_library({**kit, **beside}, TESTS)
+    kit[HANDED_OUT] = packing.make_zip(kit)
     return {f"{ARCHIVE_FOLDER}/{path}": kit[path] for path in sorted(kit)}
 
 
@@ -106,8 +99,8 @@ def collect_gradescope(
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
-    files[LOCK] = (root / LOCK).read_bytes()
-    files[REQUIREMENTS] = requirements_file([f"--constraint {LOCK}", *PACKAGES], index)
+    files[packing.LOCK] = (root / packing.LOCK).read_bytes()
+    files[packing.REQUIREMENTS] = packing.requirements_file([f"--constraint {packing.LOCK}", *PACKAGES], index)
     return files
 
 

@@ -34,11 +34,8 @@ _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
-MISCONCEPTIONS = "misconceptions"
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
-
 INSTALLED = "installed"
-_NO_CACHE = ("-p", "no:cacheprovider")
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
 
 
@@ -221,12 +218,12 @@ def archive_works(project: Project, release: Release) -> list[str]:
     task, package = coded_tasks(release.assignment)[0], release.assignment.package
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
-        first = run_python(["-m", "pytest", "-m", task.marker, *_NO_CACHE], folder)
+        first = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-m", task.marker], folder)
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
             what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
             return [f"{what}, got {ending_of(first)}"]
         write_all(_solutions(release), folder / package)
-        solved = run_python(["-m", "pytest", "-q", *_NO_CACHE], folder)
+        solved = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-q"], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
 
 
@@ -266,13 +263,11 @@ def _solutions(release: Release) -> dict[str, bytes]:
 
 def misconceptions_fit(project: Project, release: Release) -> list[str]:
     """Each misconception is found where it should be; a word renamed in a solution is renamed in them, too."""
-    if not (release.assignment.folder / MISCONCEPTIONS).is_dir():
+    if not (release.assignment.folder / "misconceptions").is_dir():
         return []
     reference = str(project.reference.resolve())
     done = run_python(["-m", "autograder.catalogue", reference], project.root)
-    if done.returncode not in (0, 1):
-        return [ending_of(done)]
-    return done.stdout.splitlines() if done.returncode else []
+    return {0: [], 1: done.stdout.splitlines()}.get(done.returncode, [ending_of(done)])
 
 
 def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:

@@ -36,14 +36,7 @@ Block = tuple[list[ast.stmt], tuple[Definition, ...]]
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is valid Python.
-
-    Args:
-        path: as shown to the user.
-        text: the whole text; newlines as they are in the file.
-        lines: the text cut after each newline; `lines[0]` is line 1.
-        tree: the syntax tree.
-    """
+    """A file that is valid Python: its path as shown to the user; its text, also cut after each newline; its tree."""
 
     path: str
     text: str

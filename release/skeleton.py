@@ -65,13 +65,7 @@ def coded_tasks(assignment: Assignment) -> list[Task]:
 def make_skeleton(
     reference: Mapping[str, bytes], assignment: Assignment, shown: str, given: Mapping[str, bytes] = {}
 ) -> Skeleton:
-    """Strips every file of the reference.
-
-    Args:
-        reference: the folder's files.
-        assignment: has the tasks.
-        shown: the folder's name for messages, such as `reference`.
-        given: files that students get beside the package, by path.
+    """Strips every file of the reference; `shown` is its folder's name for messages, such as `reference`.
 
     Raises:
         ReleaseError: with every problem of every file.
