@@ -120,13 +120,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 class Forbidden:
     """The parts of PyTorch that students must write themselves; `[contract.forbidden]` in assignment.toml.
 
+    All but `python` are regular expressions; "" = none.
+
     Attributes:
-        classes: a regular expression for names of classes; "" = none.
-        functions: one for names of functions.
-        kernels: a regular expression for the names of kernels, "native_layer_norm", that a worker replaces.
+        kernels: names of kernels, "native_layer_norm", that a worker replaces.
         python: dotted names of classes and functions written in Python, which a worker stops.
-        internals: a regular expression for dotted names, or ".name" of an attribute of anything, whose uses are
-            allowed and listed for a person to read.
+        internals: dotted names, or ".name" of an attribute, whose uses are allowed and listed for a person to read.
     """
 
     classes: str = setting(JOINED, "")
@@ -207,11 +206,8 @@ class Limits:
 class LatePolicy:
     """Late days and their price. It decides on what is shown, never on what is stored; `[late]` in assignment.toml.
 
-    Attributes:
-        due: when submissions have to be in, with its time zone.
-        grace_hours: within this time after `due`, nothing counts as late; beyond it, days count from `due` on.
-        percent_per_day: of the points earned, for each day that has begun.
-        most_percent: of the points earned, however late.
+    Within the grace after `due` nothing counts as late; beyond it, days count from `due` on. Percents are of the points
+    earned: for each day that has begun, and at most.
     """
 
     due: datetime = setting(TIME)
@@ -220,11 +216,7 @@ class LatePolicy:
     most_percent: float = setting(between(0, 100), 100.0)
 
     def days_late(self, submitted: datetime) -> int:
-        """Days after `due` that have begun; 0 within the grace.
-
-        Args:
-            submitted: without a zone, in that of `due`.
-        """
+        """Days after `due` that have begun; 0 within the grace. A time without a zone is in that of `due`."""
         late = (submitted if submitted.tzinfo else submitted.replace(tzinfo=self.due.tzinfo)) - self.due
         return 0 if late <= timedelta(hours=self.grace_hours) else math.ceil(late / DAY)
 

@@ -80,15 +80,11 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def run_command(program: str, command: Callable[[], int], others: Mapping[type[Exception], int] = {}) -> int:
-    """Runs a command of a program; what goes wrong is said in one line that begins with the program's name.
-
-    Args:
-        program: its name.
-        command: returns the exit status.
-        others: exceptions that are told likewise, each with its exit status.
+    """Runs a command, which returns the exit status; what goes wrong is one line that begins with the program's name.
 
     Returns:
-        The exit status: 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C.
+        The exit status: 2 for a user's mistake and for a file that cannot be read or written, INTERRUPTED after Ctrl-C,
+        and for `others` among the exceptions what stands there.
     """
     try:
         return with_output(command)
