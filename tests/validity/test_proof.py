@@ -243,16 +243,14 @@ def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
 
 
 IN_OTHER_LAYOUTS = {
-    ("all_inline", "2.1"): {
-        "no scale": (" / math.sqrt(q.size(-1))", ""),
-        "no first residual": ("x = x + self.dropout(out)", "x = self.dropout(out) + (x if number else 0)"),
-        "one norm twice": ("else (self.gain2, self.shift2)", "else (self.gain1, self.shift1)"),
-    },
     ("inline_attention", "2.1"): {
         "query as key": ("(q, k, v, mask)", "(q, q, v, mask)"),
         "heads not joined in order": ("context.transpose(1, 2).flatten(2)", "context.reshape(y.shape)"),
     },
     ("decoder_all_inline", "2.2"): {
+        "no scale": (" / math.sqrt(q.size(-1))", ""),
+        "no first residual": ("x = x + self.dropout(out)", "x = self.dropout(out) + (x if number else 0)"),
+        "one gain for all": ("self.gains[number]", "self.gains[0]"),
         "masks swapped": ("(self.own, y, y, tgt_mask)", "(self.own, y, y, None)"),
         "no question to the source": ("(self.cross, y, memory, src_mask)", "(self.cross, y, y, None)"),
         "no relu": (".relu()", ""),

@@ -26,9 +26,10 @@ from ...testing.results import CheckFailed
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import look_up
+from ..stand_ins.own_tests import attend as attention
 from .by_behaviour import find_projections
 from .readings import needs_reader
-from .usual_layouts import ROLES, UsualLayout, attention, find_attention
+from .usual_layouts import ROLES, UsualLayout, find_attention
 
 PARTS = ("context", "weights")
 PARTS_OF_MODULE = ("output", "weights")

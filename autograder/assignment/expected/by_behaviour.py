@@ -1,23 +1,21 @@
-"""Reads the roles of parameters from what a component computes, for layouts that no list knows.
+"""Reads the roles of multi-headed attention's parameters from what it computes, for layouts that no list knows.
 
-With random parameters no two numbers are equal: each number of the component's maps is found among them by its value,
-or by the gradient that it gets. So any arrangement can be read: views of one flat parameter, tables side by side,
-hidden units in blocks, biases as a further row. What is not an arrangement of the parameters (a scaled map, the sum
-of two) is not read.
+With random parameters no two numbers are equal: each number of the projections is found among them by its value. So any
+arrangement can be read: views of one flat parameter, one map for each head, biases as a further row. What is not an
+arrangement of the parameters (a scaled map, the sum of two) is not read.
 
-Places are indices into all parameters, laid out one after the other. Each function takes a module that it may
-change, and the parameters to compute with.
+Places are indices into all parameters, laid out one after the other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.stand_ins.formulas import distinct, look_up
+from autograder.assignment.stand_ins.formulas import look_up
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .usual_layouts import FoundAttention, Network, Projection
+from .usual_layouts import FoundAttention, Projection
 
 EXACT = {torch.float64: 1e-9, torch.float32: 1e-5}
 """How far a number may be from the parameter that it is."""
@@ -46,52 +44,19 @@ def places_of(values: Tensor, among: Tensor) -> Tensor | None:
     return order[nearest] if is_found and order[nearest].unique().numel() == values.numel() else None
 
 
-def find_table(module: nn.Module, leaves: Sequence[Tensor], vocab_size: int, d_model: int) -> Tensor | None:
-    """An embedding's table, (vocab_size, d_model), where it returns its parameters times sqrt(d_model)."""
-    numbers = _fill(module, _far_apart)
-    vectors = module(torch.arange(vocab_size)[None]).detach()
-    if vectors.shape != (1, vocab_size, d_model) or len(numbers) < 2:
-        return None
-    places = places_of(vectors[0] / d_model**0.5, numbers)
-    return None if places is None else in_a_row(leaves)[places]
-
-
-def find_network(module: nn.Module, leaves: Sequence[Tensor], d_model: int, d_ff: int) -> Network | None:
-    """A feed-forward network, by the gradients that its numbers get while all of them are positive, and so is x.
-
-    Then every hidden unit is active, and a feature f of the output has the gradients 1 (its outer bias), h_j (its
-    weight of the hidden unit j), W_2[f, j] (the inner bias of j) and W_2[f, j] x_i (its weight of x_i).
-    """
-    parameters = learned(module)
-    if d_model < 2 or any(p.dtype != torch.float64 for p in parameters):
-        return None
-    numbers = _fill(module, lambda count: 1.5 + distinct(count))
-    x = 1.5 + distinct(d_model)
-    at_zero, at_x = (
-        torch.stack([_gradients(module(one[None, None])[0, 0, feature], parameters) for feature in range(d_model)])
-        for one in (torch.zeros_like(x), x)
-    )  # (d_model, n)
-    inner = (at_zero != 0).all(dim=0).nonzero().flatten()
-    weights = ((at_zero == 0) & (at_x != 0)).all(dim=0).nonzero().flatten()  # W_1, in any order
-    features, outer = ((at_zero - 1).abs() < EXACT[numbers.dtype]).nonzero(as_tuple=True)
-    second = places_of(at_zero[:, inner], numbers)
-    if second is None or (len(inner), len(weights), features.tolist()) != (d_ff, d_ff * d_model, [*range(d_model)]):
-        return None
-    order = places_of(numbers[second[0], None] * x, at_x[0, weights])
-    if order is None:
-        return None
-    leaf = in_a_row(leaves)
-    return Network((leaf[weights[order]], leaf[inner], leaf[second], leaf[outer]))
-
-
 def find_projections(
     submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], d_model: int, n_heads: int
 ) -> FoundAttention | None:
-    """Multi-headed attention, by what the attention inside is handed for 0 and the unit vectors.
+    """Multi-headed attention with these leaves, by what the attention inside is handed for 0 and the unit vectors.
 
-    It may be called for all heads at once, or for one after another; else None.
+    It may be called for all heads at once, or for one after another; else None. The module's own parameters change.
     """
-    numbers = _fill(module, lambda count: d_model**-0.5 * _far_apart(count))
+    parameters = learned(module)
+    sizes = [p.numel() for p in parameters]
+    with torch.no_grad():
+        for parameter, values in zip(parameters, _far_apart(sum(sizes)).split(sizes), strict=True):
+            parameter.copy_(d_model**-0.5 * values.view_as(parameter))
+    numbers = in_a_row(parameters).detach()
     x = torch.cat([torch.eye(d_model), torch.zeros(1, d_model), 3 * _far_apart(3 * d_model**2).view(-1, d_model)])
     x = x[None].to(numbers.dtype)
     found = submission.apply("attention_inputs", module, x, x, x)
@@ -147,21 +112,3 @@ def _far_apart(count: int) -> Tensor:
     """So many numbers between -1 and 1, far enough apart for float32, in no order."""
     order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
     return torch.linspace(-1, 1, count, dtype=torch.float64)[order]
-
-
-def _gradients(end: Tensor, parameters: Sequence[Tensor]) -> Tensor:
-    """The gradients of all parameters, in a row."""
-    if not end.requires_grad:
-        return torch.zeros(sum(p.numel() for p in parameters), dtype=end.dtype)
-    found = torch.autograd.grad(end, list(parameters), allow_unused=True)
-    return in_a_row([torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found, strict=True)])
-
-
-def _fill(module: nn.Module, draw: Callable[[int], Tensor]) -> Tensor:
-    """Writes so many numbers into a module's parameters; returns them as they are there, in a row."""
-    parameters = learned(module)
-    sizes = [p.numel() for p in parameters]
-    with torch.no_grad():
-        for parameter, values in zip(parameters, draw(sum(sizes)).split(sizes), strict=True):
-            parameter.copy_(values.view_as(parameter))
-    return in_a_row(parameters).detach()

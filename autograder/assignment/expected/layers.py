@@ -157,25 +157,15 @@ class Layer:
         return x if self.norm_first else self.norms[number](x)
 
 
-def attention_stand_in(mix: Tensor, n_heads: int) -> Attention:
-    """The stand-in for multi-headed attention with the parameter `mix`."""
-    return partial(mixed_look_up, mix=mix, n_heads=n_heads)
-
-
-def network_stand_in(mix: Tensor, d_ff: int) -> Callable[[Tensor], Tensor]:
-    """The stand-in for the feed-forward network with the parameter `mix`."""
-    return partial(wave, mix=mix, d_ff=d_ff)
-
-
 def layers(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Iterator[Layer]:
     """The layer with its stand-ins in each role; nothing where a part is not a stand-in."""
     census = Census.of(leaves, sizes.d_model)
     if len(census.norms) == n_attentions + 1:
         for mix in census.feed_forwards:
             for mixes in permutations(census.attentions, n_attentions):
-                attentions = tuple(attention_stand_in(one, sizes.n_heads) for one in mixes)
+                attentions = tuple(partial(mixed_look_up, mix=one, n_heads=sizes.n_heads) for one in mixes)
                 for norms in permutations(Norm(*norm) for norm in census.norms):
-                    yield Layer(attentions, network_stand_in(mix, sizes.d_ff), norms, sizes.norm_first)
+                    yield Layer(attentions, partial(wave, mix=mix, d_ff=sizes.d_ff), norms, sizes.norm_first)
 
 
 def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Census:

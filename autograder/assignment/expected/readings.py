@@ -2,11 +2,10 @@
 
 The contract leaves free how a submission names its parameters and lays them out. Tests write random values into all of
 them, so that only the right reading gives what the component returns. Each function takes the tensors to compute with,
-in the order of the module's learned parameters; and `twin`, which makes another module of the same sizes in float64,
-where an unusual layout has to be read from what the component does.
+in the order of the module's learned parameters.
 
-Layouts are endless, and right code must not lose points for being unusual: where neither the list of layouts nor the
-component's behaviour tells which number plays which part, the component needs a reader.
+Layouts are endless, and right code must not lose points for being unusual: where nothing tells which number plays which
+part, the component needs a reader.
 """
 
 import math
@@ -25,13 +24,11 @@ from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from .by_behaviour import find_network, find_table, in_a_row, learned
+from .by_behaviour import in_a_row, learned
 from .usual_layouts import formula_readings
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
-
-Twin = Callable[[], nn.Module]
 
 
 def made(
@@ -71,16 +68,14 @@ def made(
     return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 
-def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, twin: Twin) -> list[Computation]:
+def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int) -> list[Computation]:
     """Looks vectors up in a table (vocab_size, d_model), transposed or not, and multiplies them by sqrt(d_model)."""
     matrices = [leaf for leaf in leaves if leaf.dim() == 2]  # one with more rows than tokens fails a test of its own
     tables = [leaf for leaf in matrices if leaf.size(0) >= vocab_size and leaf.size(1) == d_model]
     tables += [leaf.T for leaf in matrices if leaf.size(1) >= vocab_size and leaf.size(0) == d_model]
-    if not tables and sum(leaf.numel() for leaf in leaves) == vocab_size * d_model:
-        table = find_table(twin(), leaves, vocab_size, d_model)
-        tables = [needs_reader("embedding") if table is None else table]
     if not tables:
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
+        needs_reader("embedding")
     return [lambda tokens, table=table: F.embedding(tokens, table) * math.sqrt(d_model) for table in tables]
 
 
@@ -98,12 +93,12 @@ def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float) -> list[
     ]
 
 
-def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, twin: Twin) -> list[Computation]:
+def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int) -> list[Computation]:
     """W_2 relu(W_1 x + b_1) + b_2, for each way to lay out two matrices and two biases."""
     found: list[Computation] = list(formula_readings(leaves, d_model, d_ff))
     if not found:
         expect_numbers(leaves, 2 * d_model * d_ff + d_model + d_ff, "two maps, each with a bias")
-        found = [find_network(twin(), leaves, d_model, d_ff) or needs_reader("feed-forward network")]
+        needs_reader("feed-forward network")
     return found
 
 

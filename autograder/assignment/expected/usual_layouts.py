@@ -4,7 +4,7 @@ A feed-forward network has four parameters that are told apart by their shapes. 
 are query, key, value and output is found by trying: tests write random values into all parameters, and only the right
 roles give what the submission returns. Query and key are found by the returned weights, then value and output by the
 returned output. Matrices may be on either side of x, each by itself or several in one parameter, with or without
-biases, in any order, or have an axis for their heads. `by_behaviour` reads other layouts.
+biases, in any order, or have an axis for their heads. `by_behaviour` reads other layouts of attention.
 
 Shapes: b batch · h heads · q/k query and key positions · d = d_model · e = d / h, the features of one head.
 """
@@ -19,16 +19,10 @@ from torch import Tensor
 
 from ...testing.comparison import TOLERANCE
 from ..stand_ins.formulas import look_up
+from ..stand_ins.own_tests import attend as attention
 
 ROLES = 4  # query, key, value and output
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
-
-
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """PyTorch's own; the weights are the context of the unit vectors as values."""
-    units = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:-1], key.size(-2))
-    weights = F.scaled_dot_product_attention(query, key, units, attn_mask=mask)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask), weights
 
 
 @dataclass(frozen=True)

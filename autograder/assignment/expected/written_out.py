@@ -6,13 +6,15 @@ separately in what the layer returns: first the residual connections and LayerNo
 then each attention.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations, product
 
 import torch
 from torch import Tensor, nn
 
+from autograder.assignment.stand_ins.formulas import mixed_look_up, wave
 from autograder.testing.arguments import copies_of
 from autograder.testing.comparison import (
     TOLERANCE,
@@ -24,7 +26,7 @@ from autograder.testing.comparison import (
     fail,
 )
 
-from .layers import Attention, Census, Layer, Norm, Sizes, attention_stand_in, check_parts, network_stand_in
+from .layers import Attention, Census, Layer, Norm, Sizes, check_parts
 from .usual_layouts import FoundAttention, Network, UsualLayout, find_attention, formula_readings
 
 ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
@@ -120,13 +122,15 @@ class WrittenOut:
     def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
         """All that the layer may be while its own matrices are zero."""
         census = Census.of(leaves, self.sizes.d_model)
-        networks = [network_stand_in(mix, self.sizes.d_ff) for mix in census.feed_forwards]
+        networks: list[Callable[[Tensor], Tensor]]
+        networks = [partial(wave, mix=mix, d_ff=self.sizes.d_ff) for mix in census.feed_forwards]
         networks = networks or [lambda x: torch.full_like(x, self.constant)]
-        n_own = self.n_attentions - len(census.attentions)
+        stand_ins = [partial(mixed_look_up, mix=mix, n_heads=self.sizes.n_heads) for mix in census.attentions]
+        n_own = self.n_attentions - len(stand_ins)
         # There may be no output bias, one for all heads, or one for each head.
         for biases in product((0.0, self.constant, self.constant * self.sizes.n_heads), repeat=n_own):
-            attentions: list[Attention] = [attention_stand_in(mix, self.sizes.n_heads) for mix in census.attentions]
-            attentions += [EvenAttention(bias, self.sizes.n_heads) for bias in biases]
+            own = [EvenAttention(bias, self.sizes.n_heads) for bias in biases]
+            attentions: list[Attention] = [*stand_ins, *own]
             for parts in product(permutations(attentions), networks, self._norm_orders(census.norms)):
                 yield Layer(*parts, self.sizes.norm_first)
 

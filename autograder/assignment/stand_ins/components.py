@@ -108,24 +108,6 @@ class Layer(nn.Module):
         self.mix = spread(self.n_vectors, 1, d_model)
 
 
-class Stack(Layer):
-    """What the stand-ins for encoder and decoder have: one layer, whose weights are returned once per layer."""
-
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        n_layers: int,
-        dropout: float = 0.1,
-        norm_first: bool = False,
-        *extra: object,
-        **more: object,
-    ) -> None:
-        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
-        self.n_layers, self.extra = n_layers, formulas.trace(d_ff, dropout, norm_first, n_layers)
-
-
 class EncoderLayer(Layer):
     """Stand-in; see `encoder_layer`."""
 
@@ -134,17 +116,6 @@ class EncoderLayer(Layer):
     def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, Tensor]:
         """The output (b, s, d) and weights (b, h, s, s)."""
         return formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
-
-
-class Encoder(Stack):
-    """Stand-in; see `encoder_layer`."""
-
-    n_vectors = VECTORS["EncoderLayer"]
-
-    def forward(self, x: Tensor, mask: Tensor | None, *extra: object, **more: object) -> tuple[Tensor, list[Tensor]]:
-        """The output (b, s, d), and the weights for each layer."""
-        x, weights = formulas.encoder_layer(x, mask, self.mix, self.n_heads, self.extra)
-        return x, [weights] * self.n_layers
 
 
 class DecoderLayer(Layer):
@@ -165,23 +136,35 @@ class DecoderLayer(Layer):
         return formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
 
 
-class Decoder(Stack):
-    """Stand-in; see `decoder_layer`."""
+class Stack(Layer):
+    """What the stand-ins for encoder and decoder add to one layer: its weights are returned once per layer."""
 
-    n_vectors = VECTORS["DecoderLayer"]
-
-    def forward(
+    def __init__(
         self,
-        x: Tensor,
-        memory: Tensor,
-        src_mask: Tensor | None,
-        tgt_mask: Tensor | None,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        dropout: float = 0.1,
+        norm_first: bool = False,
         *extra: object,
         **more: object,
-    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-        """The output (b, t, d), and both kinds of weights for each layer."""
-        x, own, cross = formulas.decoder_layer(x, memory, src_mask, tgt_mask, self.mix, self.n_heads, self.extra)
-        return x, [own] * self.n_layers, [cross] * self.n_layers
+    ) -> None:
+        super().__init__(d_model, n_heads, d_ff, dropout, norm_first)
+        self.n_layers, self.extra = n_layers, formulas.trace(d_ff, dropout, norm_first, n_layers)
+
+    def forward(self, *inputs: Any, **named: Any) -> tuple[Any, ...]:
+        """The output (b, s, d), and a list of each kind of weights."""
+        x, *weights = super().forward(*inputs, **named)
+        return x, *([one] * self.n_layers for one in weights)
+
+
+class Encoder(Stack, EncoderLayer):
+    """Stand-in; see `encoder_layer`."""
+
+
+class Decoder(Stack, DecoderLayer):
+    """Stand-in; see `decoder_layer`."""
 
 
 class Table(nn.Parameter):

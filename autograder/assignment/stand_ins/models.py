@@ -229,29 +229,14 @@ def settings(
 
 
 def search(decode: Callable[..., Any], how: dict[str, Any]) -> tuple[Any, bool]:
-    """What a search finds; `how` has the arguments of `_search` by name."""
-    return _search(decode, **how)
-
-
-def _search(
-    decode: Callable[..., Any],
-    oracle: Sequence[Any],
-    is_training: bool,
-    given: Sequence[Any],
-    options: dict[str, Any],
-    is_mixed: bool = False,
-) -> tuple[Any, bool]:
     """What a search finds with an `Oracle` for a model, and whether that is in train mode afterwards.
 
     Args:
         decode: of the submission.
-        oracle: arguments that make the model.
-        is_training: the mode in which the search gets it.
-        given: the search's arguments after the model.
-        options: and by keyword.
-        is_mixed: a part of the model is in the other mode.
+        how: "oracle", arguments that make the model; "is_training", the mode in which the search gets it; "is_mixed",
+            whether a part of it is in the other mode; "given" and "options", the search's other arguments.
     """
-    model = Oracle(*oracle).train(is_training)
-    model.part.train(is_training is not is_mixed)
-    found = decode(model, *given, **options)
+    model = Oracle(*how["oracle"]).train(how["is_training"])
+    model.part.train(how["is_training"] is not how.get("is_mixed", False))
+    found = decode(model, *how["given"], **how["options"])
     return found, model.training

@@ -1,6 +1,5 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -23,10 +22,9 @@ SCALE = "what else happens to the vectors of the table? (the docstring, and sect
 
 def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors, in eval mode; options of `made`."""
-    twin = partial(submission.build, COMPONENT, vocab_size, d_model, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model, twin)
+        return embeddings(leaves, vocab_size, d_model)
 
     return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
 

@@ -5,13 +5,8 @@ from functools import partial
 import pytest
 import torch
 
-from autograder.assignment.expected.attention import (
-    PARTS,
-    draw,
-    expect_right_or_finite,
-    expect_right_or_mask_obeyed,
-)
-from autograder.assignment.expected.usual_layouts import attention
+from autograder.assignment.expected.attention import PARTS, draw, expect_right_or_finite, expect_right_or_mask_obeyed
+from autograder.assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.case import Case
 from autograder.testing.subject import Subject, each_dtype, each_row
 from autograder.testing.under_test import SubmissionUnderTest

@@ -4,7 +4,6 @@ How such tests are written: `autograder.testing.subject`.
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
@@ -29,10 +28,9 @@ FORMULA = "compute one position by hand with the formula of the docstring: where
 
 def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
     """A network with random parameters, in eval mode; options of `made`."""
-    twin = partial(submission.build, COMPONENT, d_model, d_ff, dtype=torch.float64)
 
     def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return feed_forwards(leaves, d_model, d_ff, twin)
+        return feed_forwards(leaves, d_model, d_ff)
 
     return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 

@@ -46,15 +46,6 @@ def test_band(submission: SubmissionUnderTest, case: Case, given: tuple[int, ...
 
 
 @pytest.mark.item("random cells")
-def test_random_cells(submission: SubmissionUnderTest, case: Case) -> None:
-    length, width, probability = 150, case.size(1, 4), case.number(0.1, 0.9)
-    [mask] = draw(submission, [(length, width, probability)])
-    band = distance(length) < width
-    expect(bool(mask[band].all()), "the band with random cells", "True within the band", "some False")
-    check_random_cells(mask, band, probability)
-
-
-@pytest.mark.item("random cells")
 def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
     width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
     given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]

@@ -12,7 +12,7 @@ from autograder.testing.results import tests_of as results_of
 from validity.run_tests import Version, run_versions
 from validity.variants import splice
 
-HALVED = """
+FLAT = """
 import torch
 from torch import nn
 from .attention import scaled_dot_product_attention  # noqa: F401
@@ -31,15 +31,12 @@ class InputEmbedding(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.first, self.second = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.theta = nn.Parameter(torch.cat([p.detach().flatten() for p in self.parameters()]))
-        self.sizes = [p.shape for p in self.parameters()][1:]
-        del self.first, self.second
+        self.sizes = [d_model * d_ff, d_ff, d_ff * d_model, d_model]
+        self.theta, self.shape = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05), (d_model, d_ff)
 
     def forward(self, x):
-        parts = self.theta.split([size.numel() for size in self.sizes])
-        first, inner, second, outer = (2 * part.view(size) for part, size in zip(parts, self.sizes))
-        return torch.relu(x @ first.T + inner) @ second.T + outer
+        first, inner, second, outer = self.theta.split(self.sizes)
+        return torch.relu(x @ first.view(self.shape) + inner) @ second.view(self.shape[::-1]) + outer
 
 
 class MultiHeadedAttention(nn.Module):
@@ -125,11 +122,11 @@ def test_what_unusual_modules_of_pytorch_are_to_the_tests(reference, assignment)
 
 
 @pytest.mark.slow
-def test_scaled_parameters_need_a_reader(reference, assignment):
+def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
     versions = []
     for component, number in TASKS.items():
         marker = next(task.marker for task in assignment.tasks if task.number == number)
         path, text = reference[module := component.split(".")[0]]
-        spliced, _ = splice(text, class_named(component, HALVED), Path(__file__))
+        spliced, _ = splice(text, class_named(component, FLAT), Path(__file__))
         versions.append(Version(component, {**reference, module: (path, spliced)}, [0], (marker,)))
     assert states_of(versions, reference, assignment) == dict.fromkeys(TASKS, State.NEEDS_READER)

@@ -166,7 +166,7 @@ def almost_zeros(self, *args, **kwargs):
         yield name, nn.Parameter(torch.full_like(getattr(self, name), 1e-8))
 
 
-stand_ins.training.TinyTranslator.named_parameters = almost_zeros
+stand_ins.models.TinyTranslator.named_parameters = almost_zeros
 
 
 def train_epoch(batches, model, optimizer, criterion, accumulate=1, scheduler=None, max_grad_norm=None):

@@ -109,21 +109,6 @@ class MultiHeadedAttention(Heads):
         return self.qkv(x).unflatten(-1, (self.n_heads, -1, 3)).select(-1, role).transpose(1, 2)
 
 
-# %% one_parameter_by_head
-# One parameter (h, 4, d_head, d): the three projections of each head, and its part of the output's.
-
-
-class MultiHeadedAttention(Heads):
-    def make(self, d_model, n_heads):
-        self.maps = nn.Parameter(torch.randn(n_heads, 4, d_model // n_heads, d_model) * d_model**-0.5)
-
-    def project(self, x, role):
-        return torch.einsum("bnd,hed->bhne", x, self.maps[:, role])
-
-    def output(self, x):
-        return x @ self.maps[:, 3].flatten(0, 1)
-
-
 # %% raw_by_head_and_role
 # One parameter (heads, roles, d_model, d_head) for the three projections; the heads' outputs are added up.
 

@@ -36,35 +36,6 @@ class Sublayers(nn.Module):
         return maps[3]((weights @ v).transpose(1, 2).flatten(2)), weights
 
 
-# %% all_inline
-# The encoder layer is written out completely, using none of the other parts.
-
-
-class EncoderLayer(Sublayers):
-    def __init__(self, d_model, n_heads, d_ff, dropout=0.1, norm_first=False):
-        super().__init__(dropout, norm_first)
-        self.n_heads = n_heads
-        self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-        self.ff1, self.ff2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.gain1, self.gain2 = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.ones(d_model))
-        self.shift1, self.shift2 = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.zeros(d_model))
-
-    def norm(self, x, number):
-        gain, shift = (self.gain1, self.shift1) if number == 0 else (self.gain2, self.shift2)
-        mean, var = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, unbiased=False)
-        return (x - mean) / torch.sqrt(var + 1e-6) * gain + shift
-
-    def look(self, y, mask):
-        return self.attend(self.maps, y, y, mask)
-
-    def think(self, y):
-        return [self.ff2(self.ff1(y).relu())]
-
-    def forward(self, x, mask):
-        x, weights = self.add(0, x, self.look, mask)
-        return self.add(1, x, self.think)[0], weights
-
-
 # %% decoder_all_inline
 # The decoder layer is written out completely, using none of the other parts.
 

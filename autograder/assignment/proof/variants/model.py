@@ -32,21 +32,6 @@ class Encoder(nn.Module):
         return self.norm(x) if self.norm_first else x, attns
 
 
-class Decoder(nn.Module):
-    def __init__(self, d_model, n_heads, d_ff, n_layers, dropout=0.1, norm_first=False):
-        super(Decoder, self).__init__()  # noqa: UP008
-        self.layers = clones(DecoderLayer(d_model, n_heads, d_ff, dropout, norm_first), n_layers)
-        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
-
-    def forward(self, x, memory, src_mask, tgt_mask):
-        first, second = [], []
-        for layer in self.layers:
-            x, a, b = layer(x, memory, src_mask, tgt_mask)
-            first.append(a)
-            second.append(b)
-        return self.norm(x), first, second
-
-
 class Generator(nn.Module):
     def __init__(self, d_model, vocab):
         super().__init__()
