@@ -1,11 +1,10 @@
-"""Downloads of each platform, laid out as its own source code or documentation has it; `list-class`."""
+"""Downloads of each platform, laid out as its own source code or documentation has it."""
 
 import zipfile
 from datetime import UTC
 
 import pytest
 
-from autograder.__main__ import main
 from autograder.classroom.handed_in import read_time
 from autograder.classroom.platforms import read_download
 from autograder.intake import take_in
@@ -242,34 +241,3 @@ def test_what_is_no_class_is_refused_in_one_line(lay, names, layout, words):
     with pytest.raises(UserError, match=words) as caught:
         read(lay(*names) if names else lay("x").with_name("nowhere"), layout)
     assert "\n" not in str(caught.value)
-
-
-ROSTER = 'Student,ID,SIS User ID,SIS Login ID\n"Smith, Anna",1,u1,as\n"Berg, Bob",2,u2,bb\n"Clark, Carl",3,u3,cc\n'
-
-
-@pytest.fixture
-def class_(tmp_path):
-    """Canvas's download of two students, one of them unknown, and a roster of three."""
-    folder = tmp_path / "submissions"
-    folder.mkdir()
-    for name in ("smithanna_1_11_layers.py", "smithanna_1_12_model.py", "dora_LATE_9_13_layers.py", "grades.csv"):
-        (folder / name).write_text("# text\n")
-    (folder / "clarkcarl_3_text.html").write_text("<p>see my e-mail</p>")
-    (tmp_path / "roster.csv").write_text(ROSTER)
-    return folder, tmp_path / "roster.csv"
-
-
-def test_a_class_as_text(class_, capsys):
-    folder, roster = class_
-    assert main(["list-class", str(folder), "--roster", str(roster)]) == 1
-    assert capsys.readouterr().out.split("\n\n") == [
-        f"{folder}: Canvas\n1 submission, from 1 of 3 students",
-        "  smithanna_1  Anna Smith",
-        "for you to decide:\n  dora_9: fits no student in the roster, or not for sure, or more than one",
-        "nothing handed in:\n  Bob Berg (u2)\n  Carl Clark (u3)",
-        "left out:\n  clarkcarl_3_text.html: a text entry, which only a person can read\n"
-        "  grades.csv: not named as Canvas names submissions\n",
-    ]
-    assert main(["list-class", str(folder)]) == 0, "without a roster nobody is missing"
-    printed = capsys.readouterr().out
-    assert "2 submissions\n" in printed and "  dora_9       dora; late\n" in printed

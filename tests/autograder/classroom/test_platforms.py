@@ -137,6 +137,24 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
         assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
 
 
+def test_a_class_as_text(tmp_path, capsys):
+    files, roster = CANVAS
+    (tmp_path / "download").mkdir()
+    for name in files:
+        (tmp_path / "download" / name).write_text("# text\n")
+    (tmp_path / "roster.csv").write_text(roster)
+    words = ["list-class", str(tmp_path / "download")]
+    assert main([*words, "--roster", str(tmp_path / "roster.csv")]) == 1
+    assert capsys.readouterr().out.split("\n\n") == [
+        f"{tmp_path / 'download'}: Canvas\n2 submissions, from 2 of 3 students",
+        "  bergbob_12    Bob Berg; late\n  smithanna_11  Anna Smith",
+        "for you to decide:\n  stranger_99: fits no student in the roster, or not for sure, or more than one",
+        "nothing handed in:\n  Carl Clark (u3)",
+        "left out:\n  grades.csv: not named as Canvas names submissions\n",
+    ]
+    assert main(words) == 0 and "3 submissions\n" in capsys.readouterr().out, "without a roster nobody is missing"
+
+
 def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade, capsys):
     files = {f"submission_{n}/layers.py": WRONG if n == 1 else "" for n in (1, 2, 3, 4)}
     who = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: {}\n"
