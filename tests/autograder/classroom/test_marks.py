@@ -138,10 +138,6 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
     return record.found(bleu=bleu and bleu_of(score(bleu))).judgement
 
 
-def with_tasks(**changes: object) -> Assignment:
-    return replace(ASSIGNMENT, tasks=tuple(replace(task, **changes) for task in ASSIGNMENT.tasks))
-
-
 def heavier(number: str, points: float) -> Assignment:
     tasks = (replace(task, points=points) if task.number == number else task for task in ASSIGNMENT.tasks)
     return replace(ASSIGNMENT, tasks=tuple(tasks))
@@ -152,7 +148,7 @@ AFTERWARDS = {
     "points": heavier("1.2", 20.0),
     "all or nothing": replace(ASSIGNMENT, credit="all"),
     "a lower threshold": replace(ASSIGNMENT, thresholds={"beginner": 0.2, "advanced": 0.3}),
-    "visibility": with_tasks(visibility="hidden"),
+    "visibility": replace(ASSIGNMENT, tasks=tuple(replace(task, visibility="hidden") for task in ASSIGNMENT.tasks)),
 }
 
 
