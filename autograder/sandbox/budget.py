@@ -21,22 +21,12 @@ CPU_GRAIN = 0.1
 
 
 class Budget:
-    """The account of one submission.
-
-    Args:
-        limits: `[limits]` of `assignment.toml`.
-        is_fair: whether a component must leave time to the others.
-        killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
-
-    Attributes:
-        cpu_seconds: CPU time of all workers that have ended.
-        failure: why the sandbox itself has failed, after which nothing more is done; None = it has not.
-    """
+    """The account of one submission; `Sandbox` says what it is made from."""
 
     def __init__(self, limits: Limits, is_fair: bool, killed_before: Container[str]) -> None:
         self.killed_before = killed_before
-        self.cpu_seconds = 0.0
-        self.failure: SandboxUnavailableError | None = None
+        self.cpu_seconds = 0.0  # of all workers that have ended
+        self.failure: SandboxUnavailableError | None = None  # of the sandbox itself, after which nothing more is done
         self._limits, self._is_fair = limits, is_fair
         self._seconds_of: defaultdict[str, float] = defaultdict(float)
         self._failures: Counter[str] = Counter()

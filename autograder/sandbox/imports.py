@@ -46,10 +46,7 @@ def imported_by(node: ast.AST) -> tuple[int, str, list[str]]:
 def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...]:
     """All that may be modules of the submission and that one of them imports, folders before what is in them.
 
-    Args:
-        text: of the module; where it cannot be read, it imports nothing.
-        importer: its name within the submission.
-        path: where it was read from.
+    Takes that module's text, its name within the submission, and the path that it was read from.
     """
     tree, found = tree_of(text), list[str]()
     own = [TOP, *importer.split(".")]
@@ -97,10 +94,7 @@ def names_in(tree: ast.Module) -> Iterator[str]:
 def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:
     """The sources with every module replaced that ends its process.
 
-    Args:
-        sources: all modules.
-        end_of_import: imports a module of such sources in a worker, which it may keep for the next call; returns why
-            the worker ended, or "".
+    `end_of_import` imports a module of some sources in a worker, and returns why that ended, or "".
     """
     suspects: dict[str, str] = {}
     for name in sources:

@@ -59,7 +59,7 @@ class Containment:
         return {**threads, **fixed, **places, **loader}
 
     def plan(self) -> dict[str, Any]:
-        """The part of a worker's `hardening.Plan` that is the same for all submissions."""
+        """The part of a worker's plan, as `hardening.harden` takes it, that is the same for all submissions."""
         uid = random.SystemRandom().choice(self.uids) if self.uids else None
         return {"layers": self.layers, "uid": uid, "seccomp": filter_for_this_machine().hex()}
 
@@ -77,11 +77,7 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
 
 
 def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
-    """The containment for one of LEVELS, with packages, by name, that are visible inside.
-
-    Raises:
-        SandboxUnavailableError: where namespaces are required and missing.
-    """
+    """The containment for one of LEVELS, with packages, by name, that are visible inside."""
     if level not in LEVELS:
         raise ValueError(f"sandbox level {level!r} is unknown")
     must = "wanted" if level == "unsafe" else "required"
@@ -104,9 +100,8 @@ def find_bubblewrap(packages: Mapping[str, Path], is_root: bool) -> tuple[tuple[
     another user, and to end it. Others get a user namespace without any rights, in which, where bubblewrap can prevent
     it, no further one can be made.
 
-    Returns:
-        Its arguments (empty if it does not work), whether a worker can change to another user, and the reason why
-        bubblewrap does not work.
+    Returns its arguments (empty if it does not work), whether a worker can change to another user, and the reason why
+    bubblewrap does not work.
     """
     program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
     if program is None:
@@ -148,20 +143,10 @@ def visible(packages: Mapping[str, Path]) -> list[str]:
         elif path.is_dir():
             options += ["--ro-bind", str(path), str(path)]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108  a new, empty file system
-    for folder in python_folders():
-        options += ["--ro-bind", folder, folder]
+    python = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
+    python |= {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    for folder in sorted(python):
+        options += ["--ro-bind-try", folder, folder]
     for name, package in packages.items():
         options += ["--ro-bind", str(package), f"/{name}"]
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
-
-
-def python_folders() -> list[str]:
-    """The folders outside /usr that this interpreter and its packages live in, outermost only."""
-    paths = sysconfig.get_paths()
-    found = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
-    found |= {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    chosen: list[str] = []
-    for folder in sorted(found):
-        if Path(folder).is_dir() and not any(f"{folder}/".startswith(f"{outer}/") for outer in ["/usr", *chosen]):
-            chosen.append(folder)
-    return chosen

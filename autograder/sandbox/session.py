@@ -35,6 +35,8 @@ from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_fr
 from .zygote import Ending, Zygote
 
 Made = TypeVar("Made")
+Content = dict[str, Any]
+"""JSON of a request."""
 
 START_SECONDS = 60.0
 ENDING_SECONDS = 0.02
@@ -93,13 +95,7 @@ class Session:
     """
 
     def __init__(
-        self,
-        zygote: Zygote,
-        sources: Sources,
-        assignment: Assignment,
-        budget: Budget,
-        output: Output,
-        locate: Locate,
+        self, zygote: Zygote, sources: Sources, assignment: Assignment, budget: Budget, output: Output, locate: Locate
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
         self._budget, self._output, self._locate = budget, output, locate
@@ -119,15 +115,14 @@ class Session:
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
             self.layers = self._start(zygote, content, [])
 
-    def _start(self, zygote: Zygote, content: dict[str, Any], imports: list[str]) -> tuple[str, ...]:
+    def _start(self, zygote: Zygote, content: Content, imports: list[str]) -> tuple[str, ...]:
         """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that."""
         self._worker = zygote.fork(with_plots=any(name.partition(".")[0] == "matplotlib" for name in imports))
         self.is_alive = True
         try:
             content = {**content, "imports": imports}
-            return zygote.containment.in_force(
-                self._ask("", "load", content, Encoder(), START_SECONDS, lambda answer: answer.result)
-            )
+            reached = self._ask("", "load", content, Encoder(), lambda answer: answer.result, START_SECONDS)
+            return zygote.containment.in_force(reached)
         except BaseException as error:
             self.end("the worker did not start")
             if isinstance(error, SubmissionError):
@@ -139,16 +134,11 @@ class Session:
         self._released.append(number)
 
     def request(
-        self, component: str, verb: str, content: dict[str, Any], encoder: Encoder, read: Callable[[Answer], Made]
+        self, component: str, verb: str, content: Content, encoder: Encoder, read: Callable[[Answer], Made]
     ) -> Made:
         """Sends a request within the budget; returns what `read` makes of the answer.
 
-        Args:
-            component: answers for what happens.
-            verb: see `worker.service`.
-            content: of the request.
-            encoder: has its tensors.
-            read: takes the answer; its ProtocolError costs the worker.
+        The component answers for what happens, also for a ProtocolError of `read`; `worker.service` has the verbs.
 
         Raises:
             SubmissionTimeoutError: there was no reply in time, or no time is left.
@@ -159,16 +149,16 @@ class Session:
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         with self._budget.spent_by(component) as seconds:
-            return self._ask(component, verb, content, encoder, seconds, read)
+            return self._ask(component, verb, content, encoder, read, seconds)
 
     def _ask(
         self,
         component: str,
         verb: str,
-        content: dict[str, Any],
+        content: Content,
         encoder: Encoder,
-        seconds: float,
         read: Callable[[Answer], Made],
+        seconds: float,
     ) -> Made:
         """`request` within so many seconds."""
         self._last += 1
@@ -275,18 +265,14 @@ class Session:
         """A traceback made from our own copy of the sources; the worker only sends line numbers."""
         lines = []
         for file, number, function in frames:
-            if (found := self._find(file, number)) is not None:
-                name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
-                lines.append(f"{found[0]}, in {name}\n    {found[1]}")
-        return "\n".join(lines)
+            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
+            lines.append(self.quote(file, number, f", in {name}\n    "))
+        return "\n".join(filter(None, lines))
 
-    def quote(self, file: str, number: int) -> str:
-        """A line of the submission, with its place; "" if there is none."""
-        return ": ".join(self._find(file, number) or ())
-
-    def _find(self, file: str, number: int) -> tuple[str, str] | None:
-        """The place of a line, and the line; None where the submission has no such file."""
+    def quote(self, file: str, number: int, between: str = ": ") -> str:
+        """The place of a line, and the line; "" where the submission has no such file."""
         if file not in self._lines:
-            return None
+            return ""
         name, lines = self._lines[file]
-        return self._locate(name, number), lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
+        line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
+        return f"{self._locate(name, number)}{between}{line}"

@@ -29,7 +29,7 @@ class Sandbox:
     Args:
         sources: the submission's modules, merged with the release's.
         assignment: its contract and its limits.
-        zygote: to fork from.
+        zygote: that workers are forked from.
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
         is_fair: whether a component must leave time to the others.
@@ -56,12 +56,7 @@ class Sandbox:
         self._layers: tuple[str, ...] | None = None
 
     def build(
-        self,
-        component: str,
-        *args: object,
-        dtype: torch.dtype | None = None,
-        isolated: bool = True,
-        **kwargs: object,
+        self, component: str, *args: object, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: object
     ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name".
 

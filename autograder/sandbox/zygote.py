@@ -52,17 +52,14 @@ class Worker:
 
 
 class Zygote:
-    """A contained process with torch loaded. Start it early; several graders may share one, also after a fork.
-
-    Args:
-        assignment: whose stand-ins the workers have.
-        level: see `layers.LEVELS`.
-
-    Raises:
-        SandboxUnavailableError: where the machine lacks a required layer.
-    """
+    """A contained process with torch loaded. Start it early; several graders may share one, also after a fork."""
 
     def __init__(self, assignment: Assignment, level: str = "auto") -> None:
+        """Takes the assignment whose stand-ins workers have, and one of `layers.LEVELS`.
+
+        Raises:
+            SandboxUnavailableError: where the machine lacks a required layer.
+        """
         packages = packages_for(assignment)
         self.containment = choose_containment(level, packages)
         self._control, theirs = socket_pair()

@@ -1,6 +1,6 @@
 """Rights that a fresh fork gives up before it sees any submitted code.
 
-The `Plan` comes from the trusted side, which ends a process that lacks a required layer.
+The trusted side says which, and ends a process that lacks a required layer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import resource
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypedDict
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
@@ -23,16 +22,6 @@ CREATE_VERSION = ctypes.c_ulong(1)
 FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # ABI -> how many rights there are, from bit 0
 NETWORK_RIGHTS = 0b11  # bind, connect (ABI 4)
 SCOPES = 0b11  # abstract sockets, signals (ABI 6)
-
-
-class Plan(TypedDict):
-    """What a worker is to give up."""
-
-    memory_bytes: int  # what the submission may have on top of the libraries
-    cpu_seconds: int
-    layers: dict[str, Literal["required", "wanted"]]  # a required one that cannot be had is an error
-    uid: int | None  # the user to become
-    seccomp: str  # the filter's program in hexadecimal digits; "" = none for this processor
 
 
 class LayerMissingError(Exception):
@@ -52,25 +41,33 @@ def prctl(option: int, value: int, pointer: object = None) -> None:
     granted(LIBC.prctl(option, ctypes.c_ulong(value), pointer or zero, zero, zero))
 
 
-def harden(plan: Plan) -> list[str]:
-    """Applies the layers in an order in which each is still permitted; returns the names of those in force."""
+def harden(memory_bytes: int, cpu_seconds: int, layers: dict[str, str], uid: int | None, seccomp: str) -> list[str]:
+    """Applies the layers in an order in which each is still permitted; returns the names of those in force.
+
+    Args:
+        memory_bytes: what the submission may have on top of the libraries.
+        cpu_seconds: what it may use.
+        layers: name -> "required" or "wanted"; a required one that cannot be had is an error.
+        uid: the user to become; None = there is none.
+        seccomp: the filter's program in hexadecimal digits; "" = none for this processor.
+    """
     _be_alone()
     _offer_to_oom_killer()
-    _limit(plan["memory_bytes"], plan["cpu_seconds"])
+    _limit(memory_bytes, cpu_seconds)
     steps: dict[str, Callable[[], None]] = {
-        "uid": lambda: _drop_user(plan["uid"]),
+        "uid": lambda: _drop_user(uid),
         "no_new_privs": _forbid_gains,
         "landlock": enter_landlock,
-        "seccomp": lambda: _filter_calls(bytes.fromhex(plan["seccomp"])),
+        "seccomp": lambda: _filter_calls(bytes.fromhex(seccomp)),
     }
     reached = []
     for name, step in steps.items():
-        if name not in plan["layers"]:
+        if name not in layers:
             continue
         try:
             step()
         except (LayerMissingError, OSError, ValueError) as error:
-            if plan["layers"][name] == "required":
+            if layers[name] == "required":
                 raise LayerMissingError(f"this machine lacks a required layer: {name}: {error}") from error
         else:
             reached.append(name)

@@ -213,10 +213,7 @@ class Package(MetaPathFinder, Loader):
 
 
 def describe(module: str, sources: Mapping[str, tuple[str, str]]) -> tuple[str, bool] | None:
-    """The path of a module, and whether it is a package; None if there is no such module.
-
-    A folder need not have an `__init__.py`.
-    """
+    """The path of a module, and whether it is a folder, with or without `__init__.py`; None if there is none."""
     path, _ = sources.get(module, ("", ""))
     is_folder = any(name.startswith(f"{module}.") for name in sources)
     return (path, is_folder or path.endswith("/__init__.py")) if module in sources or is_folder else None
@@ -267,11 +264,7 @@ def is_available(name: str) -> bool:
 
 
 def builtins_for(modules: Container[str]) -> dict[str, object]:
-    """The built-in names of a submission's modules: Python's own, those of a notebook, and an `import` with limits.
-
-    Args:
-        modules: names of the submission's modules, which must be imported relatively.
-    """
+    """The built-in names of a submission's modules: Python's own, those of a notebook, and an `import` with limits."""
 
     def import_available(
         name: str,

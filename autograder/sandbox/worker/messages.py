@@ -45,12 +45,8 @@ def read_frame(read: Callable[[int], bytes], limits: tuple[int, int]) -> tuple[d
     """Reads the header and the body of one frame, and not a byte more.
 
     Args:
-        read: returns the next bytes, as many as asked for; fewer only at the end.
+        read: returns as many bytes as asked for; fewer only at the end, which becomes EOFError.
         limits: for the lengths of header and body.
-
-    Raises:
-        EOFError: where nothing follows.
-        ProtocolError: for anything but a frame within the limits.
     """
     prefix = read(PREFIX.size)
     if len(prefix) < PREFIX.size:
@@ -97,16 +93,10 @@ class Encoder:
     def encode(self, value: object) -> object:
         """The JSON tree of a value. Raises TypeError for one that does not travel."""
         match value:
-            case None | bool():
+            case None | bool() | int() | float() | str():
                 return value
             case torch.Tensor():
                 return {"tensor": self.add(value)}
-            case int():
-                return int(value)
-            case float():
-                return float(value)
-            case str():
-                return str(value)
             case list():
                 return {"list": [self.encode(item) for item in value]}
             case tuple():
@@ -160,12 +150,12 @@ class Decoder:
         dense = load_body(body, len(records))
         if set(dense) != {str(index) for index in range(len(records))}:
             raise ProtocolError("the body's tensors are not those of the header")
+        if any(tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES for tensor in dense.values()):
+            raise ProtocolError("a tensor of a dtype or rank that is not sent")
         self.records = [record if isinstance(record, dict) else {} for record in records]
         self.tensors = [dense[str(index)] for index in range(len(records))]
-        if any(tensor.dtype not in DTYPE_NAMES or tensor.dim() > MAX_AXES for tensor in self.tensors):
-            raise ProtocolError("a tensor of a dtype or rank that is not sent")
         for index, tensor in enumerate(self.tensors):
-            if tensor.dtype == torch.bool:  # of bytes other than 0 and 1 become true ones
+            if tensor.dtype == torch.bool:  # bytes other than 0 and 1 become real ones
                 self.tensors[index] = tensor.view(torch.uint8) != 0
         self._is_trusted = is_trusted
         if is_trusted:

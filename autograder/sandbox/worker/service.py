@@ -93,7 +93,7 @@ class Service:
         """
         for name in request["imports"]:
             import_quietly(name)
-        layers = harden(request["plan"])
+        layers = harden(**request["plan"])
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
@@ -202,7 +202,6 @@ class Service:
         random.seed(request["seed"])
 
     def _call(self, request: Content, decoder: Decoder) -> Any:
-        """Makes the call of a request."""
         args, kwargs = decoder.decode(request["args"]), decoder.decode(request["kwargs"])
         function = self._find(request["target"])
         with torch.inference_mode() if request.get("inference") else torch.set_grad_enabled(request["grad"]):

@@ -34,13 +34,9 @@ KEYS = (
 
 
 def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
-    """Returns a function that makes all of this raise, for the rest of this process.
+    """Returns a function that makes all of this raise: kernels by a pattern, Python's classes and functions by name.
 
     Called before any submitted code runs: changes to this module then come too late.
-
-    Args:
-        kernels: a regular expression for names of kernels; "" = none.
-        python: dotted names of classes and functions written in Python, such as "torch.nn.Transformer".
     """
     replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
