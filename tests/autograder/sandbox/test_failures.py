@@ -25,7 +25,7 @@ from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 
 CALL = "decode.greedy_decode"
-NORM, FEED_FORWARD = "layers.LayerNorm", "layers.FeedForward"
+NORM = "layers.LayerNorm"
 
 
 RAISED = {kind.__name__: (kind, "a message") for kind in KINDS[1:] if kind is not SyntaxError}
@@ -108,24 +108,15 @@ def test_a_dead_worker_is_replaced_and_its_objects_say_so(sandbox, end, words):
     assert submission.build(NORM, 4)(torch.zeros(4)).shape == (4,)
 
 
-TELLING = """
-import json, sys, traceback
-import torch
-
-def greedy_decode(x):
-    print(torch.__file__, json.__file__, sys.path, torch.initial_seed(), 123456789)
-    traceback.print_stack()
-    raise ValueError(f"{torch.__file__} {torch.initial_seed()} 12 of /usr/local/mine")
-"""
-
-
 def test_where_the_grader_is_and_its_seeds_are_not_told(sandbox):
-    submission = sandbox({"decode": TELLING})
+    submission = sandbox()
+    printed = "print(torch.__file__, random.__file__, sys.path, torch.initial_seed(), 123456789)"
+    raised = "fail(ValueError(f'{torch.__file__} {torch.initial_seed()} 12 of /usr/local/mine'))"
     with pytest.raises(ValueError, match=r"^…/torch/__init__.py … 12 of /usr/local/mine$"):
-        submission.call(CALL, torch.ones(1))
-    printed = submission.output
-    assert str(ROOT) not in printed and sys.prefix not in printed and sysconfig.get_path("stdlib") not in printed
-    assert "…/torch/__init__.py …/json/__init__.py" in printed and "] … 123456789\n" in printed
+        submission.call(CALL, f"{printed}, traceback.print_stack(), {raised}")
+    told = submission.output
+    assert str(ROOT) not in told and sys.prefix not in told and sysconfig.get_path("stdlib") not in told
+    assert "…/torch/__init__.py …/random.py" in told and "] … 123456789\n" in told
 
 
 @pytest.mark.parametrize("line, words", [("import os; os._exit(3)", "status 3"), ("while True: pass", "within 0.5 s")])
@@ -138,42 +129,23 @@ def test_a_module_that_ends_its_process_at_import_costs_only_itself(sandbox, lin
         submission.build("attention.MultiHeadedAttention", 4, 2)
 
 
-SLOW_CALLS = """
-import time
-from torch import nn
-
-class FeedForward(nn.Module):
-    def __init__(self, *sizes):
-        super().__init__()
-
-    def forward(self, x):
-        return x
-
-class LayerNorm(FeedForward):
-    def forward(self, x):
-        time.sleep(0.4)
-        return x
-"""
-SLOW_IMPORT = "import time\ntime.sleep(0.4)\n"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("call_seconds, total_seconds, most", [(0.5, 20, 5), (2, 2, 1.7)])
 def test_calls_within_their_limit_use_up_no_others_time(sandbox, call_seconds, total_seconds, most):
     """They take what two failures would cost, and however small the total is, no more than they leave to the rest."""
-    submission = sandbox({"layers": SLOW_CALLS}, call_seconds=call_seconds, total_seconds=total_seconds)
+    submission = sandbox(call_seconds=call_seconds, total_seconds=total_seconds)
     with pytest.raises(SubmissionTimeoutError):
         for _ in range(100):
-            submission.build(NORM, 4)(torch.zeros(1, 4))
+            submission.call(CALL, "time.sleep(0.4)")
     assert 0.5 < submission.budget.seconds < most
-    assert submission.build(FEED_FORWARD, 4, 4)(torch.ones(1, 4)).sum() == 4
+    assert submission.build(NORM, 4)(torch.ones(1, 4)).shape == (1, 4)
 
 
 @pytest.mark.slow
 def test_a_slow_import_costs_its_own_module(sandbox, example_sources):
     """It would take its time in each new worker, and be put down to whatever was called first."""
     text = example_sources["attention"][1]
-    submission = sandbox({"attention": SLOW_IMPORT + text}, call_seconds=0.5, total_seconds=20)
+    submission = sandbox({"attention": f"import time\ntime.sleep(0.4)\n{text}"}, call_seconds=0.5, total_seconds=20)
     for _ in range(5):
         assert submission.build(NORM, 4)(torch.ones(1, 4)).shape == (1, 4)
         submission.restart()

@@ -26,24 +26,21 @@ PACKAGES = packages_for(read_assignment())
 PROBE = """
 import ctypes
 
-from torch import nn
-
 DENIED = (1, 2)  # EPERM, ENOENT
 
 
-class LayerNorm(nn.Module):
-    def forward(self, allowed):
-        libc = ctypes.CDLL(None, use_errno=True)
-        passed = []
-        for number in range(480):
-            if number not in allowed:
-                ctypes.set_errno(0)
-                zeros = [ctypes.c_long(0)] * 6
-                if libc.syscall(ctypes.c_long(number), *zeros) != -1 or ctypes.get_errno() not in DENIED:
-                    passed.append(number)
-        ctypes.set_errno(0)
-        owner = libc.fcntl(1, 8, 0), ctypes.get_errno()
-        return passed, owner
+def greedy_decode(allowed):
+    libc = ctypes.CDLL(None, use_errno=True)
+    passed = []
+    for number in range(480):
+        if number not in allowed:
+            ctypes.set_errno(0)
+            zeros = [ctypes.c_long(0)] * 6
+            if libc.syscall(ctypes.c_long(number), *zeros) != -1 or ctypes.get_errno() not in DENIED:
+                passed.append(number)
+    ctypes.set_errno(0)
+    owner = libc.fcntl(1, 8, 0), ctypes.get_errno()
+    return passed, owner
 """
 
 
@@ -100,17 +97,14 @@ def test_the_compiled_filters_are_those_of_the_policy():
         assert len(bytes.fromhex(filters[machine])) % 8 == 0 < len(filters[machine])
 
 
-def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_alone):
+def test_every_other_system_call_is_denied_by_the_filter_alone(zygote, seccomp_alone, sandbox):
     pyseccomp = pytest.importorskip("pyseccomp", exc_type=ImportError)
     names = [*ALLOWED.split(), *(name for name, _ in ALLOWED_WITH)]
     allowed = [pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) for name in names]
-    sources = {"__init__": ("__init__.py", ""), "layers": ("layers.py", PROBE)}
     if os.uname().machine == "x86_64":
         allowed += [335, 336]  # uprobes: the kernel ends whoever calls these from elsewhere than a probe
-    with Sandbox(sources, read_assignment(), zygote=seccomp_alone(zygote)) as submission:
-        passed, owner = submission.build("layers.LayerNorm")(allowed)
-    assert passed == []
-    assert owner == (-1, 1)
+    seccomp_alone(zygote)
+    assert sandbox({"decode": PROBE}).call("decode.greedy_decode", allowed) == ([], (-1, 1))
 
 
 def test_the_zygote_gets_a_clean_environment(monkeypatch):

@@ -5,6 +5,7 @@ import os  # noqa: F401
 import random  # noqa: F401
 import sys
 import time  # noqa: F401
+import traceback  # noqa: F401
 
 import numpy  # noqa: F401
 import torch
