@@ -10,7 +10,7 @@ all modules. So a module that ends its process when it is imported is replaced b
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import resolve_name
@@ -70,25 +70,20 @@ def wanted_imports(sources: Sources) -> list[str]:
 
 @lru_cache(maxsize=64)
 def _harmless_names_in(text: str) -> frozenset[str]:
-    """Those that a module's text names; the same text is asked about again for each of its workers."""
-    tree = tree_of(text)
-    return frozenset(filter(is_harmless, names_in(tree))) if isinstance(tree, ast.Module) else frozenset()
-
-
-def names_in(tree: ast.Module) -> Iterator[str]:
-    """What a module imports, and what it takes from that: some packages load a part when it is first asked for."""
-    imported: dict[str, str] = {}
-    nodes = [*ast.walk(tree)]
+    """Those that a module imports, or takes from an import: some packages load a part when it is first asked for."""
+    tree, found, imported = tree_of(text), set[str](), dict[str, str]()
+    nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
             imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
         level, module, names = imported_by(node)
         if module and not level:
-            yield from (module, *(f"{module}.{name}" for name in names))
+            found |= {module, *(f"{module}.{name}" for name in names)}
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            yield f"{imported[node.value.id]}.{node.attr}"
+            found.add(f"{imported[node.value.id]}.{node.attr}")
+    return frozenset(filter(is_harmless, found))
 
 
 def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:

@@ -69,20 +69,20 @@ def connect(session: Session, component: str, answer: Answer, inputs: list[Tenso
 
     The worker keeps its graph as long as something here may ask for its backward pass.
     """
-    decoder = answer.decoder
+    number, decoder = answer.number, answer.decoder
     indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
     outputs = tuple(decoder.tensors[index] for index in indices)
     if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
         raise ProtocolError("a graph without inputs or without outputs")
     kinds = [(tensor.shape, tensor.dtype) for tensor in inputs]
 
-    def ask(seeds: Sequence[Tensor | None]) -> list[Tensor | None]:
+    def ask(seeds: Sequence[Tensor | None]) -> list[Tensor | None]:  # must not hold the outputs, which hold it
         encoder = Encoder()
         given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
-        content = {"graph": answer.number, "seeds": given}
+        content = {"graph": number, "seeds": given}
         return session.request(component, "backward", content, encoder, partial(read_gradients, inputs=kinds))
 
-    weakref.finalize(ask, session.release, answer.number).atexit = False
+    weakref.finalize(ask, session.release, number).atexit = False
     connected = RemoteCall.apply(ask, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
     for index, output in zip(indices, connected, strict=True):
         decoder.tensors[index] = output

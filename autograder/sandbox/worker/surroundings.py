@@ -8,7 +8,6 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -67,21 +66,7 @@ def warm_up() -> None:
 
 def write_nowhere() -> None:
     """From now on, what this process writes to files and folders goes nowhere: a log file costs no marks."""
-    os.mkdir = lambda path, mode=0o777, *, dir_fd=None: None
-    os.chdir = lambda path: None
-    builtins.open = io.open = opening_nothing(open)
-    save = torch.save
-
-    def save_object(obj: object, f: Any, *arguments: Any, **options: Any) -> None:
-        if not isinstance(f, (str, os.PathLike)):  # which `torch.save` opens by itself
-            save(obj, f, *arguments, **options)
-
-    torch.save = save_object
-
-
-def opening_nothing(opened: Callable[..., Any]) -> Callable[..., Any]:
-    """The function `open`; a file that it would write is in memory."""
-    is_told = False
+    opened, save, is_told = open, torch.save, False
 
     def open_file(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
         nonlocal is_told
@@ -92,7 +77,14 @@ def opening_nothing(opened: Callable[..., Any]) -> Callable[..., Any]:
             print(f"(graded, files are not written: {os.fspath(file)!r})", file=sys.stderr)
         return io.BytesIO() if "b" in mode else io.StringIO()
 
-    return open_file
+    def save_object(obj: object, f: Any, *arguments: Any, **options: Any) -> None:
+        if not isinstance(f, (str, os.PathLike)):  # which `torch.save` opens by itself
+            save(obj, f, *arguments, **options)
+
+    os.mkdir = lambda path, mode=0o777, *, dir_fd=None: None
+    os.chdir = lambda path: None
+    builtins.open = io.open = open_file
+    torch.save = save_object
 
 
 def load_plots() -> None:

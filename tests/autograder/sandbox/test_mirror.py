@@ -1,6 +1,5 @@
 """The mirror: what a test sees through it is what it would see with the object itself, in this process."""
 
-import gc
 from functools import partial
 
 import pytest
@@ -214,7 +213,6 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     y = module(torch.randn(2, 4))
     number = module.number
     del module, y
-    gc.collect()
     assert {number, number + 1} <= {*session._released}, "the object and the graph of its call"
     example.call("decode.greedy_decode", "0")
     assert session._released == []
