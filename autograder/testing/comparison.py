@@ -75,9 +75,12 @@ def expect_shape(
     __tracebackhide__ = True
     found = _expect_layout(actual, shape, what, look_at, dtype)
     if not torch.isfinite(found).all():
-        bad = int((~torch.isfinite(found)).sum())
-        fail(what, "finite numbers", f"{bad} of {found.numel()} values are NaN or infinite", look_at)
+        fail(what, "finite numbers", _count_infinite(found), look_at)
     return found
+
+
+def _count_infinite(found: Tensor) -> str:
+    return f"{int((~torch.isfinite(found)).sum())} of {found.numel()} values are NaN or infinite"
 
 
 def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str, dtype: torch.dtype | None) -> Tensor:
@@ -146,13 +149,11 @@ def expect_close(
     __tracebackhide__ = True
     found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
     relative = difference(found, expected, scale)
-    if not math.isfinite(relative):
-        bad = int((~torch.isfinite(found)).sum())
-        got = f"{bad} of {found.numel()} values are NaN or infinite"
-        fail(what, "finite numbers", got, look_at, compared=(found.detach(), expected.detach()))
     if relative <= tolerance:
         return
     found, expected = found.detach(), expected.detach()
+    if not math.isfinite(relative):
+        fail(what, "finite numbers", _count_infinite(found), look_at, compared=(found, expected))
     error = (found - expected).abs()
     worst = worst_place(found, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())

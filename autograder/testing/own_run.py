@@ -98,9 +98,8 @@ class OwnRun:
         """
         if isinstance(raised, NotImplementedError):
             raised.args = (told_by(raised),)
-        raised.__suppress_context__ |= isinstance(
-            raised, (CheckFailed, UnreadableError)
-        )  # it says all that there is to say
+        if isinstance(raised, (CheckFailed, UnreadableError)):  # it says all that there is to say
+            raised.__suppress_context__ = True
         for error in (raised, raised.__cause__, raised.__context__):
             kept = None
             for entry in reversed([*_entries(error.__traceback__ if error else None)]):
