@@ -53,7 +53,7 @@ def measure(train: Path, dev: Path) -> int:
 
     for row in tqdm([row for row in rows if "loss" not in row], "training"):
         what = json.dumps([row["fault"], row["settings"]])
-        output, _ = run("-m", "benchmarks.symptoms", what, train.resolve(), dev.resolve())
+        output = run("-m", "benchmarks.symptoms", what, train.resolve(), dev.resolve())
         row |= json.loads(output.splitlines()[-1])
         write()
     write()

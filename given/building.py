@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,8 +13,6 @@ from torch.optim.swa_utils import AveragedModel
 
 from . import package
 from .config import Config, ConfigError
-
-HAS_EXTRAS = (Path(__file__).parent / "extras").is_dir()  # students do not have it
 
 
 def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> package.model.Transformer:

@@ -15,7 +15,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,15 +48,6 @@ SECTION = re.compile(r"^##.*\n+[^#\s]", re.MULTILINE)
 LEFT = re.compile(r"raise NotImplementedError\(.TODO ([\w.]+)")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The answer to one question: whether it is what one hopes for, and the figures in words."""
-
-    question: str
-    is_good: bool
-    text: str
-
-
 def add_sanity_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     text = f"`source|||target` lines, of which the first {N_PAIRS} serve (default: {FILES['train']})"
@@ -73,21 +64,25 @@ def sanity(options: argparse.Namespace) -> int:
 
     pairs = package.data.read_pairs(options.train)[:200]
     answers, pictured = examine(pairs, options.norm_first, options.device)
-    for answer in answers:
-        print(f"{'ok  ' if answer.is_good else 'LOOK'}  {answer.question}  {answer.text}")
     save_figure(plot_sanity(**pictured), options.output)
-    n_bad = sum(not answer.is_good for answer in answers)
+    n_bad = answers.count(False)
     print(f"{options.output}: the same as a picture" + (f"; {n_bad} of {len(answers)} to look at" if n_bad else ""))
     return int(n_bad > 0)
 
 
 def examine(
     pairs: list[package.data.Pair], norm_first: bool = False, device: str = "cpu"
-) -> tuple[list[Answer], dict[str, Any]]:
+) -> tuple[list[bool], dict[str, Any]]:
     """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch.
 
-    Returns the answers, and the arguments of `plot_sanity`.
+    Prints the answers. Returns whether each is as hoped for, and the arguments of `plot_sanity`.
     """
+    answers: list[bool] = []
+
+    def answer(question: str, is_good: bool, text: str) -> None:
+        print(f"{'ok  ' if is_good else 'LOOK'}  {question}  {text}", flush=True)
+        answers.append(is_good)
+
     torch.manual_seed(0)
     config = replace(SETTINGS, norm_first=norm_first)
     census = package.data.take_census(pairs)
@@ -99,30 +94,29 @@ def examine(
 
     uniform, first = math.log(len(tgt_vocab)), loss_of(model, batch)
     text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {len(tgt_vocab)} equally likely tokens"
-    is_near = abs(first.item() - uniform) < NEAR
-    answers = [Answer("Is the first loss that of a guess?", is_near, text)]
+    answer("Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text)
 
     first.backward()
     names = [name for name, _ in model.named_parameters()]
     without = [name for name, one in model.named_parameters() if one.grad is None or not one.grad.norm() > 0]
     text = f"{len(names) - len(without)} of {len(names)} do" + (f"; not {first_of(without, 3)}" if without else "")
-    answers.append(Answer("Does every parameter get a gradient?", not without, text))
+    answer("Does every parameter get a gradient?", not without, text)
 
     influence = measure_influence(model, batch, len(tgt_vocab))
     ahead = influence.triu(1).max().item()
     text = f"a later token changes a prediction by {ahead:.1g} at most, an earlier one by {influence.max().item():.1g}"
-    answers.append(Answer("Does no position see the future?", ahead < SAME < influence.tril().max().item(), text))
+    answer("Does no position see the future?", ahead < SAME < influence.tril().max().item(), text)
 
     padded = padding_difference(model, batch, ids)
     text = f"the shortest sentence alone and beside longer ones: {padded:.1g} apart at most"
-    answers.append(Answer("Does padding change nothing?", padded < SAME, text))
+    answer("Does padding change nothing?", padded < SAME, text)
 
     losses = [first.item()]
     try:
         losses += overfit(model, batch, config)
         is_learned = losses[-1] < LEARNED * losses[0]
         text = f"loss {losses[0]:.2f}, and {losses[-1]:.3f} after {len(losses) - 1} steps"
-        answers.append(Answer("Can it learn one batch by heart?", is_learned, text))
+        answer("Can it learn one batch by heart?", is_learned, text)
     except NotImplementedError:
         print("train_epoch is not written yet (task 3.1): nothing is trained", file=sys.stderr)
     length = int((batch.labels[0] != package.vocab.PAD_ID).sum())

@@ -13,8 +13,7 @@ from typing import Any
 
 from foundation.command_line import UserError
 
-SCHEDULES = ("constant", "inverse_sqrt", "cosine", "linear")
-PRECISIONS = ("float32", "fast-float32", "bf16")
+HAS_EXTRAS = (Path(__file__).parent / "extras").is_dir()  # students do not have it
 LENGTHS = ("epochs", "max_steps", "patience")  # what may change when a run is resumed
 LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for raw text
 
@@ -64,7 +63,9 @@ class Config:
     learning_rate: float = setting(1e-3, "Adam's highest learning rate")
     adam_epsilon: float = setting(1e-8, "Adam's epsilon, which keeps its steps finite")
     weight_decay: float = setting(0.0, "decay of all matrices per step (AdamW: Loshchilov and Hutter 2019)")
-    schedule: str = setting("constant", "how the learning rate changes", choices=SCHEDULES)
+    schedule: str = setting(
+        "constant", "how the learning rate changes", choices=("constant", "inverse_sqrt", "cosine", "linear")
+    )
     warmup_steps: int = setting(0, "steps in which the learning rate rises to its highest")
     label_smoothing: float = setting(
         0.1, "share of probability spread over all tokens: Vaswani et al. 2017, 5.4", high=1
@@ -74,7 +75,9 @@ class Config:
     ema: float = setting(0.0, "decay of the average of the weights, which dev is measured with; 0 = no average", high=1)
     fused: bool = setting(False, "the same layers, computed faster")
     precision: str = setting(
-        "float32", "number format; fast-float32: matrix products may be rounded; bf16: bfloat16", choices=PRECISIONS
+        "float32",
+        "number format; fast-float32: matrix products may be rounded; bf16: bfloat16",
+        choices=("float32", "fast-float32", "bf16"),
     )
     seed: int = setting(0, "seed for initialisation, order, dropout and diagonal mask", high=2**64 - 1)
 
@@ -169,13 +172,9 @@ PRESETS = {
 }
 
 
-def without_extras(config: Config) -> Config:
-    """Leaves out what needs `extras/`, which students do not have: the model stays the same, or nearly so."""
-    return replace(config, fused=False, precision="float32", inner_dropout=0.0)
-
-
-if not (Path(__file__).parent / "extras").is_dir():
-    PRESETS = {name: without_extras(config) for name, config in PRESETS.items()}
+if not HAS_EXTRAS:  # the model stays the same, or nearly so
+    without: dict[str, Any] = {"fused": False, "precision": "float32", "inner_dropout": 0.0}
+    PRESETS = {name: replace(config, **without) for name, config in PRESETS.items()}
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:

@@ -19,8 +19,8 @@ from tqdm import tqdm
 from foundation.whole_files import in_one_piece
 
 from . import package
-from .building import HAS_EXTRAS, build_model, extra
-from .config import LANGUAGES, Config
+from .building import build_model, extra
+from .config import HAS_EXTRAS, LANGUAGES, Config
 from .run_folder import Checkpoint
 
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache

@@ -67,18 +67,40 @@ def plot_page(
     return figure
 
 
-def draw_map(axes: Axes, weights: Tensor, query_tokens: list[str], key_tokens: list[str], cell: float) -> None:
-    """Draws one map, (q, k), with its labels; `cell`, the inches per weight, limits the size of the letters."""
-    axes.imshow(weights.float().cpu().numpy(), vmin=0.0, vmax=1.0, cmap="Blues")
-    label_axes(axes, query_tokens, key_tokens, cell)
+def draw_map(
+    axes: Axes,
+    matrix: Tensor,
+    rows: list[str],
+    columns: list[str],
+    cell: float,
+    colours: str = "Blues",
+    with_numbers: bool = False,
+) -> None:
+    """Draws one map, such as weights (q, k), with its labels; what is not finite is grey.
 
-
-def label_axes(axes: Axes, rows: list[str], columns: list[str], cell: float, rotation: int = 90) -> None:
-    """Writes tokens beside the rows and below the columns."""
-    axes.set_xticks(range(len(columns)), columns, rotation=rotation)
+    Args:
+        axes: where it is drawn.
+        matrix: between 0 and 1 if its colours are blues; otherwise of any size, with 0 in the middle.
+        rows: the labels of its rows.
+        columns: the labels of its columns.
+        cell: inches per number, which limit the size of the letters.
+        colours: name of the colour map.
+        with_numbers: write the numbers, too.
+    """
+    values = matrix.detach().float().cpu()
+    is_known = values.isfinite()
+    limit = 1.0 if colours == "Blues" else max(values[is_known].abs().max().item(), 1e-9)
+    shown = values.masked_fill(~is_known, float("nan")).numpy()
+    colour_map = colormaps[colours].with_extremes(bad="lightgrey")
+    axes.imshow(shown, cmap=colour_map, vmin=0.0 if colours == "Blues" else -limit, vmax=limit)
+    axes.set_xticks(range(len(columns)), columns, rotation=0 if with_numbers else 90)
     axes.set_yticks(range(len(rows)), rows)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set(fontsize=min(8, 36 * cell), parse_math=False)  # `$` is an ordinary token
+    for row, column in is_known.nonzero().tolist() if with_numbers else ():
+        value = values[row, column].item()
+        text = f"{round(value, 2) + 0:g}".replace("-", "−")
+        axes.text(column, row, text, ha="center", va="center", color="white" if abs(value) > 0.6 * limit else "black")
 
 
 def plot_through_time(
@@ -156,28 +178,11 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
     figure.suptitle(title)
     for axes, (name, (matrix, (rows, columns))) in zip(figure.subplots(2, 3).flat, panels.items(), strict=True):
         axes.set_title(f"{name}: ({rows}, {columns}) = {tuple(matrix.shape)}", fontsize=10)
-        has_room = longest <= MOST_NUMBERS
-        draw_matrix(axes, matrix, "Blues" if name == "weights" else "RdBu", with_numbers=has_room)
-        label_axes(axes, labels[rows], labels[columns], cell, rotation=0 if has_room else 90)
+        colours = "Blues" if name == "weights" else "RdBu"
+        draw_map(axes, matrix, labels[rows], labels[columns], cell, colours, with_numbers=longest <= MOST_NUMBERS)
         axes.set_ylabel("key" if rows == "k" else "query", fontsize=8)
         axes.set_xlabel("key" if columns == "k" else "feature", fontsize=8)
     return figure
-
-
-def draw_matrix(axes: Axes, matrix: Tensor, colours: str, with_numbers: bool) -> None:
-    """Draws the numbers of one matrix as colours, and where there is room as numbers, too."""
-    values = matrix.detach().float().cpu()
-    is_known = values.isfinite()
-    limit = max(values[is_known].abs().max().item(), 1e-9)
-    lowest, highest = (0.0, 1.0) if colours == "Blues" else (-limit, limit)
-    shown = values.masked_fill(~is_known, float("nan")).numpy()
-    axes.imshow(shown, cmap=colormaps[colours].with_extremes(bad="lightgrey"), vmin=lowest, vmax=highest)
-    if with_numbers:
-        for row, column in is_known.nonzero().tolist():
-            value = values[row, column].item()
-            text = f"{round(value, 2) + 0:g}".replace("-", "−")
-            colour = "white" if abs(value) > 0.6 * highest else "black"
-            axes.text(column, row, text, ha="center", va="center", color=colour)
 
 
 def plot_history(history: list[dict[str, float]], thresholds: dict[str, float]) -> Figure:
@@ -230,7 +235,7 @@ def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """
 
     def finite(numbers: Sequence[float | None]) -> list[float]:
-        return [float("nan") if number is None else number for number in numbers]  # nothing is drawn there
+        return [float("nan") if number is None else number for number in numbers]
 
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     figure.suptitle(title)

@@ -12,8 +12,17 @@ from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
 from . import decoding, package
-from .building import HAS_EXTRAS, extra
-from .config import LANGUAGES, LENGTHS, Config, ConfigError, add_config_flags, config_from_flags, settings_in
+from .building import extra
+from .config import (
+    HAS_EXTRAS,
+    LANGUAGES,
+    LENGTHS,
+    Config,
+    ConfigError,
+    add_config_flags,
+    config_from_flags,
+    settings_in,
+)
 from .drawing import find_pair
 from .experiment import Experiment
 from .run_folder import Checkpoint

@@ -1,11 +1,10 @@
-"""Runs commands of the kit, and tells what they cost."""
+"""Runs commands of the kit."""
 
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 
 from foundation.command_line import INTERRUPTED, UserError
 from foundation.places import ROOT
@@ -15,8 +14,8 @@ class CommandError(UserError):
     """A command has failed; the message has the last line of what it said."""
 
 
-def run(*words: object, cwd: Path = ROOT) -> tuple[str, float]:
-    """Runs `python WORDS`; returns what it prints, and the seconds of CPU that it takes with its children.
+def run(*words: object, cwd: Path = ROOT) -> str:
+    """Runs `python WORDS`; returns what it prints.
 
     Args:
         words: of the command line.
@@ -26,7 +25,6 @@ def run(*words: object, cwd: Path = ROOT) -> tuple[str, float]:
         CommandError: if it fails.
         KeyboardInterrupt: if Ctrl-C has ended it.
     """
-    before = getrusage(RUSAGE_CHILDREN)
     command = [sys.executable, *map(str, words)]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace")  # noqa: S603
@@ -35,5 +33,4 @@ def run(*words: object, cwd: Path = ROOT) -> tuple[str, float]:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
         raise CommandError(f"python {shlex.join(map(str, words[:3]))} ended with status {done.returncode}: {said}")
-    after = getrusage(RUSAGE_CHILDREN)
-    return done.stdout.strip(), after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return done.stdout.strip()

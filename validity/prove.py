@@ -62,7 +62,8 @@ def prove(
         correct = choose_variants(known, component, fault, every, start)
     if not faults and not correct:
         raise UserError("nothing matches --component and --fault")
-    proof = run_proof(judged, sources, faults, correct, seeds, variant_seeds or seeds, tests, jobs)
+    proof = Proof(judged, [], correct, seeds, variant_seeds or seeds, tests)
+    run_proof(proof, sources, faults, jobs)
     if output is not None:
         write_pages(proof, output)
     print(as_text(proof, show_all=bool(component or fault)))
@@ -93,12 +94,12 @@ class Proof:
     @property
     def bad(self) -> list[Verdict]:
         """Faults that escape, but not under a condition, and those that cost points elsewhere."""
-        return [one for one in self.verdicts if not one.is_good(self.assignment, may_escape=one.is_conditional)]
+        return [verdict for verdict in self.verdicts if not verdict.is_good]
 
     @property
     def conditional_share(self) -> float:
         """The share of the faults under a condition that are found; 1 where there are none."""
-        conditional = [verdict.is_killed for verdict in self.verdicts if verdict.is_conditional]
+        conditional = [one.is_killed for one in self.verdicts if one.fault.severity == "conditional"]
         return sum(conditional) / len(conditional) if conditional else 1.0
 
     @property
@@ -107,44 +108,29 @@ class Proof:
         return self.conditional_share >= ENOUGH and not (self.bad or self.wrong)
 
 
-def run_proof(
-    assignment: Assignment,
-    reference: Sources,
-    faults: list[Fault],
-    variants: list[Variant],
-    seeds: int,
-    variant_seeds: int,
-    tests: str,
-    jobs: int,
-) -> Proof:
-    """Runs the tests on these faults and variants."""
-    every = tuple(task.marker for task in assignment.tasks) if tests == "all" else ()
-    versions = [Version("reference", reference, range(variant_seeds))]
+def run_proof(proof: Proof, reference: Sources, faults: list[Fault], jobs: int) -> None:
+    """Runs the tests on these faults and on the proof's variants, and adds what they find."""
+    assignment = proof.assignment
+    versions = [Version("reference", reference, range(proof.variant_seeds))]
+
+    def add(name: str, sources: Sources, components: Iterable[str], seeds: range) -> None:
+        if proof.tests == "all":
+            versions.append(Version(name, sources, seeds[:1], tuple(task.marker for task in assignment.tasks)))
+            seeds = seeds[1:]
+        if seeds:
+            versions.append(Version(name, sources, seeds, markers_of_tasks(assignment, components)))
+
     for fault in faults:
-        own = markers_of_tasks(assignment, [fault.component])
-        versions += with_seeds(f"fault {fault.id}", apply(fault, reference), range(seeds), own, every)
-    for variant in variants:
-        own = markers_of_tasks(assignment, variant.components)
-        only = range(1 if variant.is_same_code else variant_seeds)
-        versions += with_seeds(f"variant {variant.name}", variant.sources, only, own, every)
+        add(f"fault {fault.id}", apply(fault, reference), [fault.component], range(proof.seeds))
+    for variant in proof.variants:
+        seeds = range(1 if variant.is_same_code else proof.variant_seeds)
+        add(f"variant {variant.name}", variant.sources, variant.components, seeds)
     runs: dict[str, list[Run]] = {}
-    proof = Proof(assignment, [], variants, seeds, variant_seeds, tests)
     for run in run_versions(versions, reference, assignment, jobs, "prove"):
         runs.setdefault(run.version, []).append(run)
         if not run.version.startswith("fault ") and (rejected := rejections(run)):
             proof.wrong.setdefault(run.version.removeprefix("variant "), []).extend(rejected)
     proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
-    return proof
-
-
-def with_seeds(
-    name: str, sources: Sources, seeds: range, own: tuple[str, ...], every: tuple[str, ...]
-) -> list[Version]:
-    """A version with its own tests, by their markers; with every test for the first seed, where these are wanted."""
-    if not every:
-        return [Version(name, sources, seeds, own)]
-    further = [Version(name, sources, seeds[1:], own)] if len(seeds) > 1 else []
-    return [Version(name, sources, seeds[:1], every), *further]
 
 
 def choose_faults(
@@ -193,6 +179,8 @@ class Verdict:
         fault: the fault that was put into the reference.
         killers: tests of the fault's own task that failed with some seed, the most frequent first.
         lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
+        wrongly_blamed: numbers of the tasks that lost points but do not judge the faulty component. A fault in a part
+            that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
         missed_seeds: seeds with which the fault's own task lost nothing.
         scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
         grader_errors: messages of tests that broke instead of failing.
@@ -201,6 +189,7 @@ class Verdict:
     fault: Fault
     killers: list[str] = field(default_factory=list)
     lost: dict[str, float] = field(default_factory=dict)
+    wrongly_blamed: list[str] = field(default_factory=list)
     missed_seeds: list[int] = field(default_factory=list)
     scores: set[float] = field(default_factory=set)
     grader_errors: list[str] = field(default_factory=list)
@@ -210,28 +199,12 @@ class Verdict:
         """Whether it is found with every seed."""
         return not self.missed_seeds
 
-    def wrongly_blamed(self, assignment: Assignment) -> list[str]:
-        """Numbers of the tasks that lost points but do not judge the faulty component.
-
-        A fault in a part that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
-        """
-        judged = {task.number: task.components for task in assignment.tasks}
-        is_extension = self.fault.task.startswith("E")
-        return [
-            number
-            for number in self.lost
-            if self.fault.component not in judged[number] or (is_extension and number != self.fault.task)
-        ]
-
     @property
-    def is_conditional(self) -> bool:
-        """Whether the fault shows only under a condition."""
-        return self.fault.severity == "conditional"
-
-    def is_good(self, assignment: Assignment, may_escape: bool = False) -> bool:
-        """Whether it is found with the same mark, unless it may escape, blamed rightly, and no test broke."""
-        is_blameless = not self.wrongly_blamed(assignment) and not self.grader_errors
-        return is_blameless and (may_escape or (self.is_killed and len(self.scores) == 1))
+    def is_good(self) -> bool:
+        """Whether it is found with the same mark (unless it shows only under a condition), and nothing else fails."""
+        is_found = self.is_killed and len(self.scores) == 1
+        is_blameless = not self.wrongly_blamed and not self.grader_errors
+        return is_blameless and (is_found or self.fault.severity == "conditional")
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
@@ -254,4 +227,7 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
                 elif outcome.state != State.PASSED and number == fault.task:
                     counts[outcome.test] = counts.get(outcome.test, 0) + 1
     verdict.killers = sorted(counts, key=lambda test: -counts[test])
+    judging = {task.number for task in assignment.tasks if fault.component in task.components}
+    may_blame = {fault.task} if fault.task.startswith("E") else judging
+    verdict.wrongly_blamed = [number for number in verdict.lost if number not in may_blame]
     return verdict

@@ -62,7 +62,7 @@ def blame_table(proof: Proof) -> str:
     return table(("fault in", "faults", "found", *numbers), cells)
 
 
-def faults_table(verdicts: Sequence[Verdict], proof: Proof) -> str:
+def faults_table(verdicts: Sequence[Verdict]) -> str:
     """Each fault with what finds it, what it costs, and what is wrong with that."""
     rows = (
         (
@@ -71,20 +71,19 @@ def faults_table(verdicts: Sequence[Verdict], proof: Proof) -> str:
             verdict.fault.severity,
             verdict.killers[0] if verdict.killers else "nothing",
             max(0, len(verdict.killers) - 1) or "",
-            ", ".join([*(f"{task} (-{points:g})" for task, points in verdict.lost.items()), *flaws(verdict, proof)]),
+            ", ".join([*(f"{task} (-{points:g})" for task, points in verdict.lost.items()), *flaws(verdict)]),
         )
         for verdict in verdicts
     )
     return table(("fault", "code that …", "severity", "found by", "and others", "costs"), rows)
 
 
-def flaws(verdict: Verdict, proof: Proof) -> list[str]:
+def flaws(verdict: Verdict) -> list[str]:
     """Why a fault's verdict is not good."""
     found = [f"SURVIVED with seeds {verdict.missed_seeds[:5]}"] if verdict.missed_seeds else []
     scores = sorted(verdict.scores)
     found += [f"MARKS DIFFER WITH THE SEED: {', '.join(f'{one:g}' for one in scores)}"] if len(scores) > 1 else []
-    wrong = verdict.wrongly_blamed(proof.assignment)
-    found += [f"WRONG BLAME {', '.join(wrong)}"] if wrong else []
+    found += [f"WRONG BLAME {', '.join(verdict.wrongly_blamed)}"] if verdict.wrongly_blamed else []
     return found + [f"TEST BROKE {message}" for message in verdict.grader_errors[:1]]
 
 
@@ -96,7 +95,7 @@ def n_killed(proof: Proof) -> int:
 def as_text(proof: Proof, show_all: bool) -> str:
     """The report for the terminal; `show_all` also lists the faults that were found."""
     shown = proof.verdicts if show_all else proof.bad
-    parts = [faults_table(shown, proof)] if shown else []
+    parts = [faults_table(shown)] if shown else []
     if proof.verdicts:
         parts.append(blame_table(proof))
         parts.append(
@@ -114,7 +113,7 @@ def write_pages(proof: Proof, folder: Path) -> None:
     """Writes README.md, and where faults were tried their list."""
     folder.mkdir(parents=True, exist_ok=True)
     if proof.verdicts:
-        faults = faults_table(proof.verdicts, proof)
+        faults = faults_table(proof.verdicts)
         title = f"# The {len(proof.verdicts)} known faults\n\nWritten by `make proof`; see [the proof](README.md)."
         write_whole(folder / "faults.md", f"{title}\n\n{faults}\n")
     write_whole(folder / "README.md", proof_page(proof))
@@ -128,7 +127,7 @@ def proof_page(proof: Proof) -> str:
         "`make prove` repeats the proof with one seed.",
     ]
     if proof.verdicts:
-        right = sum(not verdict.wrongly_blamed(proof.assignment) for verdict in proof.verdicts)
+        right = sum(not verdict.wrongly_blamed for verdict in proof.verdicts)
         parts += [
             "## Faults",
             f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "

@@ -107,25 +107,18 @@ class Recorder(Collection):
         for seed in version.seeds:
             self.hand_over(submission, seed)
             self.outcomes = {}
+            run = Run(version.name, seed, {})
             with warnings.catch_warnings():
                 warnings.simplefilter("default")  # as in the tests' pytest.ini: correct code may warn
-                self._run_items(chosen, version.until_failure)
-            yield Run(version.name, seed, self._by_marker(chosen))
-
-    def _run_items(self, items: Sequence[pytest.Item], until_failure: bool) -> None:
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            runtestprotocol(item, nextitem=following, log=False)
-            if until_failure and self.outcomes[item.nodeid].state != State.PASSED:
-                item.session._setupstate.teardown_exact(None)
-                return
-
-    def _by_marker(self, items: Sequence[pytest.Item]) -> dict[str, list[Outcome]]:
-        outcomes: dict[str, list[Outcome]] = {}
-        for item in items:
-            if item.nodeid in self.outcomes:
-                for marker in markers_of(item):
-                    outcomes.setdefault(marker, []).append(self.outcomes[item.nodeid])
-        return outcomes
+                for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+                    runtestprotocol(item, nextitem=following, log=False)
+                    outcome = self.outcomes[item.nodeid]
+                    for marker in markers_of(item):
+                        run.outcomes.setdefault(marker, []).append(outcome)
+                    if version.until_failure and outcome.state != State.PASSED:
+                        item.session._setupstate.teardown_exact(None)
+                        break
+            yield run
 
 
 def markers_of(item: pytest.Item) -> list[str]:

@@ -47,37 +47,24 @@ class Corpus:
     english: Subwords
 
 
-class PairStream:
-    """Endless pairs for some of the splits from one random stream; each French side occurs once, none in `taken`."""
+def draw_pairs(
+    lexicon: Lexicon, settings: Settings, seed: str, splits: tuple[str, ...], taken: set[tuple[str, ...]]
+) -> Iterator[tuple[str, Pair]]:
+    """Endless pairs, each with the split that it belongs to, one of `splits`, from one random stream.
 
-    def __init__(
-        self,
-        lexicon: Lexicon,
-        settings: Settings,
-        seed: str,
-        splits: tuple[str, ...],
-        taken: set[tuple[str, ...]] | None = None,
-    ):
-        self._sentences = Sentences(lexicon, settings, Chance(seed, settings))
-        self._size = settings.size
-        self._splits = splits
-        self._taken = set() if taken is None else taken
-
-    def __iter__(self) -> Iterator[tuple[str, Pair]]:
-        """Pairs with the split that each belongs to."""
-        while True:
-            sentence = self._sentences.draw()
-            source = write_french(sentence)
-            french = tuple(word.text for word in source)
-            if french in self._taken or len(french) > self._size.max_tokens:
-                continue
-            split = split_of(french, self._size)
-            if split not in self._splits:
-                continue
-            target = write_english(sentence)
-            if len(target) > self._size.max_tokens:
-                continue
-            self._taken.add(french)
+    Each French side occurs once, and none in `taken`, to which they are added.
+    """
+    sentences, size = Sentences(lexicon, settings, Chance(seed, settings)), settings.size
+    while True:
+        sentence = sentences.draw()
+        source = write_french(sentence)
+        french = tuple(word.text for word in source)
+        split = split_of(french, size)
+        if french in taken or len(french) > size.max_tokens or split not in splits:
+            continue
+        target = write_english(sentence)
+        if len(target) <= size.max_tokens:
+            taken.add(french)
             yield split, Pair(french, tuple(word.text for word in target), tuple(align(source, target)))
 
 
@@ -106,11 +93,11 @@ def build(
     """
     size = settings.size
     test_seed = seed if test_seed is None else test_seed
-    main = iter(PairStream(lexicon, settings, f"train and dev {seed}", ("train", "dev")))
+    main = draw_pairs(lexicon, settings, f"train and dev {seed}", ("train", "dev"), set())
     train, dev, french, english = _train_and_dev(main, size, progress)
 
     def draw_test(number: int, taken: set[tuple[str, ...]]) -> tuple[Pair, ...]:
-        stream = PairStream(lexicon, settings, f"test {number}", ("test",), taken)
+        stream = draw_pairs(lexicon, settings, f"test {number}", ("test",), taken)
         pairs = (pair for _, pair in stream if fits(pair, french, english, size.max_tokens))
         found = tuple(islice(pairs, size.test))
         progress(len(found))

@@ -83,19 +83,11 @@ class Modifier:
 
     adjective: Adjective
     english: str
-    degree: Degree | None = None
+    degree: Adverbial | None = None
     comparison: Comparison | None = None
     complement: Nominal | None = None
     infinitive: Clause | None = None
     content: Clause | None = None
-
-
-@dataclass(eq=False)
-class Degree:
-    """An adverb of degree before an adjective."""
-
-    adverb: Adverb
-    english: str
 
 
 @dataclass(eq=False)
@@ -140,7 +132,7 @@ class Relative:
 
 @dataclass(eq=False)
 class Adverbial:
-    """An adverb as it is used, with the English word chosen."""
+    """An adverb as it is used, in a clause or before an adjective, with the English word chosen."""
 
     adverb: Adverb
     english: str
@@ -171,7 +163,7 @@ Adjunct = Adverbial | Prepositional | TimeSpan
 
 @dataclass(eq=False)
 class Clause:
-    """A clause. `tense` names a pair of a French and an English tense (`meaning/tenses.py`).
+    """A clause. `tense` names a pair of a French and an English tense, in TENSES.
 
     `negation`: empty or pas, plus, jamais, rien, personne, que, encore.
     """
@@ -194,20 +186,12 @@ class Clause:
 
 @dataclass(eq=False)
 class Linked:
-    """Two clauses and the conjunction between them, or before the first where `is_fronted`."""
+    """Two clauses and the conjunction, in French and English, between them, or before them where `is_fronted`."""
 
     first: Clause
-    conjunction: Conjunction
+    conjunction: tuple[str, str]
     second: Clause
     is_fronted: bool = False
-
-
-@dataclass(eq=False)
-class Conjunction:
-    """*parce que -> because*."""
-
-    french: str
-    english: str
 
 
 @dataclass(eq=False)
@@ -242,16 +226,6 @@ class Sentence:
     def is_question(self) -> bool:
         """Whether English inverts subject and auxiliary (unless the question word is the subject)."""
         return self.form in ("est-ce que", "inversion", "plain")
-
-    @property
-    def is_inverted(self) -> bool:
-        """Whether French puts the subject pronoun behind the verb."""
-        return self.form == "inversion"
-
-    @property
-    def has_est_ce_que(self) -> bool:
-        """Whether French asks with *est-ce que*."""
-        return self.form == "est-ce que"
 
 
 class Tense(NamedTuple):

@@ -19,8 +19,7 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -118,17 +117,23 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """The pairs of a split, words separated by spaces: lines `source|||target` of a file, `count` in all."""
+    """The pairs of a split, words separated by spaces: lines `source|||target` of a file, `count` in all.
+
+    Of a file with several splits, `split_of` has those of the lines, by number, that are not of `train`.
+    """
 
     path: Path
     count: int
+    split: str
+    split_of: Mapping[int, str] | None = None
 
     def __iter__(self) -> Iterator[TextPair]:
         """Reads the pairs from the file."""
         with self.path.open(encoding="utf-8", newline="\n") as file:
-            for line in file:
-                source, _, target = line.rstrip("\n").partition(SEPARATOR)
-                yield source, target
+            for number, line in enumerate(file):
+                if self.split_of is None or self.split_of.get(number, "train") == self.split:
+                    source, _, target = line.rstrip("\n").partition(SEPARATOR)
+                    yield source, target
 
 
 def prepare(
@@ -214,7 +219,7 @@ def clean(
                     seen.add(mark)
                     file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
                     count += 1
-        found[split] = SentencePairs(path, count)
+        found[split] = SentencePairs(path, count, split)
     if not found["train"].count:
         raise CorpusError(_nothing_left(dropped))
     return found, dropped
@@ -222,7 +227,7 @@ def clean(
 
 def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
     """Takes the missing splits out of the training text, and adds them to `found`. Raises: CorpusError."""
-    pairs, folder = found["train"], found["train"].path.parent
+    pairs = found["train"]
     sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in found}
     total = sum(sizes.values())
     if 4 * total > 3 * pairs.count:
@@ -231,14 +236,9 @@ def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
     drawn = random.Random(choices.seed).sample(range(pairs.count), total)  # noqa: S311  # nothing depends on its secrecy
     names = [split for split, size in sizes.items() for _ in range(size)]
     split_of = dict(zip(drawn, names, strict=True))
-    with ExitStack() as stack:
-        files = {}
-        for split in ("train", *sizes):
-            path = folder / f"{split}-drawn"
-            files[split] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
-            found[split] = SentencePairs(path, sizes.get(split, pairs.count - total))
-        for number, (source, target) in enumerate(pairs):
-            files[split_of.get(number, "train")].write(f"{source}{SEPARATOR}{target}\n")
+    for split in ("train", *sizes):
+        count = sizes.get(split, pairs.count - total)
+        found[split] = replace(pairs, count=count, split=split, split_of=split_of)
 
 
 def write_split(

@@ -123,8 +123,8 @@ def run(seed=0, failed=(), state="failed"):
 def test_verdicts(assignment, of, runs, is_killed, wrongly):
     verdict = verdict_of(of, runs, assignment)
     assert verdict.is_killed is is_killed
-    assert verdict.wrongly_blamed(assignment) == wrongly
-    assert verdict.is_good(assignment) is (is_killed and not wrongly)
+    assert verdict.wrongly_blamed == wrongly
+    assert verdict.is_good is (is_killed and not wrongly)
 
 
 def test_there_are_variants_of_every_component(reference, assignment):
@@ -167,7 +167,7 @@ def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkey
     verdict = verdict_of(fault, runs, assignment)
     assert (verdict.is_killed, verdict.lost, verdict.killers) == (False, {}, [])
     assert verdict.grader_errors == ["all tests: the tests' process was lost: RuntimeError: ours"]
-    assert not verdict.is_good(assignment)
+    assert not verdict.is_good
 
 
 @pytest.mark.slow  # a new fault need not wait for `make proof`

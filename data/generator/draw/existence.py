@@ -48,9 +48,9 @@ class Existence:
             if "idea" in adjective.selection.classes and adjective.use == "both" and not adjective.is_before
         )
 
-    def noun(self, context: Context, subjects: tuple[str, ...] = ()) -> Clause | None:
+    def noun(self, context: Context) -> Clause | None:
         """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
-        names = subjects or ("je", "tu", "il", "elle", "nous", "vous", "ils", "elles", "name")
+        names = ("je", "tu", "il", "elle", "nous", "vous", "ils", "elles", "name")
         subject = self.nominals.subject(PERSONS, context, names)
         if subject is None:
             return None
@@ -67,8 +67,7 @@ class Existence:
             if self.chance.happens(0.2):
                 verb = next(v for v in self._copulas if "noun" in v.options and v.french != "être")
         elif noun.class_name == "friend" and self.chance.happens(0.7):
-            phrase.determiner = "my"
-            phrase.owner, phrase.owner_is_thing = self._other_owner(agreement, context)
+            phrase.determiner, phrase.owner = "my", self._other_owner(agreement, context)
         else:
             self.adjectives.decorate(phrase)
         english = self.chance.synonym(verb.english)
@@ -77,11 +76,11 @@ class Existence:
             self.predicates.negate(clause)
         return clause
 
-    def _other_owner(self, agreement: Agreement, context: Context) -> tuple[Agreement, bool]:
+    def _other_owner(self, agreement: Agreement, context: Context) -> Agreement:
         person = self.chance.weighted({1: 5, 2: 3})
         if agreement.person in (1, 2):
             person = 3 - agreement.person
-        return context.owner(person), False
+        return context.owner(person)
 
     def identity(self, context: Context) -> Clause | None:
         """*c'est mon frère*, *ce sont de bonnes idées*."""
@@ -154,9 +153,9 @@ class Existence:
             return "pl"
         return "pl" if self.chance.happens(0.4) and not noun.is_mass else "sg"
 
-    def age(self, context: Context, subjects: tuple[str, ...] = ()) -> Clause | None:
+    def age(self, context: Context) -> Clause | None:
         """*j'ai vingt ans*."""
-        names = subjects or ("je", "tu", "il", "elle", "vous", "name", "noun")
+        names = ("je", "tu", "il", "elle", "vous", "name", "noun")
         selection = PERSONS if self.chance.happens(0.7) else Selection(frozenset(("kin",)))
         subject = self.nominals.subject(selection, context, names)
         if subject is None or subject.agreement.number == "pl":
@@ -173,16 +172,14 @@ class Existence:
             return self.weather()
         subject = impersonal()
         subject.english = Agreement(1, "pl", "m")
-        clause = Clause(subject, self._special["falloir"], "have to", self._must_tense())
+        tense = self.chance.weighted({"present": 70, "future": 20, "imperfect": 10})
+        clause = Clause(subject, self._special["falloir"], "have to", tense)
         we = pronoun("nous", context)
         clause.infinitive = self.clauses.complements.infinitive(clause.verb, we, context)
         if clause.infinitive is None:
             return None
         clause.infinitive.controller = french_subject_agreement(Indefinite("on", "one"))
         return clause
-
-    def _must_tense(self) -> str:
-        return self.chance.weighted({"present": 70, "future": 20, "imperfect": 10})
 
     def weather(self, tense: str = "") -> Clause:
         """*il pleut*."""

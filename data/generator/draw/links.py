@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..meaning import (
     Clause,
-    Conjunction,
     Indefinite,
     Linked,
     Name,
@@ -23,7 +22,7 @@ SIMPLE = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
 BECAUSE = ("parce que", "because")
 PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
 WISHED = ("riche", "libre", "jeune", "prêt", "célèbre", "patient", "courageux", "prudent", "grand")
-CONTRAST = (("mais", "but"), ("et", "and"), ("donc", "so"))
+CONTRAST = {("mais", "but"): 6, ("et", "and"): 4, ("donc", "so"): 2}
 
 
 class Links:
@@ -66,14 +65,7 @@ class Links:
             return Pronoun(nominal.agreement, nominal.kind) if same else None
         if isinstance(nominal, Name | Pair):
             return Pronoun(nominal.agreement)
-        if isinstance(nominal, NounPhrase) and nominal.determiner in (
-            "the",
-            "my",
-            "this",
-            "a",
-            "some",
-            "number",
-        ):
+        if isinstance(nominal, NounPhrase) and nominal.determiner in ("the", "my", "this", "a", "some", "number"):
             if nominal.is_person:
                 return Pronoun(nominal.agreement)
             if nominal.noun.is_mass or nominal.content is not None:
@@ -115,7 +107,7 @@ class Links:
         second = self._second(first, context, is_reason=True)
         if second is None:
             return None
-        return Linked(first, Conjunction(*BECAUSE), second)
+        return Linked(first, BECAUSE, second)
 
     def _contrast(self, context: Context) -> Linked | None:
         first = self._plain(context)
@@ -127,8 +119,7 @@ class Links:
         if first.verb.frame == second.verb.frame == "copula" or first.verb == second.verb:
             return None
         self.clauses.tenses.drop_time(second)
-        french, english = self.chance.weighted(dict(zip(CONTRAST, (6, 4, 2), strict=True)))
-        return Linked(first, Conjunction(french, english), second)
+        return Linked(first, self.chance.weighted(CONTRAST), second)
 
     def _condition(self, context: Context) -> Linked | None:
         """*si tu viens je serai content*: present, then future."""
@@ -137,8 +128,7 @@ class Links:
         condition = condition or self._plain(context, tense="present")
         if first is None or condition is None:
             return None
-        self._shorten(first, condition)
-        return Linked(first, Conjunction("si", "if"), condition, self.chance.happens(0.5))
+        return self._linked(first, ("si", "if"), condition, 0.5)
 
     def _unreal(self, context: Context) -> Linked | None:
         """*si j'avais le temps je viendrais*: imperfect, then conditional."""
@@ -149,8 +139,7 @@ class Links:
             condition = self.predicates.adjective(context, None, "imperfect", SIMPLE, False, only=WISHED)
         if first is None or condition is None or first.verb.aspect == "state":
             return None
-        self._shorten(first, condition)
-        return Linked(first, Conjunction("si", "if"), condition, self.chance.happens(0.5))
+        return self._linked(first, ("si", "if"), condition, 0.5)
 
     def _when(self, context: Context) -> Linked | None:
         """*je dormais quand le téléphone a sonné*."""
@@ -160,8 +149,7 @@ class Links:
             return None
         if "brief" in first.verb.options or first.negation or second.negation:
             return None
-        self._shorten(first, second)
-        return Linked(first, Conjunction("quand", "when"), second, self.chance.happens(0.2))
+        return self._linked(first, ("quand", "when"), second, 0.2)
 
     def _whenever(self, context: Context) -> Linked | None:
         """*quand il pleut je reste ici*: what happens each time."""
@@ -170,8 +158,7 @@ class Links:
         second = second or self._plain(context, tense="present", kinds="verb")
         if first is None or second is None:
             return None
-        self._shorten(first, second)
-        return Linked(first, Conjunction("quand", "when"), second, self.chance.happens(0.5))
+        return self._linked(first, ("quand", "when"), second, 0.5)
 
     def _while(self, context: Context) -> Linked | None:
         """*elle lit pendant que je travaille*."""
@@ -182,11 +169,9 @@ class Links:
             return None
         if first.negation or second.negation or {"brief"} & (first.verb.options | second.verb.options):
             return None
-        self._shorten(first, second)
-        return Linked(first, Conjunction("pendant que", "while"), second)
+        return self._linked(first, ("pendant que", "while"), second)
 
-    @staticmethod
-    def _shorten(*clauses: Clause) -> None:
-        """Drops adverbs of time and the like, which would quarrel with the conjunction."""
-        for clause in clauses:
-            clause.adjuncts = []
+    def _linked(self, first: Clause, conjunction: tuple[str, str], second: Clause, fronted: float = 0.0) -> Linked:
+        """Links two clauses without their adverbs of time and the like, which would quarrel with the conjunction."""
+        first.adjuncts, second.adjuncts = [], []
+        return Linked(first, conjunction, second, fronted > 0 and self.chance.happens(fronted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..entries import Adjective, Adverb, Noun
-from ..meaning import Agreement, Comparison, Degree, Indefinite, Modifier, Nominal, NounPhrase, Pronoun, is_thing
+from ..meaning import Adverbial, Agreement, Comparison, Indefinite, Modifier, Nominal, NounPhrase, Pronoun, is_thing
 from .chance import Context, Tools
 
 
@@ -33,12 +33,12 @@ class Adjectives:
         """The adjective with one of its English words."""
         return Modifier(adjective, self.chance.synonym(adjective.english))
 
-    def degree(self, adjective: Adjective, adverb: Adverb | None = None) -> Degree:
+    def degree(self, adjective: Adjective, adverb: Adverb | None = None) -> Adverbial:
         """An adverb of degree, *très* before others; *un peu* only for what one may be a little too much."""
         adverb = adverb or self.chance.by_order(self._degrees, "adverb")
         if adverb.french == "un peu" and not adjective.takes_a_little:
             adverb = self._degrees[0]
-        return Degree(adverb, self.chance.synonym(adverb.english))
+        return Adverbial(adverb, self.chance.synonym(adverb.english))
 
     def decorate(self, phrase: NounPhrase) -> None:
         """Sometimes gives a noun phrase an adjective, rarely two, one of them as a superlative."""

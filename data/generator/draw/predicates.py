@@ -157,9 +157,9 @@ class Predicates:
 
     # -- comparison -------------------------------------------------------------------------------------
 
-    def comparison(self, context: Context, subject: Nominal | None = None) -> Clause | None:
+    def comparison(self, context: Context) -> Clause | None:
         """*il est plus grand que moi*."""
-        subject = subject or self.nominals.subject(PERSONS, context)
+        subject = self.nominals.subject(PERSONS, context)
         if subject is None or isinstance(subject, Indefinite):
             return None
         adjectives = [a for a in self._adjectives_for(subject) if a.is_gradable]

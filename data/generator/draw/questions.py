@@ -28,10 +28,15 @@ class Questions:
         if self.chance.happens(0.3):
             clause = self.predicates.adjective(context, subjects=ASKED)
         else:
-            clause = self.clauses.clause(context, subjects=ASKED, frame=self.clauses.frame("swap"))
-        if clause is None or not isinstance(clause.subject, Pronoun):
+            clause = self._clause(context, self.clauses.frame("swap"))
+        if clause is None or not isinstance(clause.subject, Pronoun) or clause.tense == "just":
             return None
-        return Sentence(clause, self._form(), "?") if clause.tense != "just" else None
+        return Sentence(clause, self._form(), "?")
+
+    def _clause(self, context: Context, frame: str, tense: str = "", can_negate: bool = True) -> Clause | None:
+        """A clause about a pronoun."""
+        clause = self.clauses.clause(context, subjects=ASKED, frame=frame, tense=tense, can_negate=can_negate)
+        return clause if clause is not None and isinstance(clause.subject, Pronoun) else None
 
     def _form(self) -> str:
         return self.chance.weighted({"est-ce que": 55, "inversion": 45})
@@ -46,14 +51,12 @@ class Questions:
     def _adjunct(self, context: Context) -> Sentence | None:
         french, english = self.chance.weighted({HOW[0]: 50, HOW[1]: 30, HOW[2]: 20})
         if french == "pourquoi":
-            clause = self.clauses.clause(context, subjects=ASKED, frame=self.clauses.frame("swap"))
+            clause = self._clause(context, self.clauses.frame("swap"))
         else:
             tense = self.chance.weighted({"past": 5, "going_to": 3, "future": 2})
             frame = self.chance.pick(("intransitive", "transitive", "locative"))
-            clause = self.clauses.clause(context, subjects=ASKED, frame=frame, tense=tense, can_negate=False)
-        if clause is None or not isinstance(clause.subject, Pronoun):
-            return None
-        if clause.tense == "just":
+            clause = self._clause(context, frame, tense, can_negate=False)
+        if clause is None or clause.tense == "just":
             return None
         if french != "pourquoi":
             if clause.verb.aspect == "state" or "involuntary" in clause.verb.options:
@@ -64,8 +67,8 @@ class Questions:
     def _where(self, context: Context) -> Sentence | None:
         if self.chance.happens(0.3):
             return self._where_is(context)
-        clause = self.clauses.clause(context, subjects=ASKED, frame="locative", can_negate=False)
-        if clause is None or not isinstance(clause.subject, Pronoun):
+        clause = self._clause(context, "locative", can_negate=False)
+        if clause is None:
             return None
         clause.place = None
         self.clauses.tenses.drop_time(clause)
@@ -94,8 +97,8 @@ class Questions:
         return Sentence(clause, self._form(), "?", question=QuestionWord("que", "what", "object"))
 
     def _with_object_gap(self, context: Context) -> Clause | None:
-        clause = self.clauses.clause(context, subjects=ASKED, frame="transitive", can_negate=False)
-        if clause is None or not isinstance(clause.subject, Pronoun) or "bare" in clause.verb.options:
+        clause = self._clause(context, "transitive", can_negate=False)
+        if clause is None or "bare" in clause.verb.options:
             return None
         clause.adjuncts = clause.adjuncts[:1]
         return clause

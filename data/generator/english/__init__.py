@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from ..alignment import Word, word, words
 from ..meaning import Clause, Linked, Sentence
-from .clauses import EnglishClauses, Style
+from .clauses import EnglishClauses
 
 
 def write_english(sentence: Sentence) -> list[Word]:
     """The sentence's tokens in the corpus's spelling."""
-    writer = EnglishClauses(Style(sentence.is_contracted, sentence.is_negation_contracted))
+    writer = EnglishClauses(sentence)
     result: list[Word] = []
     if sentence.front is not None:
         result += words(sentence.front.english, sentence.front, "head")
@@ -29,7 +29,7 @@ def write_english(sentence: Sentence) -> list[Word]:
 
 
 def _linked(linked: Linked, writer: EnglishClauses) -> list[Word]:
-    conjunction = words(linked.conjunction.english, linked, "conjunction")
+    conjunction = words(linked.conjunction[1], linked, "conjunction")
     first, second = writer.clause(linked.first), writer.clause(linked.second)
     return [*conjunction, *second, *first] if linked.is_fronted else [*first, *conjunction, *second]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..alignment import Word, word, words
 from ..meaning import (
     TENSES,
@@ -17,6 +15,7 @@ from ..meaning import (
     NounPhrase,
     Prepositional,
     Pronoun,
+    Sentence,
     TimeSpan,
     english_agreement,
     english_number,
@@ -32,19 +31,11 @@ UNCONTRACTED = (("there", "are"),)
 SPANS = {"for": "for", "since": "for", "in": "in", "at": "at"}
 
 
-@dataclass(frozen=True)
-class Style:
-    """Choices of register that hold for a sentence: *i m*, *don t*."""
-
-    is_contracted: bool = True
-    is_negation_contracted: bool = True
-
-
 class EnglishClauses:
     """Writes clauses; holds the writer of nominals, which calls back for what is inside them."""
 
-    def __init__(self, style: Style):
-        self.style = style
+    def __init__(self, sentence: Sentence):
+        self.sentence = sentence  # which says what is contracted in it
         self.nominals = EnglishNominals(self.clause)
 
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
@@ -64,10 +55,10 @@ class EnglishClauses:
             first = [word("not", node, "negation", (node, "verb"))]
         elif is_negative:
             after = is_pronoun and not is_inverted and bool(own) and own[0].text != "there"
-            first = with_not(node, chain, agreement, self.style.is_negation_contracted, after)
+            first = with_not(node, chain, agreement, self.sentence.is_negation_contracted, after)
         elif chain.auxiliaries:
             text = chain.auxiliaries.pop(0)
-            contracts = is_pronoun and self.style.is_contracted and not is_inverted and bool(own)
+            contracts = is_pronoun and self.sentence.is_contracted and not is_inverted and bool(own)
             contracts = contracts and (own[0].text, text) not in UNCONTRACTED
             role = "auxiliary" if chain.main else "verb"
             first = [word(contracted(text) if contracts else text, node, role, (node, "verb"))]

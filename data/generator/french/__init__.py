@@ -21,15 +21,12 @@ def write_french(sentence: Sentence) -> list[Word]:
         result += _linked(sentence.body, writer)
     else:
         result += _question_start(sentence, sentence.body, writer)
-        result += writer.clause(sentence.body, is_inverted=sentence.is_inverted)
+        result += writer.clause(sentence.body, is_inverted=sentence.form == "inversion")
     return [*join(result), word(sentence.mark, sentence, "mark")]
 
 
 def _linked(linked: Linked, writer: FrenchClauses) -> list[Word]:
-    *start, last = linked.conjunction.french.split()
-    vowel = "qu" if last == "que" else ""
-    conjunction = [word(part, linked, "conjunction") for part in start]
-    conjunction.append(word(last, linked, "conjunction", before_vowel=vowel))
+    conjunction = words(linked.conjunction[0], linked, "conjunction")
     first, second = writer.clause(linked.first), writer.clause(linked.second)
     return [*conjunction, *second, *first] if linked.is_fronted else [*first, *conjunction, *second]
 
@@ -42,13 +39,8 @@ def _question_start(sentence: Sentence, body: Clause, writer: FrenchClauses) -> 
         if question.nominal is not None:
             result += writer.nominals.noun_phrase(question.nominal)
         else:
-            parts = question.french.split()
-            result += [word(part, question, "head", before_vowel="qu" if part == "que" else "") for part in parts]
-    if sentence.has_est_ce_que:
+            result += words(question.french, question, "head")
+    if sentence.form == "est-ce que":
         head = (body, "verb") if question is None or question.nominal is not None else (question, "head")
-        result += [
-            word("est", sentence, "question", head),
-            word("ce", sentence, "question", head),
-            word("que", sentence, "question", head, before_vowel="qu"),
-        ]
+        result += words("est ce que", sentence, "question", head)
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..alignment import Word, word, words
 from ..meaning import (
     Adjunct,
@@ -17,11 +19,10 @@ from ..meaning import (
     Pronoun,
     TimeSpan,
     french_subject_agreement,
-    is_thing,
 )
-from .forms import noun_form, number_word, participle_form, preposition
+from .forms import WHOLE, noun_form, number_word, participle_form, preposition
 from .noun_phrases import FrenchNominals
-from .verbs import SECOND_NEGATION, VerbParts, clitics, conjugate, finite, verb_parts
+from .verbs import SECOND_NEGATION, VerbParts, clitics, conjugate, finite, oblique_clitic, verb_parts
 
 NEGATED_ARTICLES = ("de la ", "de l'", "du ", "des ", "une ", "un ", "d'")
 BEFORE_INFINITIVE = ("bien", "mal")
@@ -39,18 +40,16 @@ class FrenchClauses:
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
         """Words of a clause; `is_inverted` puts the subject pronoun behind the verb (*vas tu*)."""
         parts = verb_parts(node)
-        subject = [] if node.subject is None or parts.tense in ("infinitive", "imperative") else self._subject(node)
+        subject: list[Word] = []
+        if node.subject is not None and parts.tense not in ("infinitive", "imperative"):
+            subject = self.nominals.nominal(node.subject, "subject")
         group = self._group(node, parts, subject if is_inverted else [])
         return [*([] if is_inverted else subject), *group, *self._tail(node)]
-
-    def _subject(self, node: Clause) -> list[Word]:
-        assert node.subject is not None
-        return self.nominals.nominal(node.subject, "subject")
 
     def _group(self, node: Clause, parts: VerbParts, inverted: list[Word]) -> list[Word]:
         """Everything from *ne* to the last part of the verb."""
         has_ne = bool(node.negation) or _negates(node.subject) or _negates(node.object)
-        ne = [word("ne", node, "negation", (node, "verb"), before_vowel="n")] if has_ne else []
+        ne = [word("ne", node, "negation", (node, "verb"))] if has_ne else []
         second = SECOND_NEGATION.get(node.negation, "")
         pas = [word(part, node, _second_role(node), (node, "negation")) for part in second.split()]
         own = clitics(node)
@@ -75,7 +74,7 @@ class FrenchClauses:
         if parts.periphrasis:
             auxiliary, *particles = parts.periphrasis.split(" ", 1)
             first = [finite(auxiliary, "present", agreement, node, "auxiliary", (node, "verb"))]
-            between = [w for part in particles for w in self._particles(part, node)]
+            between = [w for part in particles for w in preposition(part, node, "auxiliary", (node, "verb"))]
             last = [word(parts.head, node, "verb")]
             return [
                 *ne, *self._turn(first, inverted), *pas, *middle, *between, *own, *last, *self._rest(node, parts)
@@ -83,17 +82,13 @@ class FrenchClauses:
         verb = [finite(parts.head, parts.tense, agreement, node, "verb")]
         return [*ne, *own, *self._turn(verb, inverted), *pas, *middle, *self._rest(node, parts)]
 
-    @staticmethod
-    def _particles(text: str, node: Clause) -> list[Word]:
-        return preposition(text, node, "auxiliary", (node, "verb"))
-
     def _turn(self, verb: list[Word], inverted: list[Word]) -> list[Word]:
         """The verb with the pronoun behind it; *t* stands between vowels (*a t il*)."""
         if not inverted:
             return verb
         if len(inverted) > 1:
             return [*verb, *inverted]
-        bare = [Word(w.text, w.keys, w.fallback) for w in inverted]
+        bare = [replace(found, before_vowel="", role=WHOLE) for found in inverted]
         needs_t = verb[-1].text[-1] in "ae" and bare[0].text in ("il", "elle", "on")
         link = [Word("t", bare[0].keys, bare[0].fallback)] if needs_t else []
         return [*verb, *link, *bare]
@@ -111,7 +106,7 @@ class FrenchClauses:
         after = []
         for clitic in clitics(node, is_after=True):
             text = {"me": "moi", "te": "toi"}.get(clitic.text, clitic.text)
-            after.append(Word(text, clitic.keys, clitic.fallback))
+            after.append(replace(clitic, text=text, role=WHOLE))
         return [*verb, *after, *middle, *rest]
 
     def _participle(self, node: Clause, parts: VerbParts, agreement: Agreement) -> str:
@@ -140,7 +135,8 @@ class FrenchClauses:
             if part.endswith("+"):
                 assert agreement is not None
                 part = self._agreeing(part[:-1], agreement)
-            result.append(word(part, node, "verb", before_vowel="d" if part == "de" else ""))
+            # The lexicon writes "l'air" but "le hoquet"; only the *de* of a negation is elided here.
+            result.append(word(part, node, "verb", kind="" if part == "de" else WHOLE))
         return result
 
     @staticmethod
@@ -162,7 +158,7 @@ class FrenchClauses:
         elif isinstance(node.attribute, NounPhrase):
             result += self.nominals.noun_phrase(node.attribute)
         if node.negation == "que":
-            result.append(word("que", node, "only", (node, "negation"), before_vowel="qu"))
+            result.append(word("que", node, "only", (node, "negation")))
         is_rien = isinstance(node.object, Indefinite) and node.negation == "rien"
         if (
             node.object is not None
@@ -171,7 +167,7 @@ class FrenchClauses:
             and not is_rien
         ):
             result += self.nominals.nominal(node.object)
-        if node.oblique is not None and not self._is_clitic(node, node.oblique):
+        if node.oblique is not None and not oblique_clitic(node, node.oblique):
             result += self.nominals.prepositional(node.verb.prep[0], node.oblique, node, "prep")
         recipient = node.object if node.verb.frame == "swap" else node.recipient
         if recipient is not None and not isinstance(recipient, Pronoun):
@@ -188,16 +184,9 @@ class FrenchClauses:
                 result += self._adjunct(adjunct)
         if node.content is not None:
             conjunction = node.verb.prep[0] or "que"
-            vowel = "qu" if conjunction == "que" else ""
-            result.append(word(conjunction, node, "that", (node.content, "verb"), before_vowel=vowel))
+            result.append(word(conjunction, node, "that", (node.content, "verb")))
             result += self.clause(node.content)
         return result
-
-    @staticmethod
-    def _is_clitic(node: Clause, nominal: Nominal) -> bool:
-        if not isinstance(nominal, Pronoun):
-            return False
-        return bool(node.verb.options & ({"y", "en"} if is_thing(nominal) else {"dative"}))
 
     def _adjunct(self, node: Adjunct) -> list[Word]:
         if isinstance(node, Adverbial):

@@ -39,17 +39,11 @@ CLITICS = {
     (1, "pl"): ("nous", "nous"), (2, "pl"): ("vous", "vous"), (3, "pl"): ("les", "les"),
 }  # fmt: skip
 DATIVES = {**{key: forms[0] for key, forms in CLITICS.items()}, (3, "sg"): "lui", (3, "pl"): "leur"}
-ELIDING = {
-    "me": "m",
-    "te": "t",
-    "se": "s",
-    "le": "l",
-    "la": "l",
-    "ne": "n",
-    "je": "j",
-    "que": "qu",
-    "de": "d",
-}
+ELIDED = {
+    "me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d",
+    "jusque": "jusqu",
+}  # fmt: skip
+WHOLE = "whole"  # the role of a word that is never elided, such as a pronoun behind its verb
 
 
 def number_word(count: int, gender: str = "m") -> str:
@@ -74,15 +68,16 @@ def person(agreement: Agreement, kind: str) -> tuple[int, str]:
 def article(number: str, gender: str, node: object, role: str, *fallback: Key) -> Word:
     """*le, la, les*."""
     text = "les" if number == "pl" else "le" if gender == "m" else "la"
-    return word(text, node, role, *fallback, before_vowel="l" if number == "sg" else "", kind="article")
+    return word(text, node, role, *fallback, kind="article")
 
 
 def preposition(text: str, node: object, role: str, *fallback: Key) -> list[Word]:
-    """A preposition, which may be several words; its last word contracts and elides."""
+    """A preposition, which may be several words; its last word contracts."""
     *first, last = text.split()
-    vowel = {"de": "d", "jusque": "jusqu"}.get(last, "")
-    result = [word(part, node, role, *fallback, before_vowel="d" if part == "de" else "") for part in first]
-    return [*result, word(last, node, role, *fallback, before_vowel=vowel, kind="preposition")]
+    return [
+        *(word(part, node, role, *fallback) for part in first),
+        word(last, node, role, *fallback, kind="preposition"),
+    ]
 
 
 AL_WITH_S = frozenset("bal carnaval festival récital final fatal".split())
@@ -199,8 +194,8 @@ def join(words: list[Word]) -> list[Word]:
     for position, current in enumerate(contracted):
         follower = contracted[position + 1] if position + 1 < len(contracted) else None
         text = current.text
-        if current.before_vowel and follower is not None and starts_with_vowel(follower):
-            text = current.before_vowel
+        if current.role != WHOLE and follower is not None and starts_with_vowel(follower):
+            text = current.before_vowel or ELIDED.get(text, text)
         if text == "si" and follower is not None and follower.text in ("il", "ils"):
             text = "s"
         tokens.extend(replace(current, text=token) for token in plain(text).split())

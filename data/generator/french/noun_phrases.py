@@ -68,8 +68,7 @@ class FrenchNominals:
             return word("on", node, "head")
         if node.kind == "ce":
             return word("ce", node, "head", before_vowel="c")
-        text = SUBJECTS[key][column]
-        return word(text, node, "head", before_vowel="j" if text == "je" else "")
+        return word(SUBJECTS[key][column], node, "head")
 
     def name(self, node: Name, with_article: bool = True) -> list[Word]:
         """A proper name; a country has its article unless `with_article` is false."""
@@ -131,10 +130,10 @@ class FrenchNominals:
         if kind in ("a", "some"):
             text = ("un", "une", "des")[column]
             if text == "des" and has_adjective:
-                return [word("de", node, role, head, before_vowel="d")]
+                return [word("de", node, role, head)]
             return [word(text, node, role, head)]
         if kind == "no":
-            return [word("de", node, role, head, before_vowel="d")]
+            return [word("de", node, role, head)]
         if kind == "this":
             text = ("ce", "cette", "ces")[column]
             return [word(text, node, role, head, before_vowel="cet" if text == "ce" else "")]
@@ -154,12 +153,7 @@ class FrenchNominals:
             ]
         if kind == "which":
             return [word(("quel", "quelle")[gender == "f"] + ("s" if number == "pl" else ""), node, role, head)]
-        return self._quantity(node)
-
-    @staticmethod
-    def _quantity(node: NounPhrase) -> list[Word]:
-        parts = QUANTITIES[node.determiner].split()
-        return [word(part, node, "det", (node, "head"), before_vowel="d" if part == "de" else "") for part in parts]
+        return words(QUANTITIES[kind], node, role, head)
 
     def adjective(self, modifier: Modifier, agreement: Agreement, with_most: bool = True) -> list[Word]:
         """Degree, comparison, the adjective as it agrees, what it is compared with, its complement."""
@@ -182,7 +176,7 @@ class FrenchNominals:
         first, *rest = words(form, modifier, "head")
         result += [Word(first.text, first.keys, before_vowel=vowel), *rest]
         if comparison is not None and comparison.standard is not None:
-            result.append(word("que", modifier, "than", head, before_vowel="qu"))
+            result.append(word("que", modifier, "than", head))
             result += self.nominal(comparison.standard, "disjunctive")
         if modifier.complement is not None:
             result += self.prepositional(adjective.prep[0], modifier.complement, modifier, "prep")
@@ -190,7 +184,7 @@ class FrenchNominals:
             result += preposition(adjective.infinitive, modifier, "to", head)
             result += self.write_clause(modifier.infinitive)
         if modifier.content is not None:
-            result.append(word("que", modifier, "that", (modifier.content, "verb"), before_vowel="qu"))
+            result.append(word("que", modifier, "that", (modifier.content, "verb")))
             result += self.write_clause(modifier.content)
         return result
 
@@ -217,6 +211,5 @@ class FrenchNominals:
     def _relative(self, node: NounPhrase) -> list[Word]:
         assert node.relative is not None
         relative = node.relative
-        text, vowel = relative.pronoun, "qu" if relative.pronoun == "que" else ""
-        return [word(text, relative, "head", (relative.clause, "verb"), before_vowel=vowel),
-                *self.write_clause(relative.clause)]  # fmt: skip
+        pronoun = word(relative.pronoun, relative, "head", (relative.clause, "verb"))
+        return [pronoun, *self.write_clause(relative.clause)]

@@ -11,7 +11,7 @@ from ..alignment import Key, Word, word
 from ..meaning import TENSES, Agreement, Clause, Nominal, Pronoun, french_subject_agreement, is_thing
 from ..tables import LexiconError, read_table
 from ..words import LEXICON_FOLDER
-from .forms import CLITICS, DATIVES, ELIDING, person
+from .forms import CLITICS, DATIVES, person
 
 COLUMNS = ("infinitive", "like", "present", "participle", "future_stem", "imperfect_stem", "imperative")
 FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
@@ -199,7 +199,7 @@ def clitics(node: Clause, is_after: bool = False) -> list[Word]:
     found: list[tuple[str, Word]] = []
 
     def add(text: str, owner: object, role: str, *fallback: Key) -> None:
-        found.append((text, word(text, owner, role, *fallback, before_vowel=ELIDING.get(text, ""))))
+        found.append((text, word(text, owner, role, *fallback)))
 
     if node.verb.is_reflexive:
         add(reflexive(node), node, "reflexive", (node, "verb"))
@@ -209,10 +209,8 @@ def clitics(node: Clause, is_after: bool = False) -> list[Word]:
     if isinstance(node.recipient, Pronoun):
         is_direct = "accusative" in node.verb.options
         add(_accusative(node.recipient) if is_direct else _dative(node.recipient), node.recipient, "head")
-    if isinstance(node.oblique, Pronoun):
-        text = _oblique(node, node.oblique)
-        if text:
-            add(text, node.oblique, "head")
+    if text := oblique_clitic(node, node.oblique):
+        add(text, node.oblique, "head")
     if node.verb.french.startswith("y "):
         add("y", node, "verb")
     order = (
@@ -230,7 +228,10 @@ def _dative(pronoun: Pronoun) -> str:
     return DATIVES[person(pronoun.agreement, pronoun.kind)]
 
 
-def _oblique(node: Clause, nominal: Nominal) -> str:
+def oblique_clitic(node: Clause, nominal: Nominal | None) -> str:
+    """*y*, *en* or a dative for a pronoun after a preposition, as the verb's options allow; "" = none."""
+    if not isinstance(nominal, Pronoun):
+        return ""
     if is_thing(nominal):
         return "y" if "y" in node.verb.options else "en" if "en" in node.verb.options else ""
-    return _dative(nominal) if isinstance(nominal, Pronoun) and "dative" in node.verb.options else ""
+    return _dative(nominal) if "dative" in node.verb.options else ""
