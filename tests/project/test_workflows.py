@@ -46,10 +46,12 @@ def test_hooks_use_the_kits_own_environment():
         assert all((ROOT / argument).exists() for argument in arguments if argument.endswith(".py"))
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def test_the_citation_names_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert citation["version"] == project["version"]
+    assert citation["version"] == PROJECT["version"]
 
 
 PINS = [
@@ -57,12 +59,6 @@ PINS = [
     for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
-
-
-def asked_for() -> list[Requirement]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [Requirement(text) for texts in (project["dependencies"], *project["optional-dependencies"].values())
-            for text in texts]  # fmt: skip
 
 
 def normal(name: str) -> str:
@@ -83,7 +79,7 @@ def test_each_requirement_has_one_pin_that_it_allows(python, platform):
             (exact,) = pin.specifier
             assert normal(pin.name) not in pins, pin.name
             pins[normal(pin.name)] = exact.version
-    for requirement in asked_for():
+    for requirement in map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"])):
         version = pins.get(normal(requirement.name))
         assert version, f"{requirement.name} has no pin: make lock"
         assert requirement.specifier.contains(version), f"{requirement} excludes {version}: make lock"

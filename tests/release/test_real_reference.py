@@ -18,7 +18,6 @@ from release.contents import collect_kit, read_given
 from release.gates import INSTALLED, run_python, unpack, write_all
 from release.leaks import LeakFinder
 from release.packing import make_zip, members_of
-from release.regions import Region
 from release.skeleton import Skeleton, make_skeleton, read_folder
 
 
@@ -30,28 +29,22 @@ def real() -> Skeleton:
 
 
 @pytest.fixture(scope="module")
-def finder(real: Skeleton) -> LeakFinder:
-    return LeakFinder(real)
+def kit(real: Skeleton) -> dict[str, bytes]:
+    """The students' archive."""
+    return collect_kit(ROOT, read_assignment(), real.files)
 
 
-def solutions(skeleton: Skeleton) -> list[tuple[Region, str]]:
-    """Every region with its code, not indented."""
-    return [
-        (region, textwrap.dedent("".join(source.lines[region.begin : region.end - 1])))
-        for path, source in skeleton.sources.items()
-        for region in skeleton.regions[path]
-    ]
-
-
-def test_every_solution_is_found_again(real: Skeleton, finder: LeakFinder) -> None:
-    for region, code in solutions(real):
-        assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
+def test_every_solution_is_found_again(real: Skeleton) -> None:
+    finder = LeakFinder(real)
+    for path, source in real.sources.items():
+        for region in real.regions[path]:
+            code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
+            assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
 
 
 @pytest.mark.slow
-def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_path: Path) -> None:
-    files = collect_kit(ROOT, read_assignment(), real.files)
-    folder = unpack(make_zip(files), tmp_path / "my course")
+def test_another_folder_is_tested_from_an_unpacked_archive(kit, tmp_path: Path) -> None:
+    folder = unpack(make_zip(kit), tmp_path / "my course")
     shutil.copytree(ROOT / "reference", tmp_path / "my course" / "other work")
     spaced, absent = ["--submission", "../other work"], ["--submission", "../no work"]
     for flags in (spaced, ["--submission=../other work"], absent, []):
@@ -62,9 +55,9 @@ def test_another_folder_is_tested_from_an_unpacked_archive(real: Skeleton, tmp_p
 
 
 @pytest.mark.slow
-def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(real: Skeleton, tmp_path: Path) -> None:
+def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(kit, tmp_path: Path) -> None:
     assignment = read_assignment()
-    folder = unpack(make_zip(collect_kit(ROOT, assignment, real.files)), tmp_path)
+    folder = unpack(make_zip(kit), tmp_path)
     path = folder / "student" / "attention.py"
     [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
     text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
@@ -87,9 +80,9 @@ POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 
 
 @pytest.mark.slow
-def test_students_need_no_module_that_they_may_lack():
+def test_students_need_no_module_that_they_may_lack(kit):
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
-    members = members_of("student.zip", make_zip(collect_kit(ROOT, read_assignment(), {})))
+    members = members_of("student.zip", make_zip(kit))
     modules = {path: content for path, content in members if path.endswith(".py")}
     assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
     for path, content in modules.items():
@@ -108,8 +101,8 @@ def run_without_posix(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.slow
-def test_students_test_train_and_translate_without_what_windows_lacks(real: Skeleton, tmp_path: Path) -> None:
-    folder = unpack(make_zip(collect_kit(ROOT, read_assignment(), real.files)), tmp_path)
+def test_students_test_train_and_translate_without_what_windows_lacks(kit, real: Skeleton, tmp_path: Path) -> None:
+    folder = unpack(make_zip(kit), tmp_path)
     solved = read_folder(ROOT / "reference")
     write_all({path: solved[path] for path in real.files}, folder / "student")
     assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")
