@@ -76,16 +76,10 @@ def draw_map(
     colours: str = "Blues",
     with_numbers: bool = False,
 ) -> None:
-    """Draws one map, such as weights (q, k), with its labels; what is not finite is grey.
+    """Draws one map, such as weights (q, k), with the labels of its rows and columns; what is not finite is grey.
 
-    Args:
-        axes: where it is drawn.
-        matrix: between 0 and 1 if its colours are blues; otherwise of any size, with 0 in the middle.
-        rows: the labels of its rows.
-        columns: the labels of its columns.
-        cell: inches per number, which limit the size of the letters.
-        colours: name of the colour map.
-        with_numbers: write the numbers, too.
+    Blues are for numbers between 0 and 1; other colours have 0 in the middle. `cell`, the inches per number, limits the
+    size of the letters.
     """
     values = matrix.detach().float().cpu()
     is_known = values.isfinite()
