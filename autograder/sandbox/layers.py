@@ -47,7 +47,7 @@ class Containment:
     def command(self, packages: Mapping[str, Path]) -> list[str]:
         """The command that starts the zygote, with the worker's package and others beside it."""
         folders = ["/"] if self.bubblewrap else [str(folder.parent) for folder in packages.values()]
-        code = f"import sys; sys.path += {folders!r}; from worker.zygote import main; main()"
+        code = f"import sys; sys.path[:0] = {folders!r}; from worker.zygote import main; main()"
         return [*self.bubblewrap, sys.executable, "-s", "-B", "-c", code]
 
     def environment(self) -> dict[str, str]:
