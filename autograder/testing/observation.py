@@ -1,14 +1,15 @@
 """What a wrong result has in common with the right one: the line `observed:` of a message.
 
 Each function looks for one relation between the two that a person might find by staring at the numbers long enough: a
-constant factor, a missing summand, weights that sum to 1 over the wrong axis. It says what is to be seen, never what to
-write; where nothing is found, a message asks its question instead.
+constant factor, a missing summand, axes in another order, weights that sum to 1 over the wrong axis. It says what is to
+be seen, never what to write; where nothing is found, a message asks its question instead.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import torch
 from torch import Tensor
@@ -33,7 +34,7 @@ def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]
             return ""
         if not torch.isfinite(found).all():
             return not_finite(found, given)
-        for look in (all_alike, an_argument, weights, a_factor, a_summand, places):
+        for look in (all_alike, an_argument, weights, a_factor, a_summand, moved, places):
             if text := look(found, expected, given):
                 return text
     return ""
@@ -170,6 +171,17 @@ def a_summand(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     if found.numel() > 1 and abs(difference) > CLOSE and alike(found, expected + difference):
         return f"every value is {abs(difference.item()):.4g} too {'large' if difference > 0 else 'small'}"
     return ""
+
+
+def moved(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices the right values in other places."""
+    if found.numel() < 3 or not alike(found.flatten().sort().values, expected.flatten().sort().values):
+        return ""
+    for order in permutations(range(found.dim())):
+        turned = found.permute(order)
+        if turned.shape == expected.shape and alike(turned, expected):
+            return "these are the expected values with axes in another order"
+    return "these are the expected values in other places"
 
 
 def places(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
