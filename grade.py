@@ -68,7 +68,8 @@ def grade(options: argparse.Namespace) -> int:
     score = scoring.score(translations, references)
     verdicts = scoring.judge(score, thresholds)
     if options.json:
-        found = {**asdict(score), "verdicts": [asdict(verdict) for verdict in verdicts], "notes": notes}
+        told = {"signature": score.signature, "verdicts": [asdict(one) for one in verdicts], "notes": notes}
+        found = {"bleu": score.value, "low": score.low, "high": score.high, "n": score.sentences, **told}
         print(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         print(scoring.as_text(score, verdicts, notes), end="")

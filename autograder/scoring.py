@@ -2,7 +2,7 @@ r"""Scores a file of translations: BLEU, its interval, and a verdict for each th
 
     references = read_references("test.bpe")
     translations = read_translations("translations.txt", expected=len(references))
-    result = score(translations, references)              # a Score: bleu, low, high, signature, ...
+    result = score(translations, references)              # a Score: value, low, high, signature, ...
     verdicts = judge(result, {"beginner": 0.3})           # a Verdict for each threshold
     print(as_text(result, verdicts))
 
@@ -178,12 +178,12 @@ def _target_sides(lines: list[str], name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Score:
-    """The quality of `n` translations: corpus BLEU with its 95% interval, between 0 and 1."""
+    """The quality of translations: corpus BLEU with its 95% interval, between 0 and 1."""
 
-    bleu: float
+    value: float
     low: float
     high: float
-    n: int
+    sentences: int
     signature: str = ""  # sacreBLEU's record of every choice behind it
 
 
@@ -246,11 +246,11 @@ def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
     for name, threshold in thresholds.items():
         status: Literal["passed", "failed", "borderline"] = "borderline"
         # With very few sentences the value may be outside its own interval; that is doubt as well.
-        if min(score.low, score.bleu) >= threshold:
+        if min(score.low, score.value) >= threshold:
             status = "passed"
-        elif max(score.high, score.bleu) < threshold:
+        elif max(score.high, score.value) < threshold:
             status = "failed"
-        verdicts.append(Verdict(name, threshold, status, is_reached=score.bleu >= threshold))
+        verdicts.append(Verdict(name, threshold, status, is_reached=score.value >= threshold))
     return verdicts
 
 
@@ -274,7 +274,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
     value, low, high = figures(score, verdicts)
     lines = [
         f"BLEU       {value}   95% interval {low} to {high}",
-        f"sentences  {score.n:,}",
+        f"sentences  {score.sentences:,}",
         f"signature  {score.signature}",
     ]
     width = max(map(len, ["threshold", *(v.name for v in verdicts)]))
@@ -284,7 +284,7 @@ def as_text(score: Score, verdicts: Sequence[Verdict], notes: Sequence[str] = ()
         lines.append(f"{v.name:<{width}}  {as_threshold(v.threshold):>8}  {v.status}{counts}")
     doubtful = [f"{v.name}: {explain(v, score, verdicts)}." for v in verdicts if v.status == "borderline"]
     lines += [""] * bool(doubtful) + [textwrap.fill(sentence, WIDTH) for sentence in doubtful]
-    if score.bleu < UNRELATED:
+    if score.value < UNRELATED:
         notes = [*notes, "hardly anything matches: do both files have the same split, order and language?"]
     lines += [""] * bool(notes) + [f"note: {printable(note, 500)}" for note in notes]
     return "\n".join(lines) + "\n"
@@ -299,7 +299,7 @@ def explain(verdict: Verdict, score: Score, verdicts: Sequence[Verdict] = ()) ->
     if verdict.status == "failed":
         return f"BLEU {value} is below {threshold}, and so is all of {span}"
     side = "reaches it and counts as passed" if verdict.is_reached else "is below it and counts as failed"
-    doubt = f"{counted(score.n, 'sentence')} cannot settle it"
+    doubt = f"{counted(score.sentences, 'sentence')} cannot settle it"
     return f"{threshold} lies within {span}: BLEU {value} {side}, but {doubt}"
 
 
@@ -308,7 +308,7 @@ def figures(score: Score, verdicts: Sequence[Verdict]) -> tuple[str, str, str]:
 
     None is rounded across a threshold: 0.446 is never shown as 0.45 beside a threshold of 0.45 that it misses.
     """
-    values = (score.bleu, score.low, score.high)
+    values = (score.value, score.low, score.high)
     for decimals in range(2, DECIMALS + 1):
         shown = [f"{value:.{decimals}f}" for value in values]
         pairs = list(zip(shown, values, strict=True))

@@ -39,11 +39,11 @@ def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
     spread, present = spread_of(scores), read_assignment().thresholds
     missing = {name: round(spread.share_below(value), 4) for name, value in present.items()}
     proposed = {f"{share:.0%}": spread.threshold_for(share) for share in SHARES}
-    found = [{"bleu": one.bleu, "low": one.low, "high": one.high} for one in scores]
+    found = [{"bleu": one.value, "low": one.low, "high": one.high} for one in scores]
     content = {"scores": found, "share_that_misses": missing, "thresholds": proposed}
     write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
     for seed, one in enumerate(scores):
-        print(f"seed {seed}: BLEU {one.bleu:.3f}")
+        print(f"seed {seed}: BLEU {one.value:.3f}")
     deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
     print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
     for name, value in present.items():
@@ -118,7 +118,7 @@ class Spread:
 
 def spread_of(scores: Sequence[Score]) -> Spread:
     """The spread of two scores or more."""
-    values = np.array([score.bleu for score in scores])
+    values = np.array([score.value for score in scores])
     over_seeds = float(values.std(ddof=1))
     over_sentences = float(np.mean([(score.high - score.low) / INTERVAL_IN_ERRORS for score in scores]))
     generator = np.random.default_rng(SEED)

@@ -33,7 +33,6 @@ from .records import Results
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
-NOT_OURS = "graded again, since this term's grader has not sealed the record that was there"
 FAILED_THIS_TIME = "the grader failed this time, so that the earlier result stays"
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
@@ -102,9 +101,6 @@ def grade_class(
                 to_grade.remove(entry)
                 store(entry, done)
     if to_grade:
-        for entry in to_grade:
-            if results.is_forged(entry.key):
-                print(f"note: {printable(entry.entry)}: {NOT_OURS}", file=sys.stderr)
         with open_grader(conditions.assignment, conditions.references, conditions.level) as grader:
             grade_all(to_grade, conditions, grader, store)
     return [changes[entry] for entry in entries if entry in changes]

@@ -16,8 +16,8 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of
-from ..grading.record import Bleu, Judgement, Part, Record, total
-from ..scoring import Score, explain, judge
+from ..grading.record import Judgement, Part, Record, judge_bleu, total
+from ..scoring import Score
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
 from .records import WHOLE, Decided, Decision
@@ -134,15 +134,13 @@ def weighed(judgement: Judgement, assignment: Assignment) -> Judgement:
     )
 
 
-def _part(part: Part, task: Task, bleu: Bleu | None, assignment: Assignment) -> Part:
+def _part(part: Part, task: Task, bleu: Score | None, assignment: Assignment) -> Part:
     part = part.changed(
         title=task.title, points=task.points, extension=task.extension, visibility=task.visibility
     ).in_state(part.state)
     if task.threshold and bleu and part.state in (State.PASSED, State.FAILED):
-        measured = Score(bleu.value, bleu.low, bleu.high, bleu.sentences)
-        [verdict] = judge(measured, {task.threshold: assignment.thresholds[task.threshold]})
-        state = State.PASSED if verdict.is_reached else State.FAILED
-        part = part.in_state(state, message=explain(verdict, measured))
+        result = judge_bleu(task, bleu, assignment)
+        part = part.in_state(result.state, message=result.message)
     if not part.tests or part.state is State.REFUSED:
         return part.in_state(part.state, task.points) if part.state is State.PASSED else part
     marks = mark_items(task, ((test.item, test.state) for test in part.tests), assignment.credit)

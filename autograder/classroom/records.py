@@ -67,10 +67,6 @@ class Results:
         """The records that count, by key; what has none is left out."""
         return {key: record for key in keys if (record := self.kept(key))}
 
-    def is_forged(self, key: str) -> bool:
-        """Whether there is a record that this term's grader has not sealed."""
-        return self._path(RECORDS, key).exists() and self.kept(key) is None
-
     def _path(self, folder: str, key: str) -> Path:
         return self._output / folder / f"{key}.json"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -131,10 +131,7 @@ def grade(options: argparse.Namespace) -> int:
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
-    in_book = ids_in_nbgrader(roll) if book else {}
     with hold(options.output, RECORDS, WAITING):
-        if book:
-            book.reset(in_book.values())  # so that the marks of an earlier run no longer count
         stored = Results(options.output, conditions.seeds)
         held = grade_class(entries, conditions, stored, options.again, options.keep)
         records = stored.records(entry.key for entry in entries)
@@ -145,7 +142,7 @@ def grade(options: argparse.Namespace) -> int:
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
-        write_marks(book, in_book, entries, results, options.release, assignment)
+        write_marks(book, entries, results, options.release, assignment)
     print(as_class_table(roll, results))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
@@ -163,32 +160,22 @@ def note_strangers(students: Iterable[str], roll: Roll) -> None:
         print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
 
 
-def ids_in_nbgrader(roll: Roll) -> dict[str, str]:
-    """The students' ids in nbgrader, by the id here; says who can have none."""
-    ids = {member.id: member.ids.get("login", member.id) for member in roll.members if member.key}
-    for one in (one for one in ids.values() if not STUDENT.fullmatch(one)):
-        print(f"note: not in the gradebook: {printable(one, 60)} is no student's id in nbgrader", file=sys.stderr)
-    return {student: one for student, one in ids.items() if STUDENT.fullmatch(one)}
-
-
 def write_marks(
-    book: Gradebook,
-    in_book: Mapping[str, str],
-    entries: Sequence[Entry],
-    results: Sequence[Result],
-    release: Path,
-    assignment: Assignment,
+    book: Gradebook, entries: Sequence[Entry], results: Sequence[Result], release: Path, assignment: Assignment
 ) -> None:
     """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
     sources = {entry.key: entry.source for entry in entries}
-    for result in results:
-        if result.member.id in in_book and result.record and result.mark:
-            try:
-                intake = take_in(sources[result.member.key], release, assignment)
-            except IntakeError:
-                intake = None
-            scores = {one.part.number: one.score for one in result.mark.parts}
-            book.write(in_book[result.member.id], result.record, intake, scores)
+    for member, mark in ((result.member, result.mark) for result in results if result.mark):
+        student = member.ids.get("login", member.id)
+        if not STUDENT.fullmatch(student):
+            what = f"{printable(student, 60)} is no student's id in nbgrader"
+            print(f"note: not in the gradebook: {what}", file=sys.stderr)
+            continue
+        try:
+            intake = take_in(sources[member.key], release, assignment)
+        except IntakeError:
+            intake = None
+        book.write(student, mark, intake)
 
 
 def similar(options: argparse.Namespace) -> int:

@@ -25,6 +25,12 @@ from .arguments import Commands, add_parser
 
 DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"
 
+TUPLE = """
+
+class Attended(NamedTuple):
+    context: Tensor
+    weights: Tensor
+"""
 LEAVES = (
     "\n\nimport os\n\nos.environ['HOME'] = '/'\nos._exit(0)  # would end a grader that runs in one process with it\n"
 )
@@ -115,8 +121,7 @@ def make_class(assignment: Assignment) -> Iterator[Student]:
     yield "Ines Hostile", "ends the grader's process", translated(hostile, 0.22)
     copied = {name: (path, disguise(text)) for name, (path, text) in of_ben.items()}
     yield "Jan Copy", "Ben's code with other names and without comments", translated(copied, 0.26)
-    renamed = {name: (path, disguise(text)) for name, (path, text) in right.items()}
-    yield "Kim Names", "right, with other names and without comments", translated(renamed, 0.17)
+    yield "Kim Tuple", "right, with a NamedTuple as a result", translated(with_named_tuple(right), 0.17)
     yield "Lea Tests", "right, but without translations", packed(right)
 
 
@@ -153,6 +158,15 @@ def disguise(text: str) -> str:
     for old, new in {"scores": "energies", "weights": "alphas", "centred": "shifted", "variance": "spread"}.items():
         other = re.sub(rf"(?<![.\w]){old}(?!\w|=)", new, other)
     return other
+
+
+def with_named_tuple(modules: Sources) -> Sources:
+    """The same code with a class of its own for what attention returns."""
+    path, text = modules["attention"]
+    text = text.replace("from torch import", "from typing import NamedTuple\n\nfrom torch import", 1)
+    text = text.replace("return weights @ value, weights", "return Attended(weights @ value, weights)", 1)
+    place = text.index("\n\ndef scaled_dot_product_attention")
+    return dict(modules) | {"attention": (path, text[:place] + TUPLE + text[place:])}
 
 
 def write_download(folder: Path, students: list[Student]) -> None:

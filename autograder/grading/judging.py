@@ -22,12 +22,12 @@ from ..intake import TRANSLATIONS, Intake
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
-from ..scoring import Score, ScoringError, explain, judge, read_references, read_translations, score
+from ..scoring import ScoringError, read_references, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
 from .own_tests import judge_own_tests
-from .record import Bleu, Record
+from .record import Record, judge_bleu
 
 BY_HAND = "marked by hand, in class"
 
@@ -152,15 +152,4 @@ def judge_translations(record: Record, intake: Intake, assignment: Assignment, r
         found = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
-    results = []
-    for task in tasks:
-        name = task.threshold or ""
-        [verdict] = judge(found, {name: assignment.thresholds[name]})
-        state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
-        results.append(TaskResult(task, state, points, explain(verdict, found)))
-    return record.found(bleu=bleu_of(found)).judged(results)
-
-
-def bleu_of(score: Score) -> Bleu:
-    """BLEU as it stands in the record."""
-    return Bleu(value=score.bleu, low=score.low, high=score.high, sentences=score.n, signature=score.signature)
+    return record.found(bleu=found).judged(judge_bleu(task, found, assignment) for task in tasks)

@@ -29,10 +29,11 @@ from pydantic import (
     model_validator,
 )
 
-from foundation.assignment_file import Assignment
+from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
+from ..scoring import Score, explain, judge
 from ..testing.results import State, TaskResult
 from .grader_version import weighting_of
 
@@ -54,8 +55,12 @@ Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Sha256OrNone: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
 Points: TypeAlias = Annotated[float, Field(ge=0)]
 Rounded: TypeAlias = Annotated[Points, AfterValidator(lambda points: round(points, 2))]
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Notes: TypeAlias = Annotated[tuple[Text, ...], Field(max_length=MAX_NOTES)]
+
+
+def now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now().astimezone()
 
 
 class Model(BaseModel):
@@ -127,30 +132,20 @@ class Part(Model):
         return self.changed(state=state, score=score if state.has_mark else None, message=message)
 
 
-class Bleu(Model):
-    """BLEU of translations.txt with its 95% interval."""
-
-    value: Share
-    low: Share
-    high: Share
-    sentences: Annotated[int, Field(ge=1)]
-    signature: str  # sacreBLEU's record of every choice behind the figure
-
-
 class Judgement(Model):
     """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
 
     assignment: str
-    content_hash: Sha256OrNone  # one hash over files' names and hashes; empty at first
-    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES)]  # file name to hash of its content
+    content_hash: Sha256OrNone = ""  # one hash over files' names and hashes; empty at first
+    files: Annotated[dict[Name, Sha256], Field(max_length=MAX_FILES)] = {}  # file name to hash of its content
     grader_version: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of everything that decides outcomes
     weighting: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]  # version of points, thresholds, credit and titles
-    seed_id: Annotated[str, Field(pattern="^([0-9a-f]{12})?$")]  # names the seed of the inputs; empty where no test ran
-    score: Points | None  # the sum of the parts' scores, bonus included; null where a part with points has none
+    seed_id: Annotated[str, Field(pattern="^([0-9a-f]{12})?$")] = ""  # of the inputs' seed; empty where no test ran
+    score: Points | None = None  # the sum of the parts' scores, bonus included; null where a part with points has none
     max_score: Points  # the sum of the points of all parts that are not extensions
-    parts: tuple[Part, ...]  # the tasks, in the assignment's order
-    bleu: Bleu | None  # null where no translations can be scored
-    notes: Notes  # what a person should know about the submission
+    parts: tuple[Part, ...] = ()  # the tasks, in the assignment's order
+    bleu: Score | None = None  # null where no translations can be scored
+    notes: Notes = ()  # what a person should know about the submission
     internals: Notes = ()  # uses of PyTorch's and Python's internals, which a person should read
 
     @property
@@ -168,13 +163,13 @@ class Judgement(Model):
 class Run(Model):
     """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
 
-    started: AwareDatetime
-    finished: AwareDatetime | None  # null while parts are still pending
-    seconds: Annotated[float, Field(ge=0)]  # wall time
-    layers: tuple[str, ...] | None  # layers of containment that were in force; null where no submitted code ran
-    printed: str  # what submitted code printed, cut at the limit `output_kb`
-    notes: Notes  # what a person should know about this run
-    error: Text  # why the grader gave up; empty if it did not
+    started: AwareDatetime = Field(default_factory=now)
+    finished: AwareDatetime | None = None  # null while parts are still pending
+    seconds: Annotated[float, Field(ge=0)] = 0.0  # wall time
+    layers: tuple[str, ...] | None = None  # layers of containment that were in force; null where no submitted code ran
+    printed: str = ""  # what submitted code printed, cut at the limit `output_kb`
+    notes: Notes = ()  # what a person should know about this run
+    error: Text = ""  # why the grader gave up; empty if it did not
 
 
 class Record(Model):
@@ -262,20 +257,20 @@ def new_record(submission: str, assignment: Assignment, grader_version: str) -> 
     """The record of a grading that begins now: every part is pending."""
     judgement = Judgement(
         assignment=assignment.title,
-        content_hash="",
-        files={},
         grader_version=grader_version,
         weighting=weighting_of(assignment),
-        seed_id="",
-        score=None,
         max_score=assignment.max_score,
-        parts=(),
-        bleu=None,
-        notes=(),
     )
     parts = (part_of(TaskResult(task, State.PENDING, 0.0, NOT_YET)) for task in assignment.tasks)
-    run = Run(started=now(), finished=None, seconds=0.0, layers=None, printed="", notes=(), error="")
-    return Record(submission=submission, judgement=judgement.with_parts(parts), run=run)
+    return Record(submission=submission, judgement=judgement.with_parts(parts), run=Run())
+
+
+def judge_bleu(task: Task, bleu: Score, assignment: Assignment) -> TaskResult:
+    """The result of a task that has a threshold: all of its points or none."""
+    name = task.threshold or ""
+    [verdict] = judge(bleu, {name: assignment.thresholds[name]})
+    state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
+    return TaskResult(task, state, points, explain(verdict, bleu))
 
 
 def part_of(result: TaskResult) -> Part:
@@ -335,8 +330,3 @@ def write_result(path: Path, content: bytes | str) -> None:
         raise
     except OSError as error:
         raise NotWrittenError(path, error) from None
-
-
-def now() -> datetime:
-    """The time, with its zone."""
-    return datetime.now().astimezone()

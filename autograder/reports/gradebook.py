@@ -1,8 +1,7 @@
 """Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
 
     book = Gradebook("notebooks", assignment)      # a course's folder
-    book.reset(["anna"])                           # marks of an earlier run no longer count
-    book.write("anna", record, intake)
+    book.write("anna", mark, intake)
 
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
 from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
@@ -18,7 +17,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,7 +28,8 @@ from foundation.places import ROOT
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
-from ..grading.record import Part, Record
+from ..classroom.marks import Mark
+from ..grading.record import Part
 from ..intake import Intake
 from ..sources import parse
 from .terminal import text_of
@@ -73,53 +73,35 @@ class Gradebook:
                 what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
                 raise UserError(f"{what}: run make release, so that they agree")
 
-    def reset(self, students: Iterable[str]) -> None:
-        """Creates the entries that marks need, and withdraws the marks of an earlier run.
+    def write(self, student: str, mark: Mark, intake: Intake | None) -> None:
+        """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
 
-        From now on nbgrader shows every part as one to be graded by hand, until `write` gives it a mark.
-        """
-        for student in students:
-            with self._connected() as book:
-                self._prepare(book, student)
-                self._cleared(book, student)
-                book.db.commit()
-            shutil.rmtree(self._feedback(student), ignore_errors=True)
-
-    def write(
-        self, student: str, record: Record, intake: Intake | None, scores: Mapping[str, float | None] | None = None
-    ) -> None:
-        """Writes the marks of a record, all of them or none, and the notebooks that nbgrader makes feedback from.
-
-        A part that the grader could not judge gets no mark and waits for a person. Marks given by hand in nbgrader
+        They replace those of an earlier run. A part without points waits for a person. Marks given by hand in nbgrader
         stay, as nbgrader does it, and are flagged for review.
 
         Args:
             student: the id.
-            record: what was graded.
+            mark: with the points of each part.
             intake: the submission; None where it cannot be read.
-            scores: by the task's number, with points that a person gave; None = those of the record.
         """
-        parts = {test_cell(part.number): part for part in record.judgement.parts}
-        by_cell = {name: part.score if scores is None else scores.get(part.number) for name, part in parts.items()}
+        parts = {test_cell(one.part.number): one.part for one in mark.parts}
+        scores = {test_cell(one.part.number): one.score for one in mark.parts}
         with self._connected() as book:
-            for grade in self._cleared(book, student):
-                score = by_cell.get(grade.cell.name)
-                if score is not None:
-                    # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
-                    grade.auto_score = min(float(score), grade.cell.max_score)
-                    grade.needs_manual_grade = grade.manual_score is not None
+            self._prepare(book, student)
+            for cell in (cell for cell in self.cells if cell.points is not None):
+                grade, score = book.find_grade(cell.name, cell.notebook, self.name, student), scores.get(cell.name)
+                # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
+                grade.auto_score = None if score is None else min(float(score), grade.cell.max_score)
+                grade.needs_manual_grade = score is None or grade.manual_score is not None
             book.db.commit()
         answers, written = (answers_of(intake), intake.answers) if intake else ({}, "")
-        folder = self._feedback(student)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self.course / "autograded" / student / self.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
         for stem, notebook in self.notebooks.items():
             cells = [_filled(cell, answers, parts, written) for cell in notebook["cells"]]
             text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
             write_whole(folder / f"{stem}.ipynb", text)
-
-    def _feedback(self, student: str) -> Path:
-        """The folder that nbgrader makes feedback from."""
-        return self.course / "autograded" / student / self.name
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -154,17 +136,6 @@ class Gradebook:
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
-
-    def _cleared(self, book: Any, student: str) -> list[Any]:
-        """Withdraws all automatic marks, without committing; the grades that had them."""
-        grades = [
-            book.find_grade(cell.name, cell.notebook, self.name, student)
-            for cell in self.cells
-            if cell.points is not None
-        ]
-        for grade in grades:
-            grade.auto_score, grade.needs_manual_grade = None, True
-        return grades
 
 
 def find_course(text: str) -> Path:

@@ -145,7 +145,7 @@ def test_byte_pair_marks_are_undone(marked, plain):
     ],
 )
 def test_values_computed_by_hand(hypotheses, references, expected):
-    assert score(hypotheses, references, samples=100).bleu == pytest.approx(expected, abs=1e-9)
+    assert score(hypotheses, references, samples=100).value == pytest.approx(expected, abs=1e-9)
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -157,7 +157,7 @@ def test_value_interval_and_signature_are_sacrebleus(pairs):
     hypotheses, references = ([scoring.undo_bpe(line) for line in side] for side in zip(*pairs, strict=True))
     metric = BLEU(tokenize="none", force=True)
     theirs = metric.corpus_score(hypotheses, [references], n_bootstrap=100)
-    assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-7)
+    assert 100 * ours.value == pytest.approx(theirs.score, abs=1e-7)
     assert 50 * (ours.high - ours.low) == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
     assert 0 <= ours.low <= ours.high <= 1
     assert ours.signature == str(metric.get_signature()) and "|tok:none|" in ours.signature
@@ -210,7 +210,7 @@ def test_shown_figures_lead_to_the_same_verdict(figures, threshold):
     result = Score(bleu, low, high, 971)
     verdicts = judge(result, {"x": threshold})
     value, low, high = map(float, scoring.figures(result, verdicts))
-    again = dataclasses.replace(result, bleu=value, low=low, high=high)
+    again = dataclasses.replace(result, value=value, low=low, high=high)
     assert judge(again, {"x": float(as_threshold(verdicts[0].threshold))}) == verdicts
 
 
@@ -234,7 +234,7 @@ note: \\x1b[2J\\u202egone\\n
 def test_the_table():
     verdicts = judge(SCORE, {"beginner": 0.3, "advanced": 0.45, "expert": 0.6})
     assert as_text(SCORE, verdicts, ["\x1b[2J\u202egone\n"]) == TABLE
-    close = dataclasses.replace(SCORE, bleu=0.446)
+    close = dataclasses.replace(SCORE, value=0.446)
     assert "BLEU       0.446   95% interval 0.440 to 0.480\n" in as_text(close, judge(close, {"b": 0.45}))
     wrong = "note: hardly anything matches: do both files have the same split, order and language?\n"
     assert wrong in as_text(Score(0.01, 0.0, 0.02, 971), [])
@@ -278,10 +278,10 @@ def test_report_and_status(grade, files):
     status, out, err = grade(*words(files), "--threshold", f"low={below}", "--threshold", f"high={above}")
     assert (status, err) == (1, "") and f"\nhigh           {above:.2f}  failed\n" in out
     for shift, expected, outcome in ((-0.001, 0, "passed"), (0.001, 1, "failed")):
-        status, out, _ = grade(*words(files), "--threshold", f"near={result.bleu + shift:.10f}")
+        status, out, _ = grade(*words(files), "--threshold", f"near={result.value + shift:.10f}")
         assert status == expected and f"borderline (counts as {outcome})" in out
     found = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
-    assert found["bleu"] == result.bleu and found["n"] == 200
+    assert found["bleu"] == result.value and found["n"] == 200
     assert found["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
 
 

@@ -49,7 +49,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(calibration, "run", run)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
-    assert [score.bleu for score in first] == [1.0, 1.0]
+    assert [score.value for score in first] == [1.0, 1.0]
     _, two = sorted((tmp_path / "out").iterdir())
     (two / "translations.txt").unlink()
     calls.clear()

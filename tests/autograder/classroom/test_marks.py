@@ -8,9 +8,8 @@ import pytest
 from autograder.classroom.entries import Member
 from autograder.classroom.marks import mark_of, weighed
 from autograder.classroom.records import WHOLE, Decision
-from autograder.grading.judging import bleu_of
-from autograder.grading.record import Judgement, new_record
-from autograder.scoring import Score, explain, judge
+from autograder.grading.record import Judgement, judge_bleu, new_record
+from autograder.scoring import Score
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
@@ -110,7 +109,7 @@ def test_a_time_without_a_zone_is_in_that_of_the_due_date():
 
 
 def score(bleu: float) -> Score:
-    return Score(bleu, bleu - 0.02, bleu + 0.02, n=900, signature="tok:none")
+    return Score(bleu, bleu - 0.02, bleu + 0.02, sentences=900, signature="tok:none")
 
 
 def outcomes(states: str) -> list[Outcome]:
@@ -131,11 +130,9 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
         elif bleu is None or not task.threshold:
             results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
         else:
-            [verdict] = judge(score(bleu), {task.threshold: assignment.thresholds[task.threshold]})
-            state, points = (State.PASSED, task.points) if verdict.is_reached else (State.FAILED, 0.0)
-            results.append(TaskResult(task, state, points, explain(verdict, score(bleu))))
+            results.append(judge_bleu(task, score(bleu), assignment))
     record = new_record("anna", assignment, VERSION).taken_in({}).judged([*results, *more])
-    return record.found(bleu=bleu and bleu_of(score(bleu))).judgement
+    return record.found(bleu=bleu and score(bleu)).judgement
 
 
 def heavier(number: str, points: float) -> Assignment:

@@ -15,13 +15,14 @@ import pytest
 from autograder.catalogue import read_catalogue
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, Status, mark_of, results_of
-from autograder.grading.record import Bleu, Diagnosis, ItemScore, Record, new_record
+from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
 from autograder.reports.exports import PLATFORMS, About, export, marks_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
+from autograder.scoring import Score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
@@ -51,7 +52,7 @@ def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", *
         judgement = judgement.changed(parts=tuple(parts))
     if bleu:
         low, value, high = bleu
-        judgement = judgement.changed(bleu=Bleu(value=value, low=low, high=high, sentences=9, signature=SIGNATURE))
+        judgement = judgement.changed(bleu=Score(value, low, high, 9, SIGNATURE))
     record = record.changed(judgement=judgement.changed(**changes))
     return shown(record, key, name or key)
 
