@@ -144,15 +144,10 @@ def apply(fault: Fault, sources: Sources) -> dict[str, Source]:
         module = edit.within.split(".")[0]
         path, text = patched[module]
         start, end = _extent(text, edit.within, where)
-        scope = text[start:end]
-        count = scope.count(edit.find)
-        if count != 1:
-            raise UserError(
-                f"{where}: `find` occurs {count} times in {edit.within}; it must occur exactly once: {edit.find!r}"
-            )
-        patched[module] = (path, text[:start] + scope.replace(edit.find, edit.replace) + text[end:])
-        if edit.find == edit.replace:
-            raise UserError(f"{where}: `replace` is the same as `find`")
+        if (count := text.count(edit.find, start, end)) != 1:
+            where += f": `find` occurs {count} times in {edit.within}"
+            raise UserError(f"{where}; it must occur exactly once: {edit.find!r}")
+        patched[module] = (path, text[:start] + text[start:end].replace(edit.find, edit.replace) + text[end:])
     for module in {edit.within.split(".")[0] for edit in fault.edits}:
         try:
             ast.parse(patched[module][1])

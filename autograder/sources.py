@@ -15,6 +15,7 @@ What it does not offer is as it was handed out.
 
 import ast
 import io
+import symtable
 import sys
 import tokenize
 import warnings
@@ -34,10 +35,9 @@ Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
 Version = tuple[int, int]
 """Of Python."""
-Token = tuple[str, str, int]
-"""Kind as in `tokenize.tok_name`, text, line."""
 FREE_F_STRINGS = (3, 12)
 """The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
+F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
 ADAPTERS = "adapters"
 
@@ -146,47 +146,54 @@ def tree_of(text: str) -> ast.Module | SyntaxError:
     return parse(text)
 
 
-def check_syntax(path: str, text: str, version: Version) -> None:
-    """Checks a module against the Python that grades.
+def names_in(text: str) -> tuple[set[str], set[str]]:
+    """The names that code gives a value, and those that it looks up outside itself; none where it does not compile.
 
-    Args:
-        path: for the message.
-        text: of a module that this process's Python can read; other ones are left to it.
-        version: of the Python that grades.
-
-    Raises:
-        SyntaxError: with the line, what is newer, and the version.
+    Arguments and variables of its functions are neither.
     """
     try:
-        ast.parse(text, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like
+            waiting = [symtable.symtable(text, "<submission>", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(), set()
+    own = waiting[0].get_symbols()
+    binds = {symbol.get_name() for symbol in own if symbol.is_assigned() or symbol.is_imported()}
+    read = {symbol.get_name() for symbol in own if symbol.is_referenced()}
+    while waiting:
+        scope = waiting.pop()
+        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+        waiting += scope.get_children()
+    return binds, read
+
+
+def check_syntax(path: str, text: str, version: Version) -> None:
+    """Checks a module against the Python that grades, where this one is newer; it must be able to read the module.
+
+    Raises:
+        SyntaxError: with the path, the line, what is newer, and the version.
+    """
+    if sys.version_info[:2] <= version or isinstance(parse(text), SyntaxError):
         return
     try:
         ast.parse(text, path, feature_version=version)
-        what, line = "", 0
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        parts = ((tokenize.tok_name[token.type], token.string, token.start[0]) for token in tokens)
+        what, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
     except SyntaxError as error:
         what, line = error.msg, error.lineno or 1
-    if not what and version < FREE_F_STRINGS and (line := newer_f_string(tokens_of(text))):
-        what = "the braces of an f-string hold neither its quotes nor a backslash"
-    if what:
+    if line:
         shown = ".".join(map(str, version))
-        source = text.split("\n")[line - 1]
-        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, source))
+        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
 
 
-def tokens_of(text: str) -> Iterable[Token]:
-    """The tokens of a module."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        yield tokenize.tok_name[token.type], token.string, token.start[0]
-
-
-def newer_f_string(tokens: Iterable[Token]) -> int:
+def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:
     """The first line with an f-string that Python 3.11 cannot read; 0 if there is none.
 
     Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash.
 
     Args:
-        tokens: as Python 3.12 and later give them, which split f-strings into their parts.
+        tokens: kind, text and line of each, as Python 3.12 and later give them, which split f-strings into their parts.
     """
     around: list[tuple[str, int]] = []  # of each f-string: its quotes, the number of open braces
     for kind, text, line in tokens:
@@ -203,30 +210,12 @@ def newer_f_string(tokens: Iterable[Token]) -> int:
     return 0
 
 
-def is_newer(version: Version) -> bool:
-    """Whether this Python is newer than the one that grades, so that there is something to check."""
-    return sys.version_info[:2] > version
-
-
 def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:
     """The modules, where each of the contract's takes from `adapters` the components that stand there."""
     adapted = dict(sources)
-    tree = parse(sources[ADAPTERS][1]) if ADAPTERS in sources else None
-    names = {name for statement in getattr(tree, "body", ()) for name in _bound_by(statement)}
+    names, _ = names_in(sources.get(ADAPTERS, ("", ""))[1])
     for module, components in contract.modules.items():
         if module in sources and (offered := [name for name in components if name in names]):
             path, text = sources[module]
             adapted[module] = (path, f"{text.rstrip()}\n\nfrom .{ADAPTERS} import {', '.join(offered)}\n")
     return adapted
-
-
-def _bound_by(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top level gives to functions, classes, imports and other values."""
-    match statement:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return [alias.asname or alias.name for alias in names]
-        case ast.Assign(targets=targets):
-            return [target.id for target in targets if isinstance(target, ast.Name)]
-    return []

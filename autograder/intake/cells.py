@@ -7,14 +7,13 @@ import ast
 import json
 import keyword
 import re
-import symtable
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from foundation.texts import printable
 
-from ..sources import RefusedError, parse
+from ..sources import RefusedError, names_in, parse
 from .tree import MAX_CELLS, MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
@@ -26,10 +25,11 @@ TIMED = re.compile(r"^([ \t]*)get_ipython\(\)\.run_line_magic\('time', ('.+')\)$
 CELL_OF_PYTHON = {"time", "timeit", "capture", "prun", "python", "python3"}
 """Magics whose cells are Python."""
 DEFINITION = re.compile(r"^(?:class|(?:async[ \t]+)?def)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
+"""What may become a part of a module; loops, which train, may not."""
 AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -43,7 +43,6 @@ class Cell:
     grade_id: str = ""  # nbgrader's name of the cell
     is_answer: bool = False  # students write in it (nbgrader's `solution`)
     is_locked: bool = False  # students should not write in it
-    is_test: bool = False  # nbgrader takes points from it
     is_text: bool = False  # it holds no code
 
     def __str__(self) -> str:
@@ -77,7 +76,7 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
 
 
 def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
-    """One cell; None for text that is no answer, an empty cell, and anything that is not a cell."""
+    """One cell; None for text that is no answer, a test, an empty cell, and anything that is not a cell."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown"):
         return None
     source = cell.get("source")
@@ -88,10 +87,9 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     marks = marks if isinstance(marks, dict) else {}
-    grade_id = marks.get("grade_id")
-    is_answer = marks.get("solution") is True
+    grade_id, is_answer = marks.get("grade_id"), marks.get("solution") is True
     is_text = cell["cell_type"] == "markdown"
-    if is_text and not is_answer:
+    if not is_answer and (is_text or marks.get("grade") is True):
         return None
     return Cell(
         notebook,
@@ -100,31 +98,25 @@ def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
         grade_id if isinstance(grade_id, str) and ID.fullmatch(grade_id) else "",
         is_answer,
         is_locked=marks.get("locked") is True and not is_answer,
-        is_test=marks.get("grade") is True and not is_answer,
         is_text=is_text,
     )
 
 
-@dataclass
+@dataclass(eq=False)
 class Statement:
-    """One statement at the top level of a cell that defines or changes something."""
+    """One statement at the top level of a cell, or one name of an import."""
 
     cell: Cell
     node: ast.stmt | None  # None = the cell does not compile, and this represents one of its definitions
-    text: str = ""  # its lines
-    problem: str = ""  # where `node` is None, what is wrong and where
-    binds: set[str] = field(default_factory=set)  # names that it gives a value
+    line: int = 0  # its first one in the cell
+    text: str = ""  # its lines; where `node` is None, what is wrong and where
+    binds: set[str] = field(default_factory=set)  # names that it gives a value; "*" for a star import
     changes: set[str] = field(default_factory=set)  # whose value it changes: `Name.attribute = …`, `@add_to(Name)`
     uses: set[str] = field(default_factory=set)  # that it reads, now or when it is called
 
-    @property
-    def is_filled_in(self) -> bool:
-        """Whether it contains no TODO."""
-        return self.node is not None and not any(is_todo(node) for node in ast.walk(self.node))
-
 
 def read_code(cell: Cell) -> tuple[list[Statement], str]:
-    """The statements of a cell that define or change something, and why it cannot be read, "" where it can.
+    """The statements of a cell that may become a part of a module, and why it cannot be read, "" where it can.
 
     Where it does not compile, they are the names that it seems to define.
     """
@@ -134,14 +126,13 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
-        found = [statement_of(cell, node, lines) for node in tree.body if not is_awaiting(node)]
-        return [one for one in found if one.binds or one.changes], ""
+        return [one for node in tree.body if is_kept(node) for one in statements_of(cell, node, lines)], ""
     names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
-    stubs = [Statement(cell, None, "", f"{cell}, {problem}", {name}) for name in names if not keyword.iskeyword(name)]
-    return stubs, problem
+    names = [name for name in names if not keyword.iskeyword(name)]
+    return [Statement(cell, None, text=f"{cell}, {problem}", binds={name}) for name in names], problem
 
 
 def as_python(text: str) -> str:
@@ -161,104 +152,60 @@ def as_python(text: str) -> str:
     return "\n" * blank + TIMED.sub(lambda found: found[1] + ast.literal_eval(found[2]), python)
 
 
-def statement_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Statement:
-    """Analyses one statement that compiles, of a cell with these lines."""
-    statement = Statement(cell, node)
-    statement.text = "\n".join(lines[first_line(node) - 1 : node.end_lineno])
+def is_kept(node: ast.stmt) -> bool:
+    """Whether a statement may become a part of a module: it does not await, and a module's import runs it."""
     if isinstance(node, DEFINITIONS):
-        statement.binds = {node.name}
-        for decorator in node.decorator_list:
-            if isinstance(decorator, ast.Call):
-                statement.changes |= {part.id for part in decorator.args if isinstance(part, ast.Name)}
-    elif isinstance(node, IMPORTS):
-        statement.binds = {bound_by(alias) for alias in node.names}
-    elif isinstance(node, ASSIGNMENTS):
-        take_targets(statement, node.targets if isinstance(node, ast.Assign) else [node.target])
-    elif isinstance(node, (ast.If, ast.Try)) and not is_main_guard(node):
-        for part in ast.walk(node):
-            if isinstance(part, DEFINITIONS):
-                statement.binds.add(part.name)
-            elif isinstance(part, IMPORTS):
-                statement.binds |= {bound_by(alias) for alias in part.names}
-            elif isinstance(part, ASSIGNMENTS):
-                take_targets(statement, part.targets if isinstance(part, ast.Assign) else [part.target])
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        call = node.value
-        if isinstance(call.func, ast.Name) and call.func.id == "setattr":
-            statement.changes |= {part.id for part in call.args[:1] if isinstance(part, ast.Name)}
-    read = names_read(node, statement.text)
-    statement.uses = read - statement.binds
-    if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
-        statement.changes |= statement.binds & read
-        statement.binds -= read
-    return statement
+        return True
+    if isinstance(node, ast.If) and "__name__" in {getattr(part, "id", "") for part in ast.walk(node.test)}:
+        return False
+    awaits = any(isinstance(part, AWAITS) or getattr(part, "is_async", 0) for part in ast.walk(node))
+    return isinstance(node, KEPT) and not awaits
 
 
-def names_read(node: ast.stmt, text: str) -> set[str]:
-    """The names that a statement looks up outside itself; no arguments or variables of its functions."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes and the like
-            waiting = [symtable.symtable(text, "<cell>", "exec")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # too deep for this process, as in `parse`
-        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    read = {symbol.get_name() for symbol in waiting[0].get_symbols() if symbol.is_referenced()}
-    while waiting:
-        scope = waiting.pop()
-        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
-        waiting += scope.get_children()
-    return read
-
-
-def take_targets(statement: Statement, targets: Iterable[ast.expr]) -> None:
-    """Adds the names that an assignment binds and changes."""
-    for target in targets:
-        if isinstance(target, (ast.Tuple, ast.List)):
-            take_targets(statement, target.elts)
-        elif isinstance(target, ast.Starred):
-            take_targets(statement, [target.value])
-        elif isinstance(target, ast.Name):
-            statement.binds.add(target.id)
-        else:
-            while isinstance(target, (ast.Attribute, ast.Subscript)):
-                target = target.value
-            if isinstance(target, ast.Name):
-                statement.changes.add(target.id)
-
-
-def bound_by(alias: ast.alias) -> str:
-    """The name that an import binds; "*" for a star import."""
-    return alias.asname or alias.name.partition(".")[0]
-
-
-def first_line(node: ast.stmt) -> int:
-    """The first line of a statement, its decorators included."""
+def statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Statement]:
+    """A statement that compiles, of a cell with these lines; an import in parts, one for each name."""
+    if isinstance(node, IMPORTS):
+        for alias in node.names:
+            part = (
+                ast.Import([alias])
+                if isinstance(node, ast.Import)
+                else ast.ImportFrom(node.module, [alias], node.level)
+            )
+            yield Statement(cell, part, binds={alias.asname or alias.name.partition(".")[0]})
+        return
     decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    text = "\n".join(lines[first - 1 : node.end_lineno])
+    binds, read = names_in(text)
+    changes = changed_by(node)
+    if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
+        changes |= binds & read
+        yield Statement(cell, node, first, text, binds - read, changes, read - (binds - read))
+    else:
+        yield Statement(cell, node, first, text, binds, changes, read - binds)
 
 
-def is_awaiting(node: ast.stmt) -> bool:
-    """Whether a statement awaits something outside functions, which works in a notebook alone."""
-    waiting: list[ast.AST] = [node]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, AWAITS) or (isinstance(part, ast.comprehension) and part.is_async):
-            return True
-        if not isinstance(part, (*FUNCTIONS, ast.Lambda)):
-            waiting += ast.iter_child_nodes(part)
-    return False
+def changed_by(node: ast.stmt) -> set[str]:
+    """The names whose value a statement changes."""
+    changed: list[ast.expr]
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            changed = [part for one in node.decorator_list if isinstance(one, ast.Call) for part in one.args]
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[first, *_])):
+            changed = [first]
+        case _:
+            places = (part for part in ast.walk(node) if isinstance(part, (ast.Attribute, ast.Subscript)))
+            changed = [place for place in places if isinstance(place.ctx, ast.Store)]
+    names = set()
+    for part in changed:
+        while isinstance(part, (ast.Attribute, ast.Subscript)):
+            part = part.value
+        names |= {part.id} if isinstance(part, ast.Name) else set()
+    return names
 
 
-def is_main_guard(node: ast.stmt) -> bool:
-    """Whether this is `if __name__ == "__main__"`, which is not run when a module is imported."""
-    if not isinstance(node, ast.If):
-        return False
-    return any(isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test))
-
-
-def is_todo(node: ast.AST) -> bool:
-    """Whether this is the `raise NotImplementedError(…)` of a skeleton."""
-    if not isinstance(node, ast.Raise):
-        return False
-    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+def has_todo(node: ast.AST) -> bool:
+    """Whether it contains the `raise NotImplementedError(…)` of a skeleton."""
+    raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
+    names = (part.func if isinstance(part, ast.Call) else part for part in raised)
+    return any(isinstance(name, ast.Name) and name.id == "NotImplementedError" for name in names)

@@ -6,41 +6,22 @@ costs only what it defines.
 """
 
 import ast
+import re
 import sys
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from foundation.assignment_file import Assignment
 
-from ..sources import Sources, parse
-from .cells import ASSIGNMENTS, DEFINITIONS, IMPORTS, Cell, Statement, bound_by, first_line, is_todo, read_code
+from ..sources import Sources
+from .cells import ASSIGNMENTS, DEFINITIONS, IMPORTS, Cell, Statement, has_todo, read_code
 from .modules import Intake
 
 MOST_NOTES = 5
-LIBRARIES = {"torch", "numpy", "einops"} | sys.stdlib_module_names
+LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names
 """Packages that are available during grading, whose star imports stay."""
-
-
-@dataclass
-class Text:
-    """The text of a module under construction, with the cell that each line comes from."""
-
-    lines: list[str] = field(default_factory=list)
-    origins: list[str] = field(default_factory=list)
-
-    def add(self, text: str, cell: Cell | None = None, first_line: int | None = None) -> None:
-        """Appends lines.
-
-        Args:
-            text: one or several lines.
-            cell: that they come from.
-            first_line: of the text in the cell; None where the cell does not contain the text in this form.
-        """
-        for index, line in enumerate(text.split("\n")):
-            self.lines.append(line)
-            line_in_cell = "" if first_line is None else f", line {first_line + index}"
-            self.origins.append(f"{cell}{line_in_cell}" if cell else "")
+Line = tuple[str, str]
+"""Of a module: its text, and the place in a cell that it comes from."""
 
 
 class Distribution:
@@ -56,30 +37,23 @@ class Distribution:
         """
         self.release, self.package = release, assignment.package
         self.contract = assignment.contract.modules
-        self.notes: list[str] = []
         self.home: dict[str, str] = {}  # name -> its module in the contract
-        self.todo: list[str] = []  # names that students have to fill in
+        todo = []  # names that students have to fill in
         for module in self.contract:
-            self._look_at_release(module)
-        code = {cell: read_code(cell) for cell in cells if not cell.is_test}
+            for node in ast.parse(release[module][1]).body:
+                if isinstance(node, DEFINITIONS):
+                    self.home.setdefault(node.name, module)
+                    todo += [node.name] if has_todo(node) else []
+            self.home |= dict.fromkeys(self.contract[module], module)
+        code = {cell: read_code(cell) for cell in cells}
         self.statements = [statement for statements, _ in code.values() for statement in statements]
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
-        self.notes += describe_unreadable(self.unreadable)
-        self.has_marks = any(cell.is_answer or cell.is_locked or cell.is_test for cell in cells)
-        self.chosen = {name: self._choose(name) for name in self.home}
-        missing = [name for name in self.todo if self.chosen[name] is None]
-        if missing and any(self.chosen.values()):
+        self.notes = describe_unreadable(self.unreadable)
+        self.has_marks = any(cell.is_answer or cell.is_locked for cell in cells)
+        self.chosen = {name: found for name in self.home if (found := self._choose(name))}
+        missing = [name for name in todo if name not in self.chosen]
+        if missing and self.chosen:
             self.notes.append(f"no cell defines {', '.join(missing)}: the release's own are used (were cells deleted?)")
-
-    def _look_at_release(self, module: str) -> None:
-        tree = parse(self.release[module][1])
-        for node in tree.body if isinstance(tree, ast.Module) else ():
-            if isinstance(node, DEFINITIONS):
-                self.home.setdefault(node.name, module)
-                if any(is_todo(part) for part in ast.walk(node)):
-                    self.todo.append(node.name)
-        for name in self.contract[module]:
-            self.home[name] = module
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
@@ -95,11 +69,10 @@ class Distribution:
         if not found:
             return None
 
-        def rank(position: int) -> tuple[bool, bool, bool, int]:
-            statement = found[position]
-            return statement.cell.is_answer, statement.node is not None, statement.is_filled_in, position
+        def rank(statement: Statement) -> tuple[bool, bool]:
+            return statement.cell.is_answer, statement.node is not None and not has_todo(statement.node)
 
-        chosen = found[max(range(len(found)), key=rank)]
+        chosen = max(reversed(found), key=rank)
         cells = list(dict.fromkeys(str(statement.cell) for statement in found))
         if len(cells) > 1:
             self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
@@ -115,43 +88,38 @@ class Distribution:
             path: of the notebook, for messages.
         """
         for module in self.contract:
-            roots = [name for name, home in self.home.items() if home == module]
-            changes = [s for s in self.statements if s.changes.intersection(roots) and s.node is not None]
-            chosen = [statement for name in roots if (statement := self.chosen[name]) is not None]
-            if chosen or changes:
-                text = self._module(module, chosen + changes)
-                intake.sources[module] = (f"{module}.py from {path}", "\n".join(text.lines) + "\n")
+            names = {name for name, home in self.home.items() if home == module}
+            roots = [one for name, one in self.chosen.items() if name in names]
+            roots += [one for one in self.statements if one.changes & names]
+            if roots:
+                lines = self._module(module, roots)
+                intake.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
                 intake.submitted.add(module)
-                intake.origins[module] = text.origins
+                intake.origins[module] = [origin for _, origin in lines]
 
-    def _module(self, module: str, roots: list[Statement]) -> Text:
-        """A module's text: the release's, followed by the definitions and what they need."""
-        taken, names = self._closure(module, roots)
-        text = Text()
-        imports = [(one.node, one.cell) for one in self.statements if isinstance(one.node, ast.ImportFrom)]
-        for node, cell in imports:
-            if node.module == "__future__":
-                text.add(unparse(node), cell)
-        for node, cell in imports:  # before the release's text, whose names they must not hide
-            if node.names[0].name == "*" and not node.level and (node.module or "").partition(".")[0] in LIBRARIES:
-                text.add(unparse(node), cell)
-        text.add(self.release[module][1])
+    def _module(self, module: str, roots: list[Statement]) -> list[Line]:
+        """A module's lines: the release's, followed by the definitions and what they need."""
+        taken, names = self._closure(roots)
+        lines = [
+            line
+            for one in self.statements
+            if one.node and is_general(one.node)  # first, since the release's names must hide theirs
+            for line in lines_of(unparse(one.node), str(one.cell))
+        ]
+        lines.sort(key=lambda line: not line[0].startswith("from __future__"))
+        lines += lines_of(self.release[module][1])
         for name in sorted(names):
             if self.home.get(name, module) != module:
-                text.add(f"from .{self.home[name]} import {name}")
-        stubs: set[str] = set()
-        for statement in self.statements:
-            if id(statement) in taken:
-                self._add(text, statement, names, stubs)
-        return text
+                lines += lines_of(f"from .{self.home[name]} import {name}")
+        return lines + [line for one in self.statements if one in taken for line in self._lines(one)]
 
-    def _closure(self, module: str, roots: list[Statement]) -> tuple[set[int], set[str]]:
-        """The statements that a module needs (by id), and all names used in them."""
+    def _closure(self, roots: list[Statement]) -> tuple[set[Statement], set[str]]:
+        """The statements that a module needs, and all names used in them."""
         by_name: dict[str, list[Statement]] = {}
         for statement in self.statements:
-            for name in statement.binds | statement.changes:
+            for name in () if is_general(statement.node) else statement.binds | statement.changes:
                 by_name.setdefault(name, []).append(statement)
-        taken = {id(statement) for statement in roots}
+        taken = set(roots)
         names: set[str] = set()
         waiting = deque(roots)
         while waiting:
@@ -161,42 +129,30 @@ class Distribution:
                     continue
                 found = by_name.get(name, [])
                 for statement in [one for one in found if one.node is not None] or found[-1:]:
-                    if id(statement) not in taken:
-                        taken.add(id(statement))
+                    if statement not in taken:
+                        taken.add(statement)
                         waiting.append(statement)
         return taken, names
 
-    def _add(self, text: Text, statement: Statement, names: set[str], stubs: set[str]) -> None:
-        """Appends one statement in the form that does the least harm if it fails."""
-        node, cell = statement.node, statement.cell
+    def _lines(self, statement: Statement) -> list[Line]:
+        """One statement in the form that does the least harm if it fails."""
+        node, cell = statement.node, str(statement.cell)
         if node is None:
-            for name in sorted(statement.binds - stubs):
-                stubs.add(name)
-                text.add(f"def {name}(*args, **kwargs):\n    raise SyntaxError({statement.problem!r})", cell)
-        elif isinstance(node, IMPORTS):
-            if reduced := self._reduce(node, names):
-                text.add(reduced, cell)
-        elif isinstance(node, DEFINITIONS):
-            text.add(statement.text, cell, first_line(node))
-        elif is_literal(node):
-            text.add(unparse(node), cell)
-        else:  # it may need something that is missing; only code that uses it should fail
-            body = unparse(node).replace("\n", "\n    ")
-            text.add(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
+            [name] = statement.binds
+            return lines_of(f"def {name}(*args, **kwargs):\n    raise SyntaxError({statement.text!r})", cell)
+        if isinstance(node, IMPORTS):  # a notebook beside the package imports it by its name
+            return lines_of(re.sub(rf"^from {self.package}\b\.?", "from .", unparse(node)), cell)
+        if isinstance(node, DEFINITIONS):
+            text = statement.text.split("\n")
+            return [(line, f"{cell}, line {number}") for number, line in enumerate(text, start=statement.line)]
+        # It may need something that is missing; only code that uses it should fail.
+        body = unparse(node).replace("\n", "\n    ")
+        return lines_of(f"try:\n    {body}\nexcept Exception:\n    pass", cell)
 
-    def _reduce(self, node: ast.Import | ast.ImportFrom, names: set[str]) -> str:
-        """An import without unused names and without names that the contract's modules provide."""
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            return ""
-        kept = [alias for alias in node.names if bound_by(alias) in names and bound_by(alias) not in self.home]
-        if not kept:
-            return ""
-        if isinstance(node, ast.Import):
-            return unparse(ast.Import(kept))
-        first, _, rest = (node.module or "").partition(".")
-        if first == self.package and not node.level:  # a notebook beside the package imports it by its name
-            return unparse(ast.ImportFrom(rest or None, kept, 1))
-        return unparse(ast.ImportFrom(node.module, kept, node.level))
+
+def lines_of(text: str, origin: str = "") -> list[Line]:
+    """The lines of a text that all come from one place."""
+    return [(line, origin) for line in text.split("\n")]
 
 
 def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
@@ -209,16 +165,16 @@ def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
     return [*notes[:MOST_NOTES], *more]
 
 
+def is_general(node: ast.stmt | None) -> bool:
+    """Whether this is a star import from a library, or one from `__future__`."""
+    if not isinstance(node, ast.ImportFrom) or node.level or (node.module or "").partition(".")[0] not in LIBRARIES:
+        return False
+    return node.names[0].name == "*" or node.module == "__future__"
+
+
 def unparse(node: ast.stmt) -> str:
     """A statement's code."""
     try:
         return ast.unparse(ast.fix_missing_locations(node))
     except RecursionError:
         return "pass"
-
-
-def is_literal(node: ast.stmt) -> bool:
-    """Whether a statement assigns a constant, which cannot fail."""
-    if not isinstance(node, ast.Assign) or not all(isinstance(target, ast.Name) for target in node.targets):
-        return False
-    return isinstance(node.value, ast.Constant)

@@ -15,7 +15,7 @@ from foundation.assignment_file import Assignment
 from ..assignment_code import stand_ins_of
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import call_again, compile_nothing, parameters_of, settings_kept
-from ..sources import Locate, Sources, adapt, check_syntax, in_module, is_newer
+from ..sources import Locate, Sources, adapt, check_syntax, in_module
 
 _numbers = itertools.count()
 _quotes: dict[str, Callable[[int], str]] = {}
@@ -43,7 +43,7 @@ class InProcessSubmission:
         self._stand_ins = stand_ins_of(assignment)
         compile_nothing()
         name = f"submission_{next(_numbers)}"
-        check = partial(check_syntax, version=assignment.python) if is_newer(assignment.python) else None
+        check = partial(check_syntax, version=assignment.python)
         self.package = Package(
             adapt(sources, assignment.contract),
             assignment.contract.modules,

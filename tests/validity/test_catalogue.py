@@ -108,7 +108,6 @@ def test_grading_with_fewer_tasks_skips_the_others_faults(assignment):
     [
         ("variance + self.epsilon", "no such text", "`find` occurs 0 times in layers.LayerNorm"),
         ("variance + self.epsilon", "self", "it must occur exactly once: 'self'"),
-        ('replace = "variance"', 'replace = "variance + self.epsilon"', "`replace` is the same as `find`"),
         ('replace = "variance"', 'replace = "variance +"', "the result is not Python"),
         ('replace = "variance"', 'replace = "variance"\nwithin = "layers.Nothing"', "there is no Nothing in layers.py"),
     ],
