@@ -20,7 +20,7 @@ from ..classroom.marks import results_of
 from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
-from ..reports.exports import PLATFORMS, About, export, marks_of
+from ..reports.exports import PLATFORMS, export, marks_of
 from .arguments import MOST_NAMES, Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -223,9 +223,8 @@ def export_class(options: argparse.Namespace) -> int:
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
-    about = About(judgement.assignment, judgement.max_score, options.column)
-    name = options.platform
-    table, without_page = export(name, marks, about, options.marks, output)
+    name, column = options.platform, options.column or judgement.assignment
+    table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
     print(f"{name}: {output / name}.csv, {output / name}-feedback.zip")
     tell("no score", [f"{result.member.name} ({result.status.value})" for result in results if result.score is None])
     for text in filter(None, (table.doubt, table.note)):

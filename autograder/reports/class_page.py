@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
@@ -13,7 +11,7 @@ from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.platforms import LAYOUTS
-from ..grading.record import Record
+from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_summary import open_parts, scores_of, tasks_of
 
@@ -44,27 +42,21 @@ def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]
     yield from ((2, note) for note in record.run.notes)
 
 
-@dataclass(frozen=True)
-class Misconception:
-    """A misconception that the diagnosis has named, the title of its task, and the keys of submissions with it."""
+def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[tuple[Fault, str, list[str]]]:
+    """All named misconceptions that the catalogue has, each with the title of its task and the keys of submissions.
 
-    fault: Fault
-    title: str
-    keys: tuple[str, ...]
-
-
-def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> list[Misconception]:
-    """All named misconceptions that the catalogue has; of equally frequent ones the earlier task first."""
-    keys: dict[str, dict[str, None]] = defaultdict(dict)
+    Of equally frequent ones the earlier task comes first.
+    """
+    keys: dict[str, dict[str, None]] = {}
     titles = {}
     for key, record in records.items():
         for part in record.judgement.parts:
             titles[part.number] = part.title
             if part.diagnosis and part.diagnosis.fault in catalogue:
-                keys[part.diagnosis.fault][key] = None  # once, even where two tasks show it
-    tasks = {id_: catalogue[id_].task for id_ in keys}  # of today: records may wait that know other numbers
-    found = [Misconception(catalogue[id_], titles.get(task, task), tuple(keys[id_])) for id_, task in tasks.items()]
-    return sorted(found, key=lambda one: (-len(one.keys), one.fault.task, one.fault.id))
+                keys.setdefault(part.diagnosis.fault, {})[key] = None  # once, even where two tasks show it
+    found = [(catalogue[id_], [*own]) for id_, own in keys.items()]
+    found.sort(key=lambda one: (-len(one[1]), one[0].task, one[0].id))
+    return [(fault, titles.get(fault.task, fault.task), own) for fault, own in found]
 
 
 def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
@@ -72,15 +64,13 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
 
     An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
     """
-    found: dict[tuple[str, str, str], list[bool]] = {}
+    found: dict[tuple[str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items:
-            found.setdefault((part.number, part.title, item.name), []).append(bool(item.missed or item.requires))
+            name = f"{part.number} {part.title}", item.name
+            found.setdefault(name, []).append(bool(item.missed or item.requires))
     often = sorted((one for one in found.items() if any(one[1])), key=lambda one: -mean(one[1]))
-    return [
-        {"number": number, "title": title, "name": name, "lost": sum(lost), "judged": len(lost)}
-        for (number, title, name), lost in often
-    ]
+    return [{"task": task, "name": name, "lost": sum(lost), "judged": len(lost)} for (task, name), lost in often]
 
 
 def class_view(
@@ -94,8 +84,8 @@ def class_view(
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)
     top = judgements[0].max_score
-    found = [(key, record.judgement.bleu) for key, record in records.items()]
-    bleu = sorted(((key, one) for key, one in found if one), key=lambda item: item[1].value)
+    bleu = [(key, one) for key, record in records.items() if (one := record.judgement.bleu)]
+    bleu.sort(key=lambda item: item[1].value)
     highest = max([*(one.high for _, one in bleu), *assignment.thresholds.values(), 0.0])
     return {
         "title": assignment.title,
@@ -103,9 +93,8 @@ def class_view(
         "n_scores": len(scores),
         # different ones of those who share a submission; None for those without one
         "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
-        "changed": {key: {p.part.number for m in same for p in m.parts if p.by_hand} for key, same in marks.items()},
-        "scores": {key: scores_by_task(same) for key, same in marks.items()},
-        "parts": {key: {part.number: part for part in one.judgement.parts} for key, one in records.items()},
+        "parts": {key: parts_of(same) for key, same in marks.items()},
+        "is_changed": any(one.by_hand for same in marks.values() for mark in same for one in mark.parts),
         "n_late": sum(bool(one.is_late) for same in results.values() for one in same),
         "top": top,
         "mean": mean(scores) if scores else None,
@@ -124,12 +113,13 @@ def class_view(
     }
 
 
-def scores_by_task(marks: Sequence[Mark]) -> dict[str, list[float | None]]:
-    """The different points of those who share a submission, by the number of the task."""
-    found: dict[str, dict[float | None, None]] = {}
-    for one in (part for mark in marks for part in mark.parts):
-        found.setdefault(one.part.number, {})[one.score] = None
-    return {number: list(scores) for number, scores in found.items()}
+def parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None], bool]]:
+    """The tasks of those who share a submission, by number: as graded, their different points, whether any by hand."""
+    found = {}
+    for same in zip(*(mark.parts for mark in marks), strict=True):
+        part = same[0].part
+        found[part.number] = part, list(dict.fromkeys(one.score for one in same)), any(one.by_hand for one in same)
+    return found
 
 
 def roll_view(roll: Roll) -> dict[str, object]:

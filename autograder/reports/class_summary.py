@@ -10,7 +10,6 @@ import io
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
@@ -20,7 +19,7 @@ from ..classroom.entries import Roll
 from ..classroom.grading import Change, Held, PartChange
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..classroom.records import Decision
-from ..grading.record import Record, write_result
+from ..grading.record import Part, Record, write_result
 from ..testing.results import State
 from .terminal import containment_of
 
@@ -34,26 +33,16 @@ FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff
 """The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
 
 
-@dataclass(frozen=True)
-class TaskSummary:
-    """How the class did in one task, as graded."""
+def tasks_of(records: Iterable[Record]) -> list[tuple[Part, float | None, dict[str, int]]]:
+    """How the class did in each task, as graded: somebody's part, the mean, and how many are in each state.
 
-    number: str
-    title: str
-    points: float
-    mean: float | None  # over submissions that have a mark there
-    states: Mapping[str, int]  # numbers of submissions
-
-
-def tasks_of(records: Iterable[Record]) -> list[TaskSummary]:
-    """Summaries of all tasks, in the assignment's order."""
+    The mean is over submissions that have a mark there.
+    """
     found = []
     for same in by_task(records):
         counts = Counter(part.state for part in same)
         scores = [part.score for part in same if part.score is not None]
-        average = round(mean(scores), 2) if scores else None
-        states = {state.value: counts[state] for state in State}
-        found.append(TaskSummary(same[0].number, same[0].title, same[0].points, average, states))
+        found.append((same[0], round(mean(scores), 2) if scores else None, {one.value: counts[one] for one in State}))
     return found
 
 
@@ -131,12 +120,12 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
     figures = f"mean {mean(scores):.1f}, median {median(scores):.1f}, of {first.max_score:g}" if scores else "no marks"
     lines = [f"{first.assignment}: {counted(len(records), 'submission')}, {figures}", ""]
     tasks = tasks_of(records.values())
-    width = max(len(task.title) for task in tasks)
-    states = [state.value for state in State if any(task.states[state] for task in tasks)]
+    width = max(len(task.title) for task, *_ in tasks)
+    states = [state.value for state in State if any(numbers[state] for *_, numbers in tasks)]
     lines.append(f"  {'':<{width + 5}}{'mean':>6}       " + "".join(f"  {state}" for state in states))
-    for task in tasks:
-        counts = "".join(f"  {task.states[state] or '·':>{len(state)}}" for state in states)
-        points = f"{'' if task.mean is None else format(task.mean, '.2f'):>6} / {task.points:<4g}"
+    for task, average, numbers in tasks:
+        counts = "".join(f"  {numbers[state] or '·':>{len(state)}}" for state in states)
+        points = f"{'' if average is None else format(average, '.2f'):>6} / {task.points:<4g}"
         lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
     untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
     on_time = "nothing says when these were handed in, so they count as on time", untold

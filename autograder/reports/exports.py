@@ -62,15 +62,6 @@ def _told(one: PartMark) -> str:
 
 
 @dataclass(frozen=True)
-class About:
-    """What the marks are for."""
-
-    title: str
-    max_score: float
-    column: str = ""  # Canvas's heading; "" = found in the roster, or else the title
-
-
-@dataclass(frozen=True)
 class Table:
     """A file to import."""
 
@@ -106,10 +97,10 @@ CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
 ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 
-def canvas_table(marks: Sequence[Mark], about: About) -> Table:
+def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
     """The gradebook with one assignment."""
-    column, doubt = column_in(marks, about.column or about.title)
-    rows = [{"Student": "    Points Possible", column: as_score(about.max_score)}]
+    column, doubt = column_in(marks, column)
+    rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
     unknown, has_roster = [], any(mark.row for mark in marks)
     for mark in marks:
         if mark.result.score is None:
@@ -155,7 +146,7 @@ MOODLE_HEADING = ("Identifier", "Full name", "Grade", "Maximum Grade", "Last mod
 NEEDED = ("Identifier", "Grade", "Last modified (grade)")
 
 
-def moodle_table(marks: Sequence[Mark], about: About) -> Table:
+def moodle_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
     """The worksheet: the one that was given as a roster, filled in, or else a new one."""
     given = next((tuple(mark.row) for mark in marks if all(column in mark.row for column in NEEDED)), None)
     rows, unknown = [], []
@@ -166,25 +157,25 @@ def moodle_table(marks: Sequence[Mark], about: About) -> Table:
         row = {
             "Identifier": f"Participant {number}",
             "Full name": mark.result.member.name,
-            "Maximum Grade": as_score(about.max_score),
+            "Maximum Grade": as_score(max_score),
             "Last modified (grade)": "-",
         }
         row |= mark.row if given else {}
         if mark.result.score is not None:
             row |= {"Grade": as_score(mark.result.score), "Feedback comments": html.escape(mark.comment, quote=False)}
         rows.append(row)
-    above = [mark.result.member.called for mark in marks if (mark.result.score or 0.0) > maximum_of(mark, about)]
+    above = [mark.result.member.called for mark in marks if (mark.result.score or 0.0) > maximum_of(mark, max_score)]
     why = "above the assignment's maximum there a mark is skipped; raise it, and export again: "
     note = why + first_of([printable(name, 60) for name in above], 5) if above else ""
     return Table(given or MOODLE_HEADING, rows, unknown, note)
 
 
-def maximum_of(mark: Mark, about: About) -> float:
+def maximum_of(mark: Mark, max_score: float) -> float:
     """What the worksheet says that the assignment is worth, or else what it is worth here."""
     try:
         return float(mark.row.get("Maximum Grade", "").replace(",", "."))
     except ValueError:
-        return about.max_score
+        return max_score
 
 
 def moodle_feedback(mark: Mark) -> str | None:
@@ -198,14 +189,24 @@ PLATFORMS = {"canvas": (canvas_table, canvas_feedback), "moodle": (moodle_table,
 """How each makes its table, and the name by which it finds the student of a feedback file."""
 
 
-def export(platform: str, marks: Sequence[Mark], about: About, source: Path, output: Path) -> tuple[Table, list[str]]:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
+def export(
+    platform: str, marks: Sequence[Mark], column: str, max_score: float, source: Path, output: Path
+) -> tuple[Table, list[str]]:
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`.
+
+    Args:
+        platform: one of PLATFORMS.
+        marks: of all students.
+        column: the assignment's heading or title in Canvas.
+        max_score: what it is worth.
+        source: the folder of marks, with the students' pages.
+        output: where both files go.
 
     Returns:
         The table, and the students with a score of whom the archive has no page.
     """
     table_of, feedback_of = PLATFORMS[platform]
-    table = table_of(marks, about)
+    table = table_of(marks, column, max_score)
     write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows))
     pages, without = {}, []
     for mark in (mark for mark in marks if mark.result.score is not None):
