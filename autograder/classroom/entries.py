@@ -81,15 +81,13 @@ def list_class(
     to_grade = [one for one in download.submissions if one in is_counting]
     keys = keys_of(to_grade)
     left_out = []
-    for one in download.submissions:
+    for one in (one for one in download.submissions if one not in keys):
+        why = "a later submission counts"
         if not owners[one]:
-            what = "fits no student in the roster, or not for sure, or more than one"
-            left_out.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
-        elif one not in keys and any(counting[student] is None for student in owners[one]):
-            what = "one of several submissions, and nothing tells which one counts"
-            left_out.append(LeftOut(entry=one.entry, reason=what, needs_decision=True))
-        elif one not in keys:
-            left_out.append(LeftOut(entry=one.entry, reason="a later submission counts"))
+            why = "fits no student in the roster, or not for sure, or more than one"
+        elif any(counting[student] is None for student in owners[one]):
+            why = "one of several submissions, and nothing tells which one counts"
+        left_out.append(LeftOut(entry=one.entry, reason=why, needs_decision="later" not in why))
     left_out += [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
     roll = Roll(
         assignment=assignment.name,

@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from foundation.command_line import UserError
 from foundation.whole_files import make_folder
@@ -35,8 +35,6 @@ DIGITS = 24
 RECORDS, WAITING, DECISIONS = "records", "waiting", "decisions.jsonl"
 WHOLE = ""
 """In the place of a task's number: the whole submission."""
-UNFINISHED = ".unfinished-*"
-"""What a process leaves behind that is killed while it writes; see `in_one_piece`."""
 
 
 class Results:
@@ -80,19 +78,13 @@ class Results:
 
 
 @contextlib.contextmanager
-def hold(output: Path, *inner: str) -> Iterator[None]:
-    """Keeps a folder of results, with folders in it, for this process; files that a killed process has begun go.
+def hold(output: Path) -> Iterator[None]:
+    """Keeps a folder of results, which is made where it is missing, for this process.
 
-    All are made where they are missing.
-
-    Raises:
-        UserError: where another process holds it.
-        NotWrittenError: where no files can be created in it.
+    Raises: UserError where another process holds it; NotWrittenError where no files can be created in it.
     """
-    places = [output, *(output / name for name in inner)]
     try:
-        for place in places:
-            make_folder(place)
+        make_folder(output)
         descriptor = os.open(output, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise NotWrittenError(output, error) from None
@@ -103,9 +95,6 @@ def hold(output: Path, *inner: str) -> Iterator[None]:
             raise UserError(f"{output}: another command is writing there; wait until it has ended") from None
         except OSError:  # a file system without locks
             pass
-        else:
-            for path in (path for place in places for path in place.glob(UNFINISHED)):
-                path.unlink(missing_ok=True)
         yield
     finally:
         os.close(descriptor)
@@ -132,12 +121,6 @@ def derived_name(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9@+-]+', '_', name)[:60]}-{digest}"
 
 
-Typed: TypeAlias = Annotated[
-    str, BeforeValidator(lambda text: text.encode("utf-8", "backslashreplace").decode() if text else text)
-]
-"""As a terminal sends it, which need not be UTF-8."""
-
-
 class Decision(Model):
     """One decision by hand."""
 
@@ -145,8 +128,8 @@ class Decision(Model):
     kind: Literal["points", "comment", "late"]
     task: str = WHOLE  # its number, of points and comments
     value: float | None = None  # points or days; None: the grader's points, the platform's days
-    text: Typed  # why, or the comment; an empty one takes an earlier comment back
-    by: Typed  # who decided
+    text: str  # why, or the comment; an empty one takes an earlier comment back
+    by: str  # who decided
     at: datetime = Field(default_factory=now)
 
 

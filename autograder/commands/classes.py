@@ -18,7 +18,7 @@ from ..classroom.entries import Entry, Member, Roll, list_class, take_class, wri
 from ..classroom.grading import grade_class
 from ..classroom.marks import Result, results_of
 from ..classroom.platforms import LAYOUTS
-from ..classroom.records import RECORDS, WAITING, Results, decisions_in, hold
+from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..intake import IntakeError, take_in
@@ -131,7 +131,7 @@ def grade(options: argparse.Namespace) -> int:
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
-    with hold(options.output, RECORDS, WAITING):
+    with hold(options.output):
         stored = Results(options.output, conditions.seeds)
         held = grade_class(entries, conditions, stored, options.again, options.keep)
         records = stored.records(entry.key for entry in entries)

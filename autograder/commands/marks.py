@@ -178,10 +178,7 @@ def who_decides(name: str | None) -> str:
 def points_with(given: Sequence[str], task: Task, student: Member, output: Path) -> float:
     """The points of a task with all those of some items of its rubric, and the grader's for the others.
 
-    Items that are worth nothing only for want of a given one are earned with it.
-
-    Raises:
-        UserError: where the grader has judged no such item.
+    Items that are worth nothing only for want of a given one are earned with it. Raises: UserError for an unknown item.
     """
     record = Results(output, seeds_of_term(ROOT)).kept(student.key)
     parts = record.judgement.parts if record else ()

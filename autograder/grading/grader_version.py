@@ -24,12 +24,8 @@ PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
 def grader_version(assignment: Assignment, release: Path, references: Path) -> str:
     """Sixteen hex digits for the grader, its tests, the limits in force, these paths, Python and the packages.
 
-    Points, thresholds and titles are left out; see `weighting_of`.
-
-    Args:
-        assignment: as it is used; its limits may differ from its file's.
-        release: the skeleton's folder.
-        references: of the test split; they may be missing.
+    Points, thresholds and titles are left out; see `weighting_of`. `release` is the skeleton's folder; the references
+    of the test split may be missing.
     """
     deciding = {"Python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
     for room in ROOMS:

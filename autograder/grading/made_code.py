@@ -94,11 +94,7 @@ class Implementation:
 
 
 def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
-    """All implementations, by the component that is tested, the reference first.
-
-    Raises:
-        UserError: where the file names what is not there.
-    """
+    """All implementations, by component, the reference first. Raises: UserError where the file names an unknown one."""
     packed = assignment.folder / PACKED
     if packed.is_file():
         content = json.loads(zlib.decompress(base64.b85decode(packed.read_bytes())))

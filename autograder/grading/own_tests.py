@@ -78,8 +78,7 @@ class Tried:
     def try_on(self, implementation: Implementation, sandbox: Sandbox, draw: random.Random) -> None:
         """Tries the tests on one implementation; a fault is found by a test that fails with both seeds.
 
-        Raises:
-            SubmissionError: why the class cannot be had.
+        Raises: SubmissionError, which says why the class cannot be had.
         """
         rejecting = self.rejected[implementation.name] = set()
         if self.to_try:
@@ -125,11 +124,7 @@ class Tried:
 
 
 def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygote: Zygote, seed: int) -> TaskResult:
-    """Judges one task.
-
-    Raises:
-        SandboxUnavailableError: where the machine cannot contain the submission.
-    """
+    """Judges one task. Raises: SandboxUnavailableError where the machine cannot contain the submission."""
     module = task.components[0].partition(".")[0]
     if module not in submission.submitted:
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
@@ -163,9 +158,7 @@ def try_all(
 ) -> None:
     """Tries all tests on all implementations: in each worker those of each class on one.
 
-    Raises:
-        SubmissionError: why the module cannot be imported, or that all tests together take too long.
-        SandboxUnavailableError: see `judge_own_tests`.
+    Raises: SubmissionError where the module cannot be imported, or all tests together take too long.
     """
     draw = random.Random(seed)  # noqa: S311  must be repeatable
     module = classes[0].name.partition(".")[0]

@@ -309,21 +309,17 @@ class NotWrittenError(RuntimeError):
 
 
 def write_record(path: Path, record: Record) -> None:
-    """Writes the JSON in one piece or not at all; see `write_result`."""
+    """Writes a record; see `write_result`."""
     write_result(path, record.model_dump_json(indent=2) + "\n")
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes other results in one piece or not at all; see `write_result`."""
+    """Writes other results; see `write_result`."""
     write_result(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_result(path: Path, content: bytes | str) -> None:
-    """Writes a file of results in one piece or not at all.
-
-    Raises:
-        NotWrittenError: where it cannot be written; the file that was there stays.
-    """
+    """Writes a file of results in one piece; where that fails, the old one stays. Raises: NotWrittenError."""
     try:
         write_whole(path, content)
     except BrokenPipeError:  # whoever read it has seen enough

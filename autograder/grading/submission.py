@@ -51,8 +51,7 @@ def open_grader(
 
     A zygote that is given runs already, and belongs to the caller; otherwise one is started at this level.
 
-    Raises:
-        SandboxUnavailableError: where the machine does not offer the level, or the tests cannot be collected.
+    Raises: SandboxUnavailableError where the machine does not offer the level, or the tests cannot be collected.
     """
     running = Zygote(assignment, level) if zygote is None else zygote
     grader: Grader | None = None
@@ -75,8 +74,7 @@ def grade_submission(
     Where something outside has ended the zygote or a worker, it is judged again from the start. A worker that is killed
     twice over the same component is put down to the submission.
 
-    Raises:
-        SandboxUnavailableError: where the sandbox cannot be had, or this process cannot renew a zygote that has ended.
+    Raises: SandboxUnavailableError where there is no sandbox, or this process cannot renew a zygote that has ended.
     """
     record = record.taken_in(intake.hashes, seeds.id_of_tests)
     killed: set[str] = set()
@@ -97,9 +95,7 @@ def grade_submission(
 def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], None]) -> Record:
     """Reads and grades one submission, and calls `store` with its record after each step.
 
-    Raises:
-        IntakeError: where there is nothing to be graded.
-        Exception: whatever the grading raised, once the record says so.
+    Raises: IntakeError where there is nothing to be graded, and whatever grading raises, once the record says so.
     """
     assignment = conditions.assignment
     blank = record = new_record(name_of(path), assignment, conditions.grader_version)

@@ -143,8 +143,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
 def open_parts(marks: Iterable[Mark]) -> dict[State, list[str]]:
     """The titles of the parts that a person should look at, by state, the worst first; not those decided by hand.
 
-    Args:
-        marks: of those who share a submission.
+    The marks are those of students who share a submission.
     """
     parts = {one.part.number: one.part for mark in marks for one in mark.parts if one.by_hand is None}
     found = {state: [part.title for part in parts.values() if part.state is state] for state in reversed(State)}

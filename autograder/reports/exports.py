@@ -192,18 +192,10 @@ PLATFORMS = {"canvas": (canvas_table, canvas_feedback), "moodle": (moodle_table,
 def export(
     platform: str, marks: Sequence[Mark], column: str, max_score: float, source: Path, output: Path
 ) -> tuple[Table, list[str]]:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`.
+    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
 
-    Args:
-        platform: one of PLATFORMS.
-        marks: of all students.
-        column: the assignment's heading or title in Canvas.
-        max_score: what it is worth.
-        source: the folder of marks, with the students' pages.
-        output: where both files go.
-
-    Returns:
-        The table, and the students with a score of whom the archive has no page.
+    `column` is the assignment's heading or title in Canvas. Returns the table, and the students with a score of whom
+    the archive has no page.
     """
     table_of, feedback_of = PLATFORMS[platform]
     table = table_of(marks, column, max_score)

@@ -59,11 +59,7 @@ class Gradebook:
     """nbgrader's gradebook, for the submissions of one assignment; students by their ids there."""
 
     def __init__(self, text: str, assignment: Assignment) -> None:
-        """Reads the notebooks, whose points have to be the assignment's; opens nothing yet.
-
-        Raises:
-            UserError: where the text names no course's folder, or the points are others.
-        """
+        """Reads the notebooks. Raises: UserError where the text names no course, or their points are others."""
         self.course = find_course(text)
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
@@ -77,12 +73,7 @@ class Gradebook:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
 
         They replace those of an earlier run. A part without points waits for a person. Marks given by hand in nbgrader
-        stay, as nbgrader does it, and are flagged for review.
-
-        Args:
-            student: the id.
-            mark: with the points of each part.
-            intake: the submission; None where it cannot be read.
+        stay, as nbgrader does it, and are flagged for review. `intake` is None where the submission cannot be read.
         """
         parts = {test_cell(one.part.number): one.part for one in mark.parts}
         scores = {test_cell(one.part.number): one.score for one in mark.parts}

@@ -10,7 +10,7 @@ import pytest
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
-from autograder.classroom.records import RECORDS, WAITING, Results, hold
+from autograder.classroom.records import RECORDS, Results, hold
 from autograder.commands import arguments
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
@@ -119,7 +119,7 @@ def run(folder, output, again=False, version=VERSION, seed=None, **options) -> d
     """Grades a class; the records that count, by the submission's name in the folder."""
     conditions = Conditions(ASSIGNMENT, SKELETON, folder / "references", version, replace(SEEDS, fixed=seed), **options)
     _, entries = take_class(folder, output, ASSIGNMENT)
-    with hold(output, RECORDS, WAITING):
+    with hold(output):
         results = Results(output, conditions.seeds)
         grade_class(entries, conditions, results, again, keeps_changes=True)
         return {entry.entry: results.kept(entry.key) for entry in entries}
