@@ -136,7 +136,8 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 
 def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
-    places = [one for one in all_places(tree.sizes.keys() - tree.odd) if level_of(one.folder, assignment.package) < FAR]
+    whole = [path for path, file in tree.files.items() if not file.problem]
+    places = [one for one in all_places(whole) if level_of(one.folder, assignment.package) < FAR]
     files = {file for one in places if one.folder == place.folder for file in one.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
     others -= {f"{name}.py" for name in intake.release}

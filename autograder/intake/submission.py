@@ -35,11 +35,12 @@ from .tree import (
     MAX_SECONDS,
     TRANSLATIONS,
     UPLOADED_AGAIN,
-    Folder,
     LooseFiles,
     Tree,
-    Zip,
     is_clutter,
+    list_folder,
+    list_loose,
+    list_zip,
     read_file,
 )
 
@@ -104,42 +105,42 @@ def name_of(path: Path | LooseFiles) -> str:
 def take_path(intake: Intake, path: Path | LooseFiles, assignment: Assignment) -> None:
     """Takes in what is there."""
     if isinstance(path, LooseFiles):
-        take_tree(intake, path, assignment)
+        take_tree(intake, list_loose(path), assignment)
         return
     try:
         mode = path.lstat().st_mode
     except (OSError, ValueError) as error:
         raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     if stat.S_ISDIR(mode):
-        take_tree(intake, Folder(path), assignment)
+        take_tree(intake, list_folder(path), assignment)
         return
     content = read_file(path, MAX_NOTEBOOK_BYTES if is_notebook(path.name) else MAX_ARCHIVE_BYTES)
     intake.hashed(path.name, content)
     if is_notebook(path.name):
         take_notebooks(intake, read_notebook(content, path.name), path.name, assignment)
     else:
-        take_tree(intake, open_archive(content), assignment)
+        take_tree(intake, open_archive(content), assignment, is_inner=True)
 
 
-def open_archive(content: bytes) -> Zip:
+def open_archive(content: bytes) -> Tree:
     """The files of an archive, recognised by its first bytes, whatever its name."""
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Zip(content)
+        return list_zip(content)
     raise RefusedError(f"{KINDS}; this is {'none of these' if content else 'empty'}")
 
 
-def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
+def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_inner: bool = False) -> None:
     """Takes in the files of a folder or an archive that count."""
     package = assignment.package
     tree.give_names_back((*assignment.contract.files, TRANSLATIONS, ANSWERS))
-    place = find_place(tree.sizes, assignment)
-    translations = find_beside(tree.sizes, place, package, TRANSLATIONS)
+    place = find_place(tree.files, assignment)
+    translations = find_beside(tree.files, place, package, TRANSLATIONS)
     if place is None and translations is None:
-        archives = [path for path in tree.sizes if "/" not in path and path.lower().endswith(ARCHIVES)]
-        if len(archives) == 1 and isinstance(tree, (Folder, LooseFiles)):  # learning platforms export submissions so
+        archives = [path for path in tree.files if "/" not in path and path.lower().endswith(ARCHIVES)]
+        if len(archives) == 1 and not is_inner:  # learning platforms export submissions so
             inner = open_archive(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
             inner.superseded += tree.superseded
-            take_tree(intake, inner, assignment)
+            take_tree(intake, inner, assignment, is_inner=True)
             return
         raise RefusedError(nothing_here(tree, assignment))
     if place is None or has_modules(place, assignment.contract):
@@ -161,7 +162,7 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment) -> None:
         except RefusedError as error:
             intake.translations_problem = f"{TRANSLATIONS}: {error}"
     try:
-        answers = find_beside(tree.sizes, place, package, ANSWERS) if assignment.written else None
+        answers = find_beside(tree.files, place, package, ANSWERS) if assignment.written else None
         if answers is not None:
             text = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
             intake.answers = clean(text, MAX_ANSWERS_BYTES)
@@ -187,7 +188,8 @@ def notes_on_names(tree: Tree, package: str) -> list[str]:
     """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
     notes = [UPLOADED_AGAIN.format(path.rpartition("/")[2]) for path in tree.superseded]
     skipped = []
-    for path, name in sorted({**{path: path for path in tree.odd}, **tree.renamed}.items()):
+    odd = {path: path for path, file in tree.files.items() if file.problem}
+    for path, name in sorted({**odd, **tree.renamed}.items()):
         if path in tree.was_read:
             notes += [] if tree.last_counts else [f"{quote(name)} was read as {quote(path)}"]
         elif not is_clutter(path) and level_of(path.rpartition("/")[0], package) < FAR:
@@ -200,10 +202,10 @@ def nothing_here(tree: Tree, assignment: Assignment) -> str:
     contract = assignment.contract
     wanted = ", ".join(contract.files[:SHOWN_FILES])
     reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
-    inner = [path for path in sorted(tree.sizes) if path.lower().endswith((*ARCHIVES, ".gz", ".rar", ".7z"))]
+    inner = [path for path in sorted(tree.files) if path.lower().endswith((*ARCHIVES, ".gz", ".rar", ".7z"))]
     if inner:
         return f"{reason}; there are other archives ({some(inner)}): hand in the files themselves"
-    for place in all_places(tree.sizes):
+    for place in all_places(tree.files):
         if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
             return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
     return reason

@@ -10,9 +10,10 @@ import re
 import stat
 import unicodedata
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from foundation.places import ANSWERS
 
@@ -33,69 +34,68 @@ MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
 MAX_ARCHIVE_BYTES = 50_000_000
-MAX_KEPT_BYTES = 120_000_000  # all files together that count
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 MAX_DEPTH = 15  # of a folder
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
 
 
+ENTRY_OF_LISTING = b"PK\x01\x02"
+STORED, DEFLATED = 0, 8
+ENCRYPTED = 0x1  # the flag for a password
+
+
+@dataclass(frozen=True)
+class LooseFiles:
+    """Files that lie beside those of others, as some learning platforms hand them out."""
+
+    name: str  # of the submission, for reports
+    folder: Path  # that holds them
+    members: tuple[tuple[str, str], ...]  # name within the submission, name in the folder; both without a slash
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a submission."""
+
+    size: int  # in bytes, as the folder or the archive says
+    read: Callable[[int], bytes]  # its content, of at most so many bytes
+    problem: str  # why reading it is refused: a link, a name that leads elsewhere, two files with one name; or ""
+
+
 class Tree:
     """The files of a submission.
 
     Attributes:
-        sizes: path within the submission ("student/layers.py") -> bytes.
-        odd: path -> why reading it is refused: a link, a name that leads elsewhere, two files with one name.
+        files: by their path within the submission ("student/layers.py").
+        last_counts: whether a platform has put numbers behind names, so that the highest is the last upload.
         renamed: path -> the name that the file bears, where an upload gave it another one.
         was_read: paths of all files that something was made of.
         superseded: paths of which several uploads were there.
-        last_counts: whether a platform has put numbers behind names, so that the highest is the last upload.
     """
 
-    last_counts = False
-
-    def __init__(self) -> None:
+    def __init__(self, last_counts: bool = False) -> None:
         """Begins without any file."""
-        self.sizes: dict[str, int] = {}
-        self.odd: dict[str, str] = {}
+        self.files: dict[str, File] = {}
+        self.last_counts = last_counts
         self.renamed: dict[str, str] = {}
         self.was_read: set[str] = set()
         self.superseded: list[str] = []
-        self._handles: dict[str, Any] = {}
         self._copies: dict[str, list[tuple[tuple[int, ...], bool, str]]] = {}
-        self._n_readable = 0
 
-    def add(self, name: str, size: int, handle: Any, problem: str = "") -> None:
-        """Adds a file.
-
-        Args:
-            name: as the folder or the archive has it.
-            size: in bytes.
-            handle: by which `_read` finds it.
-            problem: why it is not read, or "".
-
-        Raises:
-            RefusedError: where all that may be read is too large together.
-        """
+    def add(self, name: str, size: int, read: Callable[[int], bytes], problem: str) -> None:
+        """Adds a file under the path that stands for its name in the folder or the archive."""
         path, leads_elsewhere = plain_path(name)
-        if not path:
-            return
-        if problem := "it is there twice; keep one" if path in self.sizes else problem or leads_elsewhere:
-            self.odd[path] = problem
-        self.sizes[path], self._handles[path] = size, handle
-        earlier = [*earlier_names(path)]
-        for before, numbers, are_uploads in earlier:
-            self._copies.setdefault(before, []).append((numbers, are_uploads, path))
-        if not problem and size <= max(map(limit_of, (path, *(before for before, _, _ in earlier)))):
-            self._n_readable += size
-        if self._n_readable > MAX_KEPT_BYTES:
-            what = f"its Python files, notebooks and translations have more than {MAX_KEPT_BYTES:,} bytes"
-            raise RefusedError(f"{what}; hand in only what is asked for")
+        if path:
+            problem = "it is there twice; keep one" if path in self.files else problem or leads_elsewhere
+            self.files[path] = File(size, read, problem)
+            for before, numbers, are_uploads in earlier_names(path):
+                self._copies.setdefault(before, []).append((numbers, are_uploads, path))
 
     def find(self, path: str) -> bool:
         """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
-        copies = [copy for copy in self._copies.get(path, ()) if copy[2] in self.sizes]
-        if path in self.sizes:
+        copies = [copy for copy in self._copies.get(path, ()) if copy[2] in self.files]
+        if path in self.files:
             copies = [copy for copy in copies if copy[1]] if self.last_counts else []
             if not copies:
                 return True
@@ -103,134 +103,107 @@ class Tree:
         elif not copies:
             return False
         *others, (_, _, last) = sorted(copies)
-        self.odd.pop(path, None)
-        if last in self.odd:
-            self.odd[path] = self.odd.pop(last)
-        self.sizes[path], self._handles[path] = self.sizes.pop(last), self._handles.pop(last)
+        self.files[path] = self.files.pop(last)
         self.renamed[path] = last
         for _, _, other in others if self.last_counts else ():
-            self.sizes.pop(other, None)
+            del self.files[other]
         return True
 
-    def give_names_back(self, files: Collection[str]) -> None:
+    def give_names_back(self, names: Collection[str]) -> None:
         """Does so for all files of these names, and where several uploads of a notebook or an archive are there."""
         for path in list(self._copies):
-            is_repeated = self.last_counts and path in self.sizes and not path.endswith(".py")
-            if path.rpartition("/")[2] in files or is_repeated:
+            is_repeated = self.last_counts and path in self.files and not path.endswith(".py")
+            if path.rpartition("/")[2] in names or is_repeated:
                 self.find(path)
 
     def read(self, path: str, limit: int | None = None) -> bytes:
-        """The content of a file.
-
-        Args:
-            path: one of `sizes`.
-            limit: in bytes; None = that of files of its name.
+        """The content of a file, whose limit in bytes follows from its name if none is given.
 
         Raises:
             RefusedError: where it is larger or cannot be read; the reason does not name the file.
         """
         self.was_read.add(path)
-        if path in self.odd:
-            raise RefusedError(self.odd[path])
-        limit = limit or limit_of(path)
-        if self.sizes[path] > limit:
-            raise RefusedError(too_large(self.sizes[path], limit))
-        return self._read(self._handles[path], limit)
-
-    def _read(self, handle: Any, limit: int) -> bytes:
-        """The content of a file on the disk, by its path there."""
-        return read_file(handle, limit)
+        file, limit = self.files[path], limit or limit_of(path)
+        if file.problem:
+            raise RefusedError(file.problem)
+        if file.size > limit:
+            raise RefusedError(too_large(file.size, limit))
+        return file.read(limit)
 
 
-class LooseFiles(Tree):
-    """Files that lie beside those of others, as some learning platforms hand them out.
+def list_loose(files: LooseFiles) -> Tree:
+    """Loose files of one student."""
+    tree = Tree(last_counts=True)
+    for member, entry in files.members:
+        add_from_disk(tree, member, files.folder / entry)
+    return tree
 
-    Attributes:
-        name: of the submission, for reports.
-        folder: that holds them.
-        members: name within the submission, name in the folder; both without a slash.
+
+def list_folder(path: Path) -> Tree:
+    """The files of a folder, which is no link.
+
+    Raises:
+        RefusedError: for too many entries.
+        IntakeError: where it cannot be listed.
     """
-
-    last_counts = True
-
-    def __init__(self, name: str, folder: Path, members: tuple[tuple[str, str], ...]) -> None:
-        """Looks at the files."""
-        super().__init__()
-        self.name, self.folder, self.members = name, folder, members
-        for member, entry in members:
-            status = (folder / entry).lstat()
-            self.add(member, status.st_size, folder / entry, problem_of(status.st_mode))
-
-
-class Folder(Tree):
-    """The files of a folder."""
-
-    def __init__(self, path: Path) -> None:
-        """Lists the folder, which is no link.
-
-        Raises:
-            RefusedError: for too many entries.
-            IntakeError: where it cannot be listed.
-        """
-        super().__init__()
-        try:
-            os.scandir(path).close()
-        except OSError as error:
-            raise IntakeError(f"{path}: {error.strerror or error}") from None
-        n_entries = 0
-        for folder, inner, files in os.walk(path):
-            inner[:] = sorted(name for name in inner if not is_clutter(name))
-            n_entries += len(inner) + len(files)
-            if n_entries > MAX_ENTRIES:
-                raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
-            for file in (Path(folder, name) for name in (*inner, *sorted(files))):
-                status = file.lstat()
-                if not stat.S_ISDIR(status.st_mode):
-                    self.add(str(file.relative_to(path)), status.st_size, file, problem_of(status.st_mode))
-            if len(Path(folder).relative_to(path).parts) > MAX_DEPTH:
-                inner.clear()
+    try:
+        os.scandir(path).close()
+    except OSError as error:
+        raise IntakeError(f"{path}: {error.strerror or error}") from None
+    tree, n_entries = Tree(), 0
+    for folder, inner, files in os.walk(path):
+        inner[:] = sorted(name for name in inner if not is_clutter(name))
+        n_entries += len(inner) + len(files)
+        if n_entries > MAX_ENTRIES:
+            raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
+        for file in (Path(folder, name) for name in (*inner, *sorted(files))):
+            add_from_disk(tree, str(file.relative_to(path)), file)
+        if len(Path(folder).relative_to(path).parts) > MAX_DEPTH:
+            inner.clear()
+    return tree
 
 
-ENTRY_OF_LISTING = b"PK\x01\x02"
-STORED, DEFLATED = 0, 8
-ENCRYPTED = 0x1  # the flag for a password
-TOO_MANY = f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for"
+def add_from_disk(tree: Tree, name: str, path: Path) -> None:
+    """Adds a file that lies on the disk; a folder is none."""
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        tree.add(name, status.st_size, partial(read_file, path), problem_of(status.st_mode))
 
 
-class Zip(Tree):
-    """The members of a .zip. Nothing is unpacked to disk; they are read one by one within bounds."""
+def list_zip(content: bytes) -> Tree:
+    """The members of a .zip. Nothing is unpacked to disk; they are read one by one within bounds.
 
-    def __init__(self, content: bytes) -> None:
-        """Reads the listing.
+    Raises:
+        RefusedError: for a damaged archive, or too many entries.
+    """
+    too_many = RefusedError(f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for")
+    # The library makes an object for each entry before it tells how many there are; this bounds them.
+    if content.count(ENTRY_OF_LISTING) > 4 * MAX_ENTRIES:
+        raise too_many
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+    except Exception:  # the library raises a dozen kinds for damaged listings
+        raise RefusedError("the archive is damaged or cut off; pack it again") from None
+    if len(archive.infolist()) > MAX_ENTRIES:
+        raise too_many
+    tree = Tree()
+    for entry in archive.infolist():
+        name = entry.orig_filename  # `filename` ends at a NUL
+        if not name.endswith(("/", "\\")) and not stat.S_ISDIR(entry.external_attr >> 16):
+            tree.add(name, entry.file_size, partial(read_member, archive, entry), problem_of_entry(entry))
+    return tree
 
-        Raises:
-            RefusedError: for a damaged archive, or too many entries.
-        """
-        super().__init__()
-        # The library makes an object for each entry before it tells how many there are; this bounds them.
-        if content.count(ENTRY_OF_LISTING) > 4 * MAX_ENTRIES:
-            raise RefusedError(TOO_MANY)
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(content))
-        except Exception:  # the library raises a dozen kinds for damaged listings
-            raise RefusedError("the archive is damaged or cut off; pack it again") from None
-        entries = self._archive.infolist()
-        if len(entries) > MAX_ENTRIES:
-            raise RefusedError(TOO_MANY)
-        for entry in entries:
-            name = entry.orig_filename  # `filename` ends at a NUL
-            if not name.endswith(("/", "\\")) and not stat.S_ISDIR(entry.external_attr >> 16):
-                self.add(name, entry.file_size, entry, problem_of_entry(entry))
 
-    def _read(self, handle: zipfile.ZipInfo, limit: int) -> bytes:
-        try:
-            with self._archive.open(handle) as member:
-                content = member.read(handle.file_size)  # which compares the checksum
-            if len(content) == handle.file_size:
-                return content
-        except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
-            pass
-        raise RefusedError("it is damaged in the archive; pack it again")
+def read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
+    """Reads a member of an archive, which says that it is not larger than the limit; it is not believed."""
+    try:
+        with archive.open(entry) as member:
+            content = member.read(min(entry.file_size, limit))  # which compares the checksum
+        if len(content) == entry.file_size:
+            return content
+    except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
+        pass
+    raise RefusedError("it is damaged in the archive; pack it again")
 
 
 def problem_of_entry(entry: zipfile.ZipInfo) -> str:
