@@ -17,6 +17,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -31,12 +32,10 @@ if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTor
 Look = Callable[[Any, Any], Mapping[str, Callable[[], Any]]]
 """From a submission and a `Case` to calls, by name."""
 
-NO_STAND_INS = ModuleType("stand_ins")
-
 
 def stand_ins_of(assignment: Assignment) -> ModuleType:
     """The package of stand-ins, to be used in this process; an empty one where the assignment has none."""
-    return part_of(assignment, "stand_ins") or NO_STAND_INS
+    return part_of(assignment, "stand_ins") or ModuleType("stand_ins")
 
 
 def where_to_collect(assignment: Assignment) -> list[str]:
@@ -77,12 +76,8 @@ def claim_package(folder: Path) -> str:
     init = folder / "__init__.py"
     if not init.is_file():
         raise UserError(f"{folder}: __init__.py is missing: an assignment's folder is a Python package")
-    parts = [folder.name]
-    for outer in folder.parents:
-        if not (outer / "__init__.py").is_file():
-            break
-        parts.insert(0, outer.name)
-    name = ".".join(parts)
+    packages = [folder, *takewhile(lambda outer: (outer / "__init__.py").is_file(), folder.parents)]
+    name = ".".join(package.name for package in reversed(packages))
     known = sys.modules.get(name)
     if known is None or Path(known.__file__ or "").resolve() != init:
         for other in [other for other in sys.modules if other == name or other.startswith(f"{name}.")]:
@@ -92,8 +87,8 @@ def claim_package(folder: Path) -> str:
             raise UserError(f"{init}: cannot be imported")
         sys.modules[name] = package = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(package)
-        if len(parts) > 1 and (parent := sys.modules.get(name.rpartition(".")[0])):
-            setattr(parent, parts[-1], package)
+        if parent := sys.modules.get(name.rpartition(".")[0]):
+            setattr(parent, folder.name, package)
     return name
 
 

@@ -63,19 +63,14 @@ def find_internals(sources: Sources, modules: Iterable[str], forbidden: Forbidde
             attribute = f".{node.attr}" if isinstance(node, ast.Attribute) else ""
             name = next((one for one in (path, attribute) if one and pattern.fullmatch(one)), "")
             if isinstance(node, ast.Call):
-                is_told = path in BY_NAME and is_constant(node.args, BY_NAME[path])
-                constant |= {node.func} if is_told else set()
+                if path in BY_NAME and isinstance([*node.args, None, None][BY_NAME[path]], ast.Constant):
+                    constant.add(node.func)
             elif path in BY_NAME and node not in constant:
                 name = f"{path.partition('.')[2]} with a computed name"
             code = lines[node.lineno - 1].strip()
             if name and code not in given:
                 found.setdefault((module, node.lineno), Use(module, node.lineno, name, code[:MAX_CODE_SHOWN]))
     return [found[place] for place in sorted(found)][:MOST_INTERNALS]
-
-
-def is_constant(arguments: list[ast.expr], place: int) -> bool:
-    """Whether an argument is a constant."""
-    return len(arguments) > place and isinstance(arguments[place], ast.Constant)
 
 
 def paths_in(text: str) -> Iterator[tuple[ast.expr, str]]:

@@ -49,12 +49,6 @@ class Intake:
     origins: dict[str, list[str]] = field(default_factory=dict)  # module -> cell and line that each line comes from
     release: Sources = field(default_factory=dict)  # the modules that were handed out
 
-    @classmethod
-    def begin(cls, name: str, release: Sources) -> Intake:
-        """With the package's `__init__` alone, which is always the release's."""
-        sources = {"__init__": release.get("__init__", ("__init__.py", ""))}
-        return cls(name, sources, release=release)
-
     def hashed(self, name: str, content: bytes) -> bytes:
         """The content of a file, whose hash is kept."""
         self.hashes[name] = hashlib.sha256(content).hexdigest()
@@ -94,7 +88,7 @@ def read_release(release: Path, contract: Contract) -> Sources:
         IntakeError: where it is missing or cannot be read.
     """
     found = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
-    missing = [module for module in contract.modules if module not in found]
+    missing = [module for module in (*contract.modules, "__init__") if module not in found]
     if missing:
         raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
     return found

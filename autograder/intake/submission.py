@@ -1,7 +1,6 @@
 """From a path to the sources that are graded."""
 
 import os
-import stat
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -30,22 +29,17 @@ from .modules import (
 from .tree import (
     MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,
-    MAX_NOTEBOOK_BYTES,
     MAX_NOTEBOOKS,
     MAX_SECONDS,
     TRANSLATIONS,
-    UPLOADED_AGAIN,
     LooseFiles,
     Tree,
     is_clutter,
-    list_folder,
-    list_loose,
+    list_files,
     list_zip,
-    read_file,
 )
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
-KINDS = "expected a folder, a .zip or a notebook (.ipynb)"
 ARCHIVES = (".zip",)
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
@@ -78,17 +72,18 @@ def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> I
         IntakeError: where the path does not exist or cannot be read: the caller's mistake.
         RuntimeError: outside the main thread of a process, where no time limit can be kept.
     """
-    intake = Intake.begin(name_of(path), read_release(release, assignment.contract))
+    given = read_release(release, assignment.contract)
+    intake = Intake(name_of(path), {"__init__": given["__init__"]}, release=given)
     struck: list[float] = []
     try:
         with time_limit(MAX_SECONDS) as struck:
-            take_path(intake, path, assignment)
+            take_tree(intake, list_files(path), assignment)
     except (RefusedError, TimeoutError) as error:
         reason = TOO_SLOW if struck else str(error)
         raise IntakeRefusedError(path.name or str(path), reason, intake.hashes) from None
     form = release / ANSWERS
     is_form = form.is_file() and intake.answers.split() == form.read_text(encoding="utf-8").split()
-    intake.answers = "" if is_form else intake.answers.strip()
+    intake.answers = "" if is_form else clean(intake.answers.strip(), MAX_ANSWERS_BYTES)
     intake.notes = list(dict.fromkeys(intake.notes))
     return intake
 
@@ -102,47 +97,21 @@ def name_of(path: Path | LooseFiles) -> str:
     return name[: len(name) - len(suffix)]
 
 
-def take_path(intake: Intake, path: Path | LooseFiles, assignment: Assignment) -> None:
-    """Takes in what is there."""
-    if isinstance(path, LooseFiles):
-        take_tree(intake, list_loose(path), assignment)
-        return
-    try:
-        mode = path.lstat().st_mode
-    except (OSError, ValueError) as error:
-        raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
-    if stat.S_ISDIR(mode):
-        take_tree(intake, list_folder(path), assignment)
-        return
-    content = read_file(path, MAX_NOTEBOOK_BYTES if is_notebook(path.name) else MAX_ARCHIVE_BYTES)
-    intake.hashed(path.name, content)
-    if is_notebook(path.name):
-        take_notebooks(intake, read_notebook(content, path.name), path.name, assignment)
-    else:
-        take_tree(intake, open_archive(content), assignment, is_inner=True)
-
-
-def open_archive(content: bytes) -> Tree:
-    """The files of an archive, recognised by its first bytes, whatever its name."""
-    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return list_zip(content)
-    raise RefusedError(f"{KINDS}; this is {'none of these' if content else 'empty'}")
-
-
-def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_inner: bool = False) -> None:
-    """Takes in the files of a folder or an archive that count."""
+def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
+    """Takes in the files that count."""
     package = assignment.package
     tree.give_names_back((*assignment.contract.files, TRANSLATIONS, ANSWERS))
     place = find_place(tree.files, assignment)
     translations = find_beside(tree.files, place, package, TRANSLATIONS)
     if place is None and translations is None:
         archives = [path for path in tree.files if "/" not in path and path.lower().endswith(ARCHIVES)]
-        if len(archives) == 1 and not is_inner:  # learning platforms export submissions so
-            inner = open_archive(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
-            inner.superseded += tree.superseded
-            take_tree(intake, inner, assignment, is_inner=True)
-            return
-        raise RefusedError(nothing_here(tree, assignment))
+        archives = archives or list(tree.files) * (len(tree.files) == 1)
+        if len(archives) != 1 or is_archive:
+            raise RefusedError(nothing_here(tree, assignment))
+        inner = list_zip(intake.hashed(archives[0], tree.read(archives[0], MAX_ARCHIVE_BYTES)))
+        inner.superseded += tree.superseded
+        take_tree(intake, inner, assignment, is_archive=True)
+        return
     if place is None or has_modules(place, assignment.contract):
         select_modules(intake, tree, place or Place("", frozenset()), assignment)
     else:
@@ -154,18 +123,17 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_inner: bool
             try:
                 cells += read_notebook(intake.hashed(file, tree.read(place.path(file))), file)
             except RefusedError as error:
-                raise RefusedError(f"{quote(file)}: {error}") from None
+                raise RefusedError(f"{quote(file)}: {error}" if len(tree.files) > 1 else str(error)) from None
         take_notebooks(intake, cells, files[0] if len(files) == 1 else "notebooks", assignment)
-    if translations is not None:
-        try:
-            intake.translations = intake.hashed(TRANSLATIONS, tree.read(translations))
-        except RefusedError as error:
-            intake.translations_problem = f"{TRANSLATIONS}: {error}"
     try:
-        answers = find_beside(tree.files, place, package, ANSWERS) if assignment.written else None
-        if answers is not None:
-            text = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
-            intake.answers = clean(text, MAX_ANSWERS_BYTES)
+        if translations is not None:
+            intake.translations = intake.hashed(TRANSLATIONS, tree.read(translations))
+    except RefusedError as error:
+        intake.translations_problem = f"{TRANSLATIONS}: {error}"
+    try:
+        answers = find_beside(tree.files, place, package, ANSWERS)
+        if answers is not None and assignment.written:
+            intake.answers = intake.hashed(ANSWERS, tree.read(answers)).decode("utf-8", "replace")
     except RefusedError as error:
         intake.notes.append(f"{ANSWERS} is not shown: {error}")
     intake.notes += notes_on_names(tree, package)
@@ -173,20 +141,21 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_inner: bool
 
 def take_notebooks(intake: Intake, cells: list[Cell], path: str, assignment: Assignment) -> None:
     """Takes in the modules that cells define, completed by the release's."""
-    texts = [cell for cell in cells if cell.is_text]
+    texts = [cell.text.strip() for cell in cells if cell.is_text]
     distribution = Distribution([cell for cell in cells if not cell.is_text], intake.release, assignment)
     intake.notes += distribution.notes
     distribution.fill(intake, path)
     if not intake.submitted:
         raise RefusedError("no cell defines any of the assignment's classes and functions")
     intake.complete(assignment.contract)
-    answers = "\n\n".join(cell.text.strip() for cell in texts if cell.text.strip() != EMPTY_CELL)
-    intake.answers = clean(answers, MAX_ANSWERS_BYTES) if assignment.written else ""
+    if assignment.written:
+        intake.answers = "\n\n".join(text for text in texts if text != EMPTY_CELL)
 
 
 def notes_on_names(tree: Tree, package: str) -> list[str]:
     """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
-    notes = [UPLOADED_AGAIN.format(path.rpartition("/")[2]) for path in tree.superseded]
+    repeated = [path.rpartition("/")[2] for path in tree.superseded]
+    notes = [f"{name} was uploaded more than once; the last upload counts" for name in repeated]
     skipped = []
     odd = {path: path for path, file in tree.files.items() if file.problem}
     for path, name in sorted({**odd, **tree.renamed}.items()):

@@ -19,7 +19,6 @@ from foundation.places import ANSWERS
 
 from ..sources import IntakeError, RefusedError
 
-UPLOADED_AGAIN = "{} was uploaded more than once; the last upload counts"
 DRIVE = re.compile(r"[A-Za-z]:/")
 NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
 NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
@@ -131,26 +130,25 @@ class Tree:
         return file.read(limit)
 
 
-def list_loose(files: LooseFiles) -> Tree:
-    """Loose files of one student."""
-    tree = Tree(last_counts=True)
-    for member, entry in files.members:
-        add_from_disk(tree, member, files.folder / entry)
-    return tree
-
-
-def list_folder(path: Path) -> Tree:
-    """The files of a folder, which is no link.
+def list_files(path: Path | LooseFiles) -> Tree:
+    """The files of a folder, loose ones, or the one file that was handed in.
 
     Raises:
         RefusedError: for too many entries.
-        IntakeError: where it cannot be listed.
+        IntakeError: where there is nothing, or it cannot be listed.
     """
+    tree, n_entries = Tree(last_counts=isinstance(path, LooseFiles)), 0
+    if isinstance(path, LooseFiles):
+        for member, entry in path.members:
+            add_from_disk(tree, member, path.folder / entry)
+        return tree
     try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            add_from_disk(tree, path.name, path)
+            return tree
         os.scandir(path).close()
-    except OSError as error:
-        raise IntakeError(f"{path}: {error.strerror or error}") from None
-    tree, n_entries = Tree(), 0
+    except (OSError, ValueError) as error:
+        raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or 'no such file or folder'}") from None
     for folder, inner, files in os.walk(path):
         inner[:] = sorted(name for name in inner if not is_clutter(name))
         n_entries += len(inner) + len(files)
@@ -174,8 +172,11 @@ def list_zip(content: bytes) -> Tree:
     """The members of a .zip. Nothing is unpacked to disk; they are read one by one within bounds.
 
     Raises:
-        RefusedError: for a damaged archive, or too many entries.
+        RefusedError: for a damaged archive, too many entries, or what is no archive by its first bytes.
     """
+    if not content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        what = "none of these" if content else "empty"
+        raise RefusedError(f"expected a folder, a .zip or a notebook (.ipynb); this is {what}")
     too_many = RefusedError(f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for")
     # The library makes an object for each entry before it tells how many there are; this bounds them.
     if content.count(ENTRY_OF_LISTING) > 4 * MAX_ENTRIES:

@@ -287,7 +287,9 @@ class TestFiles:
     def test_what_is_no_notebook(self, write_folder, tmp_path, reason, content, message):
         (tmp_path / "anna.ipynb").write_bytes(content)
         assert message in reason(tmp_path / "anna.ipynb")
-        assert "no cell" in message or f"'work.ipynb': {message}" in reason(write_folder({"work.ipynb": content}))
+        assert "no cell" in message or f"'work.ipynb': {message}" in reason(
+            write_folder({"work.ipynb": content, "x": ""})
+        )
 
     def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(self, write_notebook, take):
         outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
