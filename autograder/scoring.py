@@ -75,7 +75,7 @@ class ScoringError(UserError):
 def read_translations(
     source: str | os.PathLike[str] | bytes, *, expected: int, name: str | None = None, note: Note = lambda line: None
 ) -> list[str]:
-    """Reads one translation per line; an empty line is an empty translation.
+    """Reads one translation per line, with byte-pair marks; an empty line is an empty translation.
 
     Args:
         source: a text file in UTF-8, or its content. Where every line has the form `src|||tgt`, `tgt` is taken.
@@ -84,11 +84,7 @@ def read_translations(
         name: of the file in messages; by default its path.
         note: see `Note`.
 
-    Returns:
-        The translations in the file's order, with byte-pair marks.
-
-    Raises:
-        ScoringError: where the file cannot be read as that.
+    Raises: ScoringError where the file cannot be read as that.
     """
     written, name = _lines(source, name)
     lines = _without_blank_end(written, expected)
@@ -188,15 +184,9 @@ class Score:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str], *, samples: int = SAMPLES) -> Score:
-    """Scores translations against references, one each, in order.
+    """Scores translations against references, one each, in order; byte-pair marks of both are undone.
 
-    Args:
-        hypotheses: translations, perhaps empty; byte-pair marks are undone.
-        references: as many; likewise.
-        samples: the number of bootstrap samples.
-
-    Raises:
-        ScoringError: where the numbers of sentences differ or are zero.
+    Raises: ScoringError where the numbers of sentences differ or are zero. `samples` are those of the bootstrap.
     """
     if len(hypotheses) != len(references) or not references:
         given = f"{counted(len(hypotheses), 'translation')} for {counted(len(references), 'reference')}"

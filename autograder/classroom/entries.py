@@ -171,6 +171,11 @@ class Member(Model):
         return self.id if self.name in ("", self.id) else f"{self.name} ({self.id})"
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """All that the student is called by."""
+        return self.id, self.ids.get("email", ""), self.name, self.entry, name_of(Path(self.entry)), self.key
+
+    @property
     def is_missing(self) -> bool:
         """Whether the student handed in nothing."""
         return not self.key and not self.undecided
@@ -245,7 +250,7 @@ def find_student(roll: Roll, text: str) -> Member:
     members = [member for member in roll.members if member.key]
     found = [member for member in members if member.id == text]
     if not found and (said := plain(text)):  # accents and the order of code points do not count
-        found = [member for member in members if said in map(plain, names_of(member))]
+        found = [member for member in members if said in map(plain, member.names)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -254,8 +259,3 @@ def find_student(roll: Roll, text: str) -> Member:
     near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
     hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
     raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
-
-
-def names_of(member: Member) -> list[str]:
-    """All that a student is called by."""
-    return [member.id, member.ids.get("email", ""), member.name, member.entry, name_of(Path(member.entry)), member.key]

@@ -28,7 +28,7 @@ from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
 from .entries import Entry
 from .marks import weighed
-from .records import Results
+from .records import RECORDS, WAITING, Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
@@ -39,7 +39,6 @@ GRACE_SECONDS = 120.0
 INTAKE_SECONDS = 60.0
 MOST_TESTS = 3
 """How many tests are named for a part."""
-Store = Callable[[Entry, Record], None]
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry,
 def present_result(entry: Entry, content: str, conditions: Conditions, results: Results) -> Record | None:
     """The result of an entry's present content, weighed anew where that is needed; None where it has to run."""
     usable = []
-    for record in filter(None, (results.kept(entry.key), results.waiting(entry.key))):
+    for record in filter(None, (results.kept(entry.key, folder) for folder in (RECORDS, WAITING))):
         found = record.judgement.content_hash, record.judgement.grader_version, record.judgement.seed_id
         is_present = found == (content, conditions.grader_version, conditions.seeds.id_of_tests)
         if is_present and record.is_finished and satisfies(conditions.level, record.run.layers):
@@ -138,7 +137,9 @@ def present_result(entry: Entry, content: str, conditions: Conditions, results: 
     return usable[0].changed(judgement=weighed(usable[0].judgement, conditions.assignment)) if usable else None
 
 
-def grade_all(entries: Sequence[Entry], conditions: Conditions, grader: Grader, store: Store) -> None:
+def grade_all(
+    entries: Sequence[Entry], conditions: Conditions, grader: Grader, store: Callable[[Entry, Record], None]
+) -> None:
     """Grades each entry in a child of this process, and calls `store` with its record, once.
 
     Where something else than the submission has ended its child or the zygote, the record is not finished, so that

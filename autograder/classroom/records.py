@@ -44,13 +44,10 @@ class Results:
         """In an output folder, sealed with the term's secret."""
         self._output, self._seeds = output, seeds
 
-    def kept(self, key: str) -> Record | None:
-        """The record that counts for an entry; None where it has none."""
-        return self._read(RECORDS, key)
-
-    def waiting(self, key: str) -> Record | None:
-        """The record of another mark, which may count later; None where there is none."""
-        return self._read(WAITING, key)
+    def kept(self, key: str, folder: str = RECORDS) -> Record | None:
+        """The sealed record of an entry: the one that counts, or the one that waits; None where there is none."""
+        record = read_record(self._path(folder, key))
+        return record if record and self._seeds.has_sealed(record) else None
 
     def keep(self, key: str, record: Record) -> None:
         """Lets a record count from now on. Raises: NotWrittenError where that fails."""
@@ -68,12 +65,8 @@ class Results:
     def _path(self, folder: str, key: str) -> Path:
         return self._output / folder / f"{key}.json"
 
-    def _read(self, folder: str, key: str) -> Record | None:
-        record = read_record(self._path(folder, key))
-        return record if record and self._seeds.has_sealed(record) else None
-
     def _write(self, folder: str, key: str, record: Record) -> None:
-        if record != self._read(folder, key):
+        if record != self.kept(key, folder):
             write_record(self._path(folder, key), self._seeds.seal(record))
 
 

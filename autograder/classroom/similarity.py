@@ -190,7 +190,10 @@ def find_matches(written: Mapping[str, Written]) -> Findings:
     pairs = []
     for left, right, share in alike(texts, ALIKE)[:MOST_PAIRS]:
         shared = texts[left] & texts[right] & telling.keys()
-        pairs.append(Pair(left, right, share, matches_of(read[left].statements, read[right].statements, shared)))
+        ours, theirs = (lines_by_component(read[key].statements, shared) for key in (left, right))
+        matches = [Match(*place, ours[place], theirs[place]) for place in ours.keys() & theirs.keys()]
+        matches.sort(key=lambda one: (-len(one.left), one.component))
+        pairs.append(Pair(left, right, share, tuple(matches)))
     unread = {key: one.problem for key, one in written.items() if one.problem}
     mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
     same = tuple((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
@@ -223,13 +226,6 @@ def shares_of(sets: Collection[AbstractSet[int]]) -> NDArray[np.float64]:
     weights = np.diag(shared)
     shares: NDArray[np.float64] = shared / np.minimum.outer(weights, weights).clip(LEAST)
     return shares
-
-
-def matches_of(left: Iterable[Found], right: Iterable[Found], shared: AbstractSet[int]) -> tuple[Match, ...]:
-    """Where two submissions have the same statements, the component with most lines first."""
-    ours, theirs = lines_by_component(left, shared), lines_by_component(right, shared)
-    found = [Match(*place, ours[place], theirs[place]) for place in ours.keys() & theirs.keys()]
-    return tuple(sorted(found, key=lambda one: (-len(one.left), one.component)))
 
 
 def lines_by_component(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[tuple[str, str], tuple[int, ...]]:

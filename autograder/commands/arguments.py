@@ -27,8 +27,6 @@ GRADING = (*RUNNING, "references")
 CLASS = ("roster", "layout")
 """How a class is read; see `classroom.platforms`."""
 FOLDER = "a platform's download, unpacked, or one entry per submission"
-MOST_NAMES = 8
-"""Students named in a note."""
 
 
 def shared_options() -> dict[str, dict[str, Any]]:
@@ -73,15 +71,14 @@ def add_parser(
     return parser
 
 
-def check_references(references: Path) -> None:
-    """Finds references that cannot be read. Only the default ones may be missing: the tasks that need them say so."""
-    if references != TEST_REFERENCES or references.exists():
-        read_references(references)
+def references_in(path: Path) -> list[str]:
+    """The references; none where the default ones are missing, so that the tasks that need them say so."""
+    return read_references(path) if path != TEST_REFERENCES or path.exists() else []
 
 
 def conditions_of(options: argparse.Namespace) -> Conditions:
     """What a command that runs submissions was told to grade with."""
-    check_references(options.references)
+    references_in(options.references)  # a mistake is told before the work begins
     assignment = read_assignment(options.assignment)
     return Conditions(
         assignment,

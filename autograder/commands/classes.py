@@ -22,11 +22,10 @@ from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..intake import IntakeError, take_in
-from ..reports.class_summary import as_class_table, as_regrade_table, write_summary
+from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
-from ..scoring import read_references
-from .arguments import CLASS, FOLDER, GRADING, MOST_NAMES, Commands, add_parser, check_references, conditions_of
+from .arguments import CLASS, FOLDER, GRADING, Commands, add_parser, conditions_of, references_in
 
 MOST_PAIRS = 10
 """Similar pairs on the terminal."""
@@ -181,10 +180,9 @@ def write_marks(
 def similar(options: argparse.Namespace) -> int:
     """Compares a class; the exit status."""
     check_folder(options.output)
-    check_references(options.references)
+    references = references_in(options.references)
     assignment = read_assignment(options.assignment)
     roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
-    references = read_references(options.references) if options.references.exists() else []
     written = read_class(entries, options.release, assignment, references, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})

@@ -6,7 +6,7 @@ import argparse
 import getpass
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -20,8 +20,9 @@ from ..classroom.marks import results_of
 from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
+from ..reports.class_summary import MOST_NAMES
 from ..reports.exports import PLATFORMS, export, marks_of
-from .arguments import MOST_NAMES, Commands, add_parser
+from .arguments import Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 MOST_DAYS = 1000
@@ -129,16 +130,14 @@ def override(options: argparse.Namespace) -> int:
     if options.item and len(tasks) > 1:
         raise UserError("--item needs a task: name it with --task")
     why = options.why
-    student, who = student_and_decider(options, assignment)
+    student = student_of(options, assignment)
     if options.item:
         points = points_with(options.item, tasks[0], student, options.output)
         why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
-    for task in tasks:
-        one = Decision(student=student.id, kind="points", task=task.number, value=points, text=why, by=who)
-        decide(options.output, one)
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    return _told(student.called, f"{which}: {given}")
+    entered = [{"kind": "points", "task": task.number, "value": points, "text": why} for task in tasks]
+    return enter(options, student, f"{which}: {given}", *entered)
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -146,25 +145,32 @@ def comment(options: argparse.Namespace) -> int:
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    student, who = student_and_decider(options, assignment)
-    decide(options.output, Decision(student=student.id, kind="comment", task=task, text=text, by=who))
-    return _told(student.called, f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}")
+    told = f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}"
+    return enter(options, student_of(options, assignment), told, {"kind": "comment", "task": task, "text": text})
 
 
 def late(options: argparse.Namespace) -> int:
     """Says how late a student was; the exit status."""
     assignment, days = read_assignment(options.assignment), options.days
-    student, who = student_and_decider(options, assignment)
-    decide(options.output, Decision(student=student.id, kind="late", value=days, text=options.why, by=who))
-    _told(student.called, "late days as the platform says" if days is None else counted(days, "late day"))
+    told = "late days as the platform says" if days is None else counted(days, "late day")
+    enter(options, student_of(options, assignment), told, {"kind": "late", "value": days, "text": options.why})
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
 
 
-def student_and_decider(options: argparse.Namespace, assignment: Assignment) -> tuple[Member, str]:
-    """The student whom a decision is about, and who enters it."""
-    return find_student(read_roll(options.output, assignment), options.student), who_decides(options.by)
+def student_of(options: argparse.Namespace, assignment: Assignment) -> Member:
+    """The student whom a decision is about."""
+    return find_student(read_roll(options.output, assignment), options.student)
+
+
+def enter(options: argparse.Namespace, student: Member, told: str, *decisions: Mapping[str, object]) -> int:
+    """Enters decisions about a student, and prints what they are; the exit status."""
+    who = who_decides(options.by)
+    for one in decisions:
+        decide(options.output, Decision.model_validate({"student": student.id, "by": who, **one}))
+    print(f"{student.called}: {told}; {THEN}")
+    return 0
 
 
 def who_decides(name: str | None) -> str:
@@ -200,11 +206,6 @@ def task_of(number: str, assignment: Assignment) -> Task:
     if number not in tasks:
         raise UserError(f"--task {printable(number, 30)}: no such task; there are {', '.join(tasks)}")
     return tasks[number]
-
-
-def _told(student: str, what: str) -> int:
-    print(f"{student}: {what}; {THEN}")
-    return 0
 
 
 def export_class(options: argparse.Namespace) -> int:

@@ -76,10 +76,11 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
 def class_view(
     records: Mapping[str, Record],
     results: Mapping[str, Sequence[Result]],
+    roll: Roll,
     assignment: Assignment,
     catalogue: Mapping[str, Fault],
 ) -> dict[str, object]:
-    """What the template `class.html` shows of at least one record, by key, and of the students who share each."""
+    """What the template `class.html` shows: at least one record, by key, those who share each, and the others."""
     judgements = [record.judgement for record in records.values()]
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)
@@ -109,6 +110,10 @@ def class_view(
         "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
         "thresholds": assignment.thresholds,
         **understanding_picture(marks, assignment),
+        "platform": LAYOUTS[roll.layout].title,
+        "undecided": roll.to_decide,
+        "missing": roll.missing,
+        "left_out": [one for one in roll.left_out if not one.needs_decision],
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }
 
@@ -120,16 +125,6 @@ def parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None],
         part = same[0].part
         found[part.number] = part, list(dict.fromkeys(one.score for one in same)), any(one.by_hand for one in same)
     return found
-
-
-def roll_view(roll: Roll) -> dict[str, object]:
-    """What the template `class.html` shows about students and entries of the download without a mark."""
-    return {
-        "platform": LAYOUTS[roll.layout].title,
-        "undecided": roll.to_decide,
-        "missing": roll.missing,
-        "left_out": [one for one in roll.left_out if not one.needs_decision],
-    }
 
 
 def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:

@@ -25,7 +25,7 @@ from ..grading.record import MAX_TEXT, Part, Record, write_json
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions, grade_alone
 from ..testing.results import State
-from .terminal import containment_of, notes_of, printable_lines, text_of
+from .terminal import containment_of, printable_lines, text_of
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,7 +78,7 @@ def as_results(record: Record) -> dict[str, Any]:
     return {
         **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,
-        "output": "\n".join(printable(note, MAX_TEXT) for note in notes_of(record)),
+        "output": "\n".join(printable(note, MAX_TEXT) for note in (*run.notes, *judgement.notes)),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",

@@ -23,7 +23,7 @@ from ..classroom.marks import Result
 from ..classroom.similarity import Findings, Pair, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
-from .class_page import class_view, roll_view
+from .class_page import class_view
 from .class_summary import as_score, records_of
 from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
@@ -50,7 +50,7 @@ def write_pages(
     for key, shown in graded.items():
         view = student_view(records[key], assignment, shared[key])
         write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
-    view = class_view(records, shared, assignment, catalogue) | roll_view(roll)
+    view = class_view(records, shared, roll, assignment, catalogue)
     write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 
 

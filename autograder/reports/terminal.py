@@ -62,7 +62,7 @@ def as_table(record: Record) -> str:
     for text, names in told.items():
         lines += ["", names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"]
         lines += ["    " + line for line in printable_lines(text)]
-    for note in notes_of(record):
+    for note in (*run.notes, *judgement.notes):
         lines += ["", f"note: {printable(note, MAX_TEXT)}"]
     if judgement.internals:
         lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
@@ -75,11 +75,6 @@ def as_table(record: Record) -> str:
 def as_points(score: float | None) -> str:
     """A score in six columns; a stroke where there is none."""
     return f"{'–' if score is None else format(score, '.2f'):>6}"
-
-
-def notes_of(record: Record) -> list[str]:
-    """What a person should know, about this run first."""
-    return [*record.run.notes, *record.judgement.notes]
 
 
 def containment_of(run: Run) -> str:
