@@ -29,8 +29,8 @@ from foundation.places import COMPONENT_TESTS, ROOT
 if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
     from .testing.own_questions import Scene
 
-Look = Callable[[Any, Any], Mapping[str, Callable[[], Any]]]
-"""From a submission and a `Case` to calls, by name."""
+Look = Callable[[Any, Any], Mapping[Any, Callable[[], Any]]]
+"""From a submission and a `Case` to calls, by what tells one from another."""
 
 
 def stand_ins_of(assignment: Assignment) -> ModuleType:
@@ -104,18 +104,17 @@ class Understanding:
     """What `understanding/` offers; without it, students are only asked which change of their code breaks a test.
 
     By component: functions of a `Case` that make a scene, in BY_HAND one that can be computed; functions of a
-    submission and a `Case` that make choices, or calls told in a few words. SYMPTOMS has calls for looking at the code,
-    sentences about what is seen, and sentences about what is seen compared with before. TESTS has what a test checks,
-    so that "the test fails that checks …" is a sentence; only these are asked about.
+    submission and a `Case` that make choices, or calls told in a few words. SYMPTOMS has sentences about what is seen,
+    with calls that tell whether it is; or pairs of sentences with calls that return a number: the first is seen where
+    it becomes smaller, the second where it becomes larger. TESTS has what a test checks, so that "the test fails that
+    checks …" is a sentence; only these are asked about.
     """
 
     SCENES: Mapping[str, Callable[[Any], Scene]] = {}
     BY_HAND: Mapping[str, Callable[[Any], Scene]] = {}
     CALLS: Mapping[str, Look] = {}
     CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice]]] = {}
-    SYMPTOMS: Mapping[
-        str, tuple[Look, Mapping[str, Callable[[Any], bool]], Mapping[str, Callable[[Any, Any], bool]]]
-    ] = {}
+    SYMPTOMS: Mapping[str, Look] = {}
     TESTS: Mapping[str, str] = {}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.sources import Sources, read_sources
 from autograder.testing.results import State
-from autograder.understanding.operators import OPERATORS, Names, own_attribute
+from autograder.understanding.operators import mutations, own_attribute
 from autograder.understanding.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
@@ -99,14 +99,12 @@ def _of_region(module: str, source: Source, region: Region) -> Iterator[tuple[Mu
     definition = source.tree.body[place]
     unchanged = ast.dump(definition)
     for node in _nodes(definition, region):
-        names = _names(definition, region, node.lineno)
-        for operator in OPERATORS:
-            for other in operator(node, names):
-                text = _replaced(source.text, node, other)
-                dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
-                if text and dump != unchanged:
-                    where = module, region.function, region.number, operator.__name__, node.lineno
-                    yield Mutant(*where, *_changed_lines(source.text, text), text), dump
+        for operator, other in mutations(node, *_names(definition, region, node.lineno)):
+            text = _replaced(source.text, node, other)
+            dump = ast.dump(ast.parse(text).body[place]) if text else unchanged
+            if text and dump != unchanged:
+                where = module, region.function, region.number, operator, node.lineno
+                yield Mutant(*where, *_changed_lines(source.text, text), text), dump
 
 
 def end_line(node: Node) -> int:
@@ -143,7 +141,7 @@ def _nodes(definition: ast.stmt, region: Region) -> Iterator[Node]:
             yield node
 
 
-def _names(definition: ast.stmt, region: Region, line: int) -> Names:
+def _names(definition: ast.stmt, region: Region, line: int) -> tuple[set[str], set[str]]:
     """Variables that are bound above a line of the region, and the attributes of self that its class uses."""
     functions = [node for node in ast.walk(definition) if isinstance(node, ast.FunctionDef)]
     around = [node for node in functions if node.lineno <= region.begin <= end_line(node) + 1]
@@ -154,7 +152,7 @@ def _names(definition: ast.stmt, region: Region, line: int) -> Names:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
             variables.add(node.id)
     attributes = {name for node in ast.walk(definition) if (name := own_attribute(node))}
-    return Names(frozenset(variables - {"self", "_"}), frozenset(attributes))
+    return variables - {"self", "_"}, attributes
 
 
 def _changed_lines(old: str, new: str) -> tuple[str, str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,10 +44,13 @@ LOOKING_SECONDS = 5.0
 BROKEN = (State.GRADER_ERROR, State.TIMEOUT, State.OUT_OF_MEMORY, State.REFUSED, State.NEEDS_READER)
 EQUAL, CLEARLY = 1e-9, 1e-3
 """Differences, relative to 1 + the size of a result: below the first nobody sees one, above the second everybody."""
+SEEN = 0.03
+"""By how much a number must change for its symptom to be seen."""
 AROUND = 12
 """Lines that are shown before and after the one that is asked about."""
 
-Results = Mapping[str, Sequence[Tensor] | None]
+Results = Mapping[Any, Sequence[Tensor] | None]
+"""By what a call is told by; None for an exception."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Component:
         self.module, _, self.title = name.partition(".")
         self.text = bench.intake.sources[self.module][1] if self.module in bench.intake.sources else ""
         self.own = own_statements(bench.intake, name)
-        self._known: dict[str | None, list[Results]] = {}
+        self._known: dict[tuple[str, str | None], list[Results]] = {}
 
     @cached_property
     def works(self) -> bool:
@@ -171,25 +173,24 @@ class Component:
         sources = self.bench.intake.sources
         return None if text is None else {**sources, self.module: (sources[self.module][0], text)}
 
-    def _look_twice(self, calls: Look, run: Callable[[Callable[[], Any]], Result], text: str | None) -> Any:
-        """What calls return, each run in a certain way, with two sets of inputs; None where that raises."""
-        cases = [Case(self.bench.seed + n, f"versions of {self.name}") for n in range(2)]
+    def _results(self, table: str, text: str | None = None) -> list[Results]:
+        """What the calls of a table of the assignment return in the code, or in a version, with two sets of inputs."""
+        calls: Look | None = getattr(self.bench.understanding, table).get(self.name)
+        if calls is None:
+            return [{}, {}]
+        if (table, text) not in self._known:  # several questions may ask about a version, and each run starts a worker
+            cases = [Case(self.bench.seed + n, f"versions of {self.name}") for n in range(2)]
 
-        def see(sandbox: Sandbox) -> list[dict[str, Result]]:
-            return [{told: run(call) for told, call in calls(sandbox, case).items()} for case in cases]
+            def see(sandbox: Sandbox) -> list[Results]:
+                return [{told: _tensors_of(call) for told, call in calls(sandbox, case).items()} for case in cases]
 
-        return self.look(see, text)
-
-    def _results(self, text: str | None = None) -> list[Results]:
-        if text not in self._known:  # several questions may ask about one version, and each run starts a worker
-            calls = self.bench.understanding.CALLS[self.name]
-            self._known[text] = self._look_twice(calls, _tensors_of, text) or [{}, {}]
-        return self._known[text]
+            self._known[table, text] = self.look(see, text) or [{}, {}]
+        return self._known[table, text]
 
     @property
     def usual(self) -> list[Results]:
         """What the assignment's calls return in the code as it is; None for an exception."""
-        return self._results()
+        return self._results("CALLS")
 
     def differing(self, text: str) -> set[str] | None:
         """The calls that return something else in a version.
@@ -197,7 +198,7 @@ class Component:
         None where that is not clear: a matter of rounding, or of the inputs.
         """
         seen: list[set[str]] = []
-        for usual, found in zip(self.usual, self._results(text), strict=True):
+        for usual, found in zip(self.usual, self._results("CALLS", text), strict=True):
             verdicts = {told: _differ(usual[told], found.get(told)) for told in usual if found}
             if not verdicts or None in verdicts.values():
                 return None
@@ -206,7 +207,7 @@ class Component:
 
     def keeps_shapes(self, text: str) -> bool:
         """Whether a version raises no more exceptions, and leaves all shapes as they are."""
-        found = self._results(text)[0]
+        found = self._results("CALLS", text)[0]
         return all(_shapes(found.get(told)) == _shapes(parts) for told, parts in self.usual[0].items())
 
     def seen(self, text: str) -> Split:
@@ -219,25 +220,20 @@ class Component:
 
     def symptoms(self, text: str) -> dict[str, set[bool]]:
         """Whether each symptom is seen of a version, as far as one can tell, with two sets of inputs."""
-        _, in_itself, compared = self.bench.understanding.SYMPTOMS.get(self.name, (None, {}, {}))
-        pairs = list(zip(self._observed, self._observe(text), strict=False))
+        usual, version = self._results("SYMPTOMS"), self._results("SYMPTOMS", text)
         found: dict[str, set[bool]] = {}
-        for told in (*in_itself, *compared) if pairs else ():
-            with suppress(Exception):  # of answers of an unexpected kind
-                if told in compared:
-                    found[told] = {compared[told](*pair) for pair in pairs}
-                elif not any(in_itself[told](before) for before, _ in pairs):
-                    found[told] = {in_itself[told](after) for _, after in pairs}
+        for told in usual[0]:
+            values = [(before.get(told), after.get(told)) for before, after in zip(usual, version, strict=True)]
+            pairs = [(float(before[0]), float(after[0])) for before, after in values if before and after]
+            if len(pairs) < len(values):
+                continue
+            if isinstance(told, tuple):
+                less, more = told
+                found[less] = {before - after >= SEEN for before, after in pairs}
+                found[more] = {after - before >= SEEN for before, after in pairs}
+            elif not any(before for before, _ in pairs):
+                found[told] = {bool(after) for _, after in pairs}
         return found
-
-    def _observe(self, text: str | None = None) -> Sequence[Mapping[str, Any]]:
-        """What the assignment's calls for symptoms return, with two sets of inputs; nothing where one raises."""
-        look = self.bench.understanding.SYMPTOMS.get(self.name, (None,))[0]
-        return (look and self._look_twice(look, lambda call: _detached(call()), text)) or ()
-
-    @cached_property
-    def _observed(self) -> Sequence[Mapping[str, Any]]:
-        return self._observe()
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
@@ -279,13 +275,9 @@ def _tensors_of(call: Callable[[], Any]) -> list[Tensor] | None:
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    return [value.detach()] if isinstance(value, Tensor) else [one for part in value for one in _tensors(part)]
-
-
-def _detached(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
-        return [_detached(one) for one in value]
-    return value.detach() if isinstance(value, Tensor) else value
+        return [one for part in value for one in _tensors(part)]
+    return [torch.as_tensor(value).detach()]
 
 
 def _shapes(parts: Sequence[Tensor] | None) -> list[torch.Size] | None:

@@ -6,20 +6,7 @@ about a student's code and the proof by mutants use the same ones.
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Names:
-    """Names that may be mistaken for one another where the mutated code stands: variables, attributes of self."""
-
-    variables: frozenset[str]
-    attributes: frozenset[str]
-
-
-Mutations = Iterator[ast.AST]
-Operator = Callable[[ast.AST, Names], Mutations]
+from collections.abc import Collection, Iterator, Sequence
 
 ARITHMETIC = {
     ast.Add: ast.Sub,
@@ -67,6 +54,90 @@ FUNCTIONS = {
 }
 
 
+def mutations(
+    node: ast.AST, variables: Collection[str] = (), attributes: Collection[str] = ()
+) -> Iterator[tuple[str, ast.AST]]:
+    """The mistakes that might be made in a node, without those in its parts.
+
+    Args:
+        node: of a syntax tree.
+        variables: names that may be mistaken for one another where it stands.
+        attributes: likewise, of `self`.
+
+    Yields:
+        The operator, such as "operands", and what stands there after the mistake.
+    """
+    match node:
+        case ast.BinOp(left, op, right):
+            if type(op) in ARITHMETIC:
+                yield "arithmetic", changed(node, op=ARITHMETIC[type(op)]())
+            for other in (changed(node, left=right, right=left), left, right):
+                yield "operands", other
+            if not isinstance(op, (ast.Mod, ast.FloorDiv)):
+                yield "detached", detached(node)
+        case ast.UnaryOp(_, operand):
+            yield "unary", operand
+        case ast.Constant(bool(value)):
+            yield "constants", ast.Constant(not value)
+        case ast.Constant(int(value)):
+            yield "constants", ast.Constant(value + 1)
+            yield "constants", ast.Constant(value - 1)
+        case ast.Constant(float(value)):
+            yield "constants", ast.Constant(value * 2 + 1)
+            yield "constants", ast.Constant(-value)
+        case ast.Compare(ops=[op]):
+            for comparison in COMPARISONS.get(type(op), ()):
+                yield "comparisons", changed(node, ops=[comparison()])
+        case ast.BoolOp(op):
+            yield "conditions", changed(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
+        case ast.IfExp(test) | ast.If(test) | ast.While(test):
+            for condition in (ast.UnaryOp(ast.Not(), test), ast.Constant(True), ast.Constant(False)):
+                yield "conditions", changed(node, test=condition)
+        case ast.Call(func, args, keywords):
+            for some in (*exchanged(args), *shortened(args)):
+                yield "arguments", changed(node, args=some)
+            for some in shortened(keywords):
+                yield "arguments", changed(node, keywords=some)
+            if args and not isinstance(args[0], ast.Starred):
+                yield "arguments", args[0]
+            if isinstance(func, ast.Attribute):
+                yield "arguments", func.value
+            if own_attribute(func):
+                yield "detached", detached(node)
+        case ast.Name(name, ast.Load()):
+            for function in FUNCTIONS.get(name, ()):
+                yield "functions", changed(node, id=function)
+            for variable in sorted({*variables} - {name}) if name in variables else ():
+                yield "wrong_names", changed(node, id=variable)
+        case ast.Attribute(_, name, context):
+            for function in FUNCTIONS.get(name, ()):
+                yield "functions", changed(node, attr=function)
+            is_read = isinstance(context, ast.Load) and own_attribute(node) in attributes
+            for attribute in sorted({*attributes} - {name}) if is_read else ():
+                yield "wrong_names", changed(node, attr=attribute)
+        case ast.Tuple(items) | ast.List(items) if not any(isinstance(item, ast.Slice) for item in items):
+            for some in [*exchanged(items), *([[]] if len(items) == 1 else [])]:
+                yield "orders", changed(node, elts=some)
+        case ast.Subscript(value, ctx=ast.Load()):
+            yield "indices", value
+        case ast.Slice(lower, upper):
+            if lower is not None:
+                yield "indices", changed(node, lower=None)
+            if upper is not None:
+                yield "indices", changed(node, upper=None)
+        case ast.AugAssign(op=op) if type(op) in ARITHMETIC:
+            yield "arithmetic", changed(node, op=ARITHMETIC[type(op)]())
+    match node:
+        case ast.Assign() | ast.AugAssign() | ast.Expr() | ast.Return() | ast.Raise() | ast.For() | ast.If():
+            yield "statements", ast.Pass()
+        case ast.Break() | ast.Continue():
+            yield "statements", ast.Continue() if isinstance(node, ast.Break) else ast.Break()
+            yield "statements", ast.Pass()
+    if isinstance(node, ast.For):
+        backwards = ast.Call(ast.Name("reversed"), [ast.Call(ast.Name("list"), [node.iter], [])], [])
+        yield "orders", changed(node, iter=backwards)
+
+
 def changed(node: ast.AST, **fields: object) -> ast.AST:
     """A copy with other fields."""
     other = copy.deepcopy(node)
@@ -75,148 +146,26 @@ def changed(node: ast.AST, **fields: object) -> ast.AST:
     return other
 
 
-def arithmetic(node: ast.AST, names: Names) -> Mutations:
-    """Another operator."""
-    if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in ARITHMETIC:
-        yield changed(node, op=ARITHMETIC[type(node.op)]())
+def exchanged(items: Sequence[ast.AST]) -> Iterator[list[ast.AST]]:
+    """The items with two neighbours in each other's place."""
+    for index in range(len(items) - 1):
+        yield [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
-def operands(node: ast.AST, names: Names) -> Mutations:
-    """Operands exchanged, and each on its own."""
-    if isinstance(node, ast.BinOp):
-        yield changed(node, left=node.right, right=node.left)
-        yield node.left
-        yield node.right
+def shortened(items: Sequence[ast.AST]) -> Iterator[list[ast.AST]]:
+    """The items without one of them."""
+    for index in range(len(items)):
+        yield [*items[:index], *items[index + 1 :]]
 
 
-def unary(node: ast.AST, names: Names) -> Mutations:
-    """Without the sign, `not` or `~`."""
-    if isinstance(node, ast.UnaryOp):
-        yield node.operand
-
-
-def constants(node: ast.AST, names: Names) -> Mutations:
-    """Other numbers and truth values."""
-    if not isinstance(node, ast.Constant):
-        return
-    if isinstance(node.value, bool):
-        yield ast.Constant(not node.value)
-    elif isinstance(node.value, int):
-        yield from (ast.Constant(value) for value in (node.value + 1, node.value - 1))
-    elif isinstance(node.value, float):
-        yield from (ast.Constant(value) for value in (node.value * 2 + 1, -node.value))
-
-
-def comparisons(node: ast.AST, names: Names) -> Mutations:
-    """Another comparison."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
-        yield from (changed(node, ops=[other()]) for other in COMPARISONS.get(type(node.ops[0]), ()))
-
-
-def conditions(node: ast.AST, names: Names) -> Mutations:
-    """The condition negated, always true, always false; `and` for `or`."""
-    if isinstance(node, (ast.If, ast.While, ast.IfExp)):
-        for test in (ast.UnaryOp(ast.Not(), node.test), ast.Constant(True), ast.Constant(False)):
-            yield changed(node, test=test)
-    if isinstance(node, ast.BoolOp):
-        yield changed(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-
-
-def statements(node: ast.AST, names: Names) -> Mutations:
-    """A statement left out; `break` for `continue`."""
-    if isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.For, ast.If)):
-        yield ast.Pass()
-    if isinstance(node, ast.Break):
-        yield from (ast.Continue(), ast.Pass())
-    if isinstance(node, ast.Continue):
-        yield from (ast.Break(), ast.Pass())
-
-
-def arguments(node: ast.AST, names: Names) -> Mutations:
-    """Arguments swapped or left out; the first of them in the place of the call."""
-    if not isinstance(node, ast.Call):
-        return
-    for index in range(len(node.args) - 1):
-        swapped = [*node.args[:index], node.args[index + 1], node.args[index], *node.args[index + 2 :]]
-        yield changed(node, args=swapped)
-    for index in range(len(node.args)):
-        yield changed(node, args=node.args[:index] + node.args[index + 1 :])
-    for index in range(len(node.keywords)):
-        yield changed(node, keywords=node.keywords[:index] + node.keywords[index + 1 :])
-    if node.args and not isinstance(node.args[0], ast.Starred):
-        yield node.args[0]
-    if isinstance(node.func, ast.Attribute):
-        yield node.func.value
-
-
-def functions(node: ast.AST, names: Names) -> Mutations:
-    """Another function of the same kind."""
-    if isinstance(node, ast.Attribute):
-        yield from (changed(node, attr=other) for other in FUNCTIONS.get(node.attr, ()))
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        yield from (changed(node, id=other) for other in FUNCTIONS.get(node.id, ()))
-
-
-def orders(node: ast.AST, names: Names) -> Mutations:
-    """The elements of a tuple or list in another order, or without one; a loop backwards."""
-    if isinstance(node, (ast.Tuple, ast.List)) and not any(isinstance(item, ast.Slice) for item in node.elts):
-        for index in range(len(node.elts) - 1):
-            swapped = [*node.elts[:index], node.elts[index + 1], node.elts[index], *node.elts[index + 2 :]]
-            yield changed(node, elts=swapped)
-        if len(node.elts) == 1:
-            yield changed(node, elts=[])
-    if isinstance(node, ast.For):
-        backwards = ast.Call(ast.Name("reversed"), [ast.Call(ast.Name("list"), [node.iter], [])], [])
-        yield changed(node, iter=backwards)
-
-
-def indices(node: ast.AST, names: Names) -> Mutations:
-    """Without an index; a slice without one of its ends."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        yield node.value
-    if isinstance(node, ast.Slice):
-        if node.lower is not None:
-            yield changed(node, lower=None)
-        if node.upper is not None:
-            yield changed(node, upper=None)
-
-
-def wrong_names(node: ast.AST, names: Names) -> Mutations:
-    """Another variable, another attribute of self."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names.variables:
-        yield from (changed(node, id=other) for other in sorted(names.variables - {node.id}))
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and own_attribute(node) in names.attributes:
-        yield from (changed(node, attr=other) for other in sorted(names.attributes - {node.attr}))
-
-
-def detached(node: ast.AST, names: Names) -> Mutations:
+def detached(node: ast.expr) -> ast.expr:
     """A result that no gradient passes."""
-    if isinstance(node, ast.BinOp):
-        is_tensor = not isinstance(node.op, (ast.Mod, ast.FloorDiv))
-    else:
-        is_tensor = isinstance(node, ast.Call) and own_attribute(node.func) != ""
-    if is_tensor and isinstance(node, ast.expr):
-        yield ast.Call(ast.Attribute(node, "detach"), [], [])
+    return ast.Call(ast.Attribute(node, "detach"), [], [])
 
 
 def own_attribute(node: ast.AST) -> str:
     """The name in `self.name`; "" for any other node."""
-    is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return node.attr if is_own and isinstance(node, ast.Attribute) else ""
-
-
-OPERATORS: tuple[Operator, ...] = (
-    arithmetic,
-    operands,
-    unary,
-    constants,
-    comparisons,
-    conditions,
-    statements,
-    arguments,
-    functions,
-    orders,
-    indices,
-    wrong_names,
-    detached,
-)
+    match node:
+        case ast.Attribute(ast.Name("self"), name):
+            return name
+    return ""

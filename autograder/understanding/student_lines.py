@@ -12,30 +12,19 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from itertools import zip_longest
 
 from ..intake import Intake
 from ..sources import parse
-from .operators import (
-    Names,
-    arguments,
-    arithmetic,
-    comparisons,
-    constants,
-    detached,
-    functions,
-    operands,
-    statements,
-    unary,
-    wrong_names,
-)
+from .operators import mutations
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
 """Of a component, that are asked about; of a statement; of a line."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
-SLIPS = (arithmetic, operands, unary, constants, comparisons, functions, arguments, wrong_names, detached)
-LEAVING_OUT = {one.__name__ for one in (arguments, operands, unary)}
+NO_SLIPS = {"conditions", "indices", "orders"}
+"""Mutations that seldom look as if somebody had written them."""
+LEAVING_OUT = {"arguments", "operands", "unary"}
 LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
 """Names that are no tensors: what is called on them is no step that could be left out."""
 
@@ -69,25 +58,23 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
         The statements; none where the module cannot be read, or is not the student's.
     """
     module, _, name = component.partition(".")
-    if module not in intake.submitted:
-        return []
-    ours = definitions_of(intake.sources[module][1])
+    ours = definitions_of(intake.sources[module][1]) if module in intake.submitted else {}
     if name not in ours:
         return []
     handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
-    given = statements_of(intake.release.get(module, ("", ""))[1])
+    given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
     found = [one for node in (ours[name], *helpers) for one in _statements(node)]
     lines = intake.sources[module][1].split("\n")
     legible = [one for one in found if is_legible(one, lines)]
-    return [one for one in legible[:MOST_STATEMENTS] if dump(one.node) not in given | {""}]
+    return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
 
 
 def definitions_of(text: str) -> dict[str, ast.stmt]:
     """The functions and classes at the top of a module, the last one of each name."""
     tree = parse(text)
-    body = tree.body if isinstance(tree, ast.Module) else []
+    body = [] if isinstance(tree, SyntaxError) else tree.body
     return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
 
 
@@ -98,15 +85,14 @@ def is_legible(statement: Statement, lines: list[str]) -> bool:
     return not is_text and len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
 
 
-def _statements(definition: ast.stmt) -> Iterator[Statement]:
-    waiting: list[tuple[ast.stmt, ast.stmt | None]] = [(definition, None)]
-    while waiting:
-        node, around = waiting.pop(0)
-        if isinstance(node, SIMPLE) and isinstance(around, ast.FunctionDef):
-            yield Statement(node, around)
-        inner = node if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
-        blocks = (getattr(node, field, []) for field in ("body", "orelse", "finalbody"))
-        waiting[:0] = [(one, inner) for block in blocks for one in block if isinstance(one, ast.stmt)]
+def _statements(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
+    if isinstance(node, SIMPLE) and function is not None:
+        yield Statement(node, function)
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        function = node if isinstance(node, ast.FunctionDef) else None
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield from _statements(child, function)
 
 
 def with_expression(text: str, statement: ast.stmt, node: ast.expr, other: ast.expr) -> str | None:
@@ -176,7 +162,7 @@ def changes_of(text: str, own: Sequence[Statement], changing: Versioned | None =
 def without(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
     """A statement left out, and each step of it that can be left out."""
     if not isinstance(statement.node, ast.Return):
-        yield statements.__name__, with_code(text, statement.node, "pass")
+        yield "statements", with_code(text, statement.node, "pass")
     for kind, changed in slips(text, statement):
         if kind in LEAVING_OUT and changed and len(changed) < len(text):
             yield kind, changed
@@ -186,17 +172,17 @@ def slips(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
     """The kind of each slip, and the module's text with it."""
     kinds = arguments_of(statement.function)
     if isinstance(statement.node, ast.Expr):
-        yield statements.__name__, with_code(text, statement.node, "pass")
+        yield "statements", with_code(text, statement.node, "pass")
     calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
     sizes = {id(size) for call in calls if makes(call) for size in call.args}
     for node in expressions_in(statement.node):
-        is_name = isinstance(node, ast.Name) and id(node) not in sizes  # with a layer of other sizes nothing works
-        alike = {name for name in kinds if is_name and kinds[name] == kinds.get(getattr(node, "id", ""))}
-        for slip in SLIPS:
-            for other in slip(node, Names(frozenset(alike), frozenset())):
-                if isinstance(other, ast.expr) and is_plausible(node, other):
-                    yield slip.__name__, with_expression(text, statement.node, node, other)
-        if is_name and kinds.get(getattr(node, "id", ""), "").endswith("None"):
+        # With a layer of other sizes nothing works.
+        own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
+        alike = [name for name in kinds if kinds[name] == own]
+        for kind, other in mutations(node, alike):
+            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
+                yield kind, with_expression(text, statement.node, node, other)
+        if own is not None and own.endswith("None"):
             yield "not_passed_on", with_expression(text, statement.node, node, ast.Constant(None))
 
 
@@ -223,8 +209,8 @@ def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
     """
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
-    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults)) + [*arguments.defaults]
-    pairs = [*zip(plain, defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    defaults = zip_longest(reversed(plain), reversed(arguments.defaults))
+    pairs = [*defaults, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
     return {
         one.arg: ast.unparse(one.annotation or default or ast.Constant(""))
         for one, default in pairs
@@ -254,22 +240,6 @@ def is_tensor(node: ast.expr) -> bool:
         not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
         and getattr(node, "id", "") not in LIBRARIES
     )
-
-
-@lru_cache(maxsize=32)
-def statements_of(text: str) -> frozenset[str]:
-    """The statements of a module, inner ones too, as `dump` gives them: what was handed out, and is nobody's own."""
-    tree = parse(text)
-    nodes = ast.walk(tree) if isinstance(tree, ast.Module) else ()
-    return frozenset(dump(node) for node in nodes if isinstance(node, ast.stmt)) - {""}
-
-
-def dump(node: ast.AST) -> str:
-    """A node as text that shows no layout; "" where it is nested too deeply to be looked at."""
-    try:
-        return ast.dump(node)
-    except RecursionError:
-        return ""
 
 
 def mixed(changes: list[Change], draw: random.Random) -> list[Change]:

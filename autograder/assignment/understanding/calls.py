@@ -17,6 +17,8 @@ from autograder.testing.case import Case
 from autograder.testing.under_test import SubmissionUnderTest
 
 Calls = Mapping[str, Callable[[], Any]]
+PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
+"""A mask (2, 1, 1, 5)."""
 
 
 def build(
@@ -36,20 +38,19 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
         query, key, value = case.normal(b, 3, q, d), size * case.normal(b, 3, k, d), case.normal(b, 3, k, d)
         return submission.call("attention.scaled_dot_product_attention", query, key, value, mask)
 
-    padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
     some = torch.ones(4, 5, dtype=torch.bool).tril(1)
     none = some.clone()
     none[2] = False
     return {
         "4 queries, 5 keys, `mask=None`": lambda: attend(4, 5),
-        "4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, padding),
+        "4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, PADDING),
         "4 queries, 5 keys, a mask (4, 5) that is not the same for all queries": lambda: attend(4, 5, some),
         "4 queries, 5 keys, a mask (4, 5) that forbids one query all keys": lambda: attend(4, 5, none),
         "4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(4, 5, some | True),
         "4 queries, a single key, `mask=None`": lambda: attend(4, 1),
         "a single sentence of 4 queries and 4 keys, `mask=None`": lambda: attend(4, 4, b=1),
         "4 queries, 5 keys, vectors of a single feature, `mask=None`": lambda: attend(4, 5, d=1),
-        "4 queries, 5 keys, all keys zeros, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, padding, size=0.0),
+        "4 queries, 5 keys, all keys zeros, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, PADDING, size=0.0),
     }
 
 
@@ -63,11 +64,10 @@ def calls_of_heads(submission: SubmissionUnderTest, case: Case) -> Calls:
         query, key, value = case.normal(2, q, 12), case.normal(2, k, 12), size * case.normal(2, k, 12)
         return module(query, query if alike else key, query if alike else value, mask)
 
-    padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
     everything = torch.ones(4, 5, dtype=torch.bool)
     return {
         "3 heads, 4 queries, 5 keys, `mask=None`": lambda: attend(3),
-        "3 heads, 4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(3, padding),
+        "3 heads, 4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(3, PADDING),
         "1 head, 4 queries, 5 keys, `mask=None`": lambda: attend(1),
         "3 heads, query = key = value, `mask=None`": lambda: attend(3, alike=True),
         "3 heads, a single query and a single key, `mask=None`": lambda: attend(3, q=1, k=1),
@@ -121,8 +121,7 @@ def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) 
         own = torch.ones(4, 4, dtype=torch.bool).tril() if mask else torch.ones(4, 4, dtype=torch.bool)
         if component.endswith("EncoderLayer"):
             return module(x, own)
-        padding = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]
-        return module(x, memory, padding, own)
+        return module(x, memory, PADDING, own)
 
     return {
         "`norm_first=False`, in eval mode": lambda: run(0.1),
