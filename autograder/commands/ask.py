@@ -95,7 +95,11 @@ def run(options: argparse.Namespace) -> int:
         asked = [replace(sheet, name=f"Seat {one.seat} · {sheet.name}") for one, sheet in seats]
         sheets = [*asked, *(sheet for sheet in sheets if not sheet.questions)]
     pages = write_sheets(asked, assignment.title, options.output)
-    print("\n".join([*lines_of(sheets), "", *(f"{path.stem}: {path}" for path in pages)]))
+    width = max((len(sheet.name) for sheet in sheets), default=0)
+    for sheet in sheets:
+        why = f" ({sheet.reason})" if sheet.reason else ""
+        print(f"{sheet.name:<{width}}  {counted(len(sheet.questions), 'question')}{why}")
+    print("\n".join(["", *(f"{path.stem}: {path}" for path in pages)]))
     return int(n_failed > 0)
 
 
@@ -123,15 +127,6 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
             else:
                 found[entry.key] = sheet
     return [found[entry.key] for entry in entries if entry.key in found], len(entries) - len(found)
-
-
-def lines_of(sheets: list[Sheet]) -> list[str]:
-    """Who gets how many questions, and why there are fewer."""
-    width = max((len(sheet.name) for sheet in sheets), default=0)
-    return [
-        f"{s.name:<{width}}  {counted(len(s.questions), 'question')}{f' ({s.reason})' if s.reason else ''}"
-        for s in sheets
-    ]
 
 
 def scan(options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, median
 
@@ -130,13 +131,11 @@ def parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None],
 def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
     """Columns of scores from `low` to below `high`; what is above `top`, by bonus points, counts in the last one."""
     top = top or 1.0
-    counts = [0] * N_BINS
-    for score in scores:
-        counts[min(int(score / top * N_BINS), N_BINS - 1)] += 1
-    tallest, width = max([*counts, 1]), top / N_BINS
+    counts = Counter(min(int(score / top * N_BINS), N_BINS - 1) for score in scores)
+    tallest, width = max([*counts.values(), 1]), top / N_BINS
     return [
-        {"low": n * width, "high": (n + 1) * width, "count": count, "percent": 100 * count / tallest}
-        for n, count in enumerate(counts)
+        {"low": n * width, "high": (n + 1) * width, "count": counts[n], "percent": 100 * counts[n] / tallest}
+        for n in range(N_BINS)
     ]
 
 

@@ -60,7 +60,10 @@ class Gradebook:
 
     def __init__(self, text: str, assignment: Assignment) -> None:
         """Reads the notebooks. Raises: UserError where the text names no course, or their points are others."""
-        self.course = find_course(text)
+        self.course = Path(text)
+        if not (self.course / "nbgrader_config.py").is_file():
+            what = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
+            raise UserError(f"--to-nbgrader {printable(text)}: {what}")
         self.name, self.notebooks = read_notebooks()
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
@@ -109,7 +112,7 @@ class Gradebook:
             logging.getLogger("traitlets").setLevel(logging.CRITICAL)  # it also raises what it logs
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # caused by nbgrader itself
-                with Book(database_of(self.course)) as book:
+                with Book(f"sqlite:///{(self.course / 'gradebook.db').resolve()}") as book:
                     yield book
         except (SQLAlchemyError, ValueError, ImportError) as error:
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
@@ -127,20 +130,6 @@ class Gradebook:
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
-
-
-def find_course(text: str) -> Path:
-    """An nbgrader course's folder. Raises: UserError where it is none."""
-    course = Path(text)
-    if not (course / "nbgrader_config.py").is_file():
-        what = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
-        raise UserError(f"--to-nbgrader {printable(text)}: {what}")
-    return course
-
-
-def database_of(course: Path) -> str:
-    """The URL of a course's database, where nbgrader has it."""
-    return f"sqlite:///{(course / 'gradebook.db').resolve()}"
 
 
 def read_notebooks() -> tuple[str, dict[str, Json]]:

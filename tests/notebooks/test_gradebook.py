@@ -20,7 +20,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.marks import mark_of
 from autograder.grading.record import Record, new_record
-from autograder.reports.gradebook import Gradebook, database_of
+from autograder.reports.gradebook import Gradebook
 from autograder.scoring import read_references
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
@@ -131,7 +131,7 @@ def theirs(empty_course, assignment) -> Iterator[Any]:
     from nbgrader.api import Gradebook as Book
 
     Gradebook(str(empty_course), assignment).write("nobody", mark_of(content(assignment).judgement), None)
-    with Book(database_of(empty_course)) as book:
+    with Book(f"sqlite:///{empty_course / 'gradebook.db'}") as book:
         yield book
 
 

@@ -205,17 +205,3 @@ def test_a_grader_that_is_killed_or_fails_stops_no_other_and_takes_no_points(fol
     stub = use(StubGrader)
     stub.names()
     assert run(folder, output)["anna"].judgement.score == 100 and stub.names() == [*reasons], "by the next run"
-
-
-def test_no_record_goes_before_its_successor_exists(folder, output, log, use):
-    before = run(folder, output)
-
-    class Interrupted(StubGrader):
-        def renew(self) -> None:
-            if "anna" in self.log.read_text():
-                raise KeyboardInterrupt
-
-    use(Interrupted).names()
-    with pytest.raises(KeyboardInterrupt):
-        run(folder, output, again=True)
-    assert kept(folder, output) == before

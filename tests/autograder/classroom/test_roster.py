@@ -1,12 +1,11 @@
 """Rosters as each platform exports them, and who has handed in what."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from autograder.classroom.handed_in import HandedIn, Person
-from autograder.classroom.matching import last_of, owners_of
+from autograder.classroom.matching import owners_of
 from autograder.classroom.roster import read_roster
 from foundation.command_line import UserError
 
@@ -40,9 +39,8 @@ def roster(tmp_path):
     return write
 
 
-def one(*people, entry="entry", day=None):
-    submitted = None if day is None else datetime(2026, 11, day, tzinfo=UTC)
-    return HandedIn(entry, Path(entry), people, entry, submitted=submitted)
+def one(*people, entry="entry"):
+    return HandedIn(entry, Path(entry), people, entry)
 
 
 ROSTERS = {
@@ -180,12 +178,6 @@ def test_without_a_roster_students_are_those_whom_the_download_names():
     bob, nobody = one(Person("Anna"), entry="c"), one(entry="d")
     found = owners_of([anna, again, bob, nobody])
     assert [(own.id, own.name) for [own] in found.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
-
-
-def test_of_several_attempts_the_last_counts_where_times_are_known():
-    first, last, undated = one(day=1), one(day=2), one()
-    assert last_of([last, first]) is last and last_of([undated]) is undated
-    assert last_of([first, undated]) is last_of([]) is None
 
 
 @pytest.mark.parametrize(

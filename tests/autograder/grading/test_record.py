@@ -132,17 +132,13 @@ def test_what_was_judged_before_the_grader_gave_up_stays():
     assert not whole.judged([failed]).finished().is_finished, "the grader failed over a test"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: content["judgement"]["parts"][0].update(state="splendid"),
-        lambda content: content.update(more=1),
-        lambda content: content.pop("run"),
-    ],
-)
-def test_what_is_not_a_record_is_none(tmp_path, change):
-    content = json.loads(blank().model_dump_json())
-    change(content)
-    for text in (json.dumps(content), "", "{", "[]", "\udcff"):
-        (tmp_path / "record.json").write_text(text, errors="surrogateescape")
+def test_what_is_not_a_record_is_none(tmp_path):
+    text = blank().model_dump_json()
+    odd = (
+        text.replace('"pending"', '"splendid"', 1),
+        text.replace("{", '{"more": 1,', 1),
+        text.replace('"run"', '"ran"'),
+    )
+    for other in (*odd, "", "{", "[]", "\udcff"):
+        (tmp_path / "record.json").write_text(other, errors="surrogateescape")
         assert read_record(tmp_path / "record.json") is None

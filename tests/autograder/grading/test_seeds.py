@@ -31,16 +31,12 @@ def test_a_seed_follows_from_the_secret_alone():
     assert Seeds(b"secret", fixed=7).of_tests == 7
 
 
-def test_a_secret_is_drawn_where_there_is_none_and_kept(tmp_path, capsys):
+def test_a_secret_is_drawn_where_there_is_none_and_kept_if_it_can_be_used(tmp_path, capsys):
     secret = term_secret(tmp_path)
     assert str(tmp_path / SECRET) in capsys.readouterr().err
     assert secret == term_secret(tmp_path) and len(secret) == 65
     assert capsys.readouterr().err == ""
     assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
-
-
-def test_a_secret_that_cannot_be_used_is_one_line(tmp_path):
-    (tmp_path / SECRET).parent.mkdir(parents=True)
     (tmp_path / SECRET).write_bytes(b"a short one\n")
     with pytest.raises(UserError, match="shorter than 16 characters"):
         term_secret(tmp_path)
