@@ -3,14 +3,8 @@
 Nothing here runs them. A module that cannot be read is refused with the reason. Students get this file with the tests,
 intake they do not.
 
-A course that has a model with names and files of its own hands in its modules as they are, and `adapters.py` beside
-them: a function, or a class, for each component that is to be judged. It has the component's name and takes the
-contract's arguments, which tests may pass by name:
-
-    def MultiHeadedAttention(d_model, n_heads):
-        return mine.AttentionBlock(dim=d_model, heads=n_heads)      # an nn.Module with the contract's forward
-
-What it does not offer is as it was handed out.
+A model with names and files of its own is handed in with `adapters.py`, which has a function or a class for each
+component that is to be judged: docs/how-to/own-model.md.
 """
 
 import ast

@@ -7,7 +7,6 @@ that they import.
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -60,25 +59,21 @@ class Intake:
         origin = origins[line - 1] if 0 < line <= len(origins) else ""
         return origin or f"{file_of(module, self.sources.get(module, ('', ''))[0])}, line {line}"
 
-    def complete(self, contract: Contract, add: Callable[[str], bool] = lambda module: False) -> None:
+    def complete(self, contract: Contract, read: Callable[[str], Source | None] = lambda module: None) -> None:
         """Adds the contract's modules and what modules import, from the submission or else from the release.
 
         Args:
             contract: names those that are there in any case.
-            add: adds a module of the submission, if it has one of that name.
+            read: finds a module of the submission, if it has one of that name.
         """
-        wanted, seen = deque([*contract.modules, ADAPTERS]), {"__init__"}
-        while wanted:
-            module = wanted.popleft()
-            if module in seen:
-                continue
+        wanted, seen = [*contract.modules, ADAPTERS], {"__init__"}
+        for module in wanted:  # which grows
+            found = self.sources.get(module) or read(module) or self.release.get(module) if module not in seen else None
             seen.add(module)
-            if module not in self.sources and not add(module) and module in self.release:
-                self.sources[module] = self.release[module]
-            if module in self.sources:
-                path, text = self.sources[module]
+            if found:
+                path, text = self.sources[module] = found
                 wanted += relative_imports(text, module, path)  # the tests of its components report a syntax error
-        self.sources = dict(adapt(self.sources, contract))
+        self.sources = adapt(self.sources, contract)
 
 
 def read_release(release: Path, contract: Contract) -> Sources:
@@ -100,31 +95,29 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
     Raises:
         RefusedError: for too many or too large modules, and for one that is used and cannot be read.
     """
-    n_bytes = 0
+    sizes: list[int] = []
 
-    def add(module: str) -> bool:
-        nonlocal n_bytes
+    def read(module: str) -> Source | None:
         path = module.replace(".", "/")
         file = next((one for one in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(one))), None)
         if file is None:
-            return False
+            return None
         try:
             content = intake.hashed(file, tree.read(place.path(file)))
         except RefusedError as error:
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
-        n_bytes += len(content)
-        if len(intake.submitted) == MAX_MODULES or n_bytes > MAX_SOURCE_BYTES:
+        sizes.append(len(content))
+        if len(sizes) > MAX_MODULES or sum(sizes) > MAX_SOURCE_BYTES:
             what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
             raise RefusedError(f"{what}; hand in only what is asked for")
         intake.submitted.add(module)
         try:
-            intake.sources[module] = (file, decode(content))
+            return file, decode(content)
         except RefusedError as error:  # as in a student's own run, it costs the module alone
             intake.notes.append(f"{file}: {error}")
-            intake.sources[module] = failing_module(module, intake.notes[-1])
-        return True
+            return failing_module(module, intake.notes[-1])
 
-    intake.complete(assignment.contract, add)
+    intake.complete(assignment.contract, read)
     intake.notes += notes_on_others(intake, tree, place, assignment)
 
 
@@ -197,8 +190,7 @@ def find_beside(paths: Iterable[str], place: Place | None, package: str, file: s
     """
     folders = {path: path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == file}
     if place is None:
-        nearest = min((level_of(folder, package) for folder in folders.values()), default=FAR)
-        found = [path for path, folder in folders.items() if level_of(folder, package) == nearest < FAR]
+        found = [path for path, folder in folders.items() if level_of(folder, package) < FAR]
     else:
         above = {"", *accumulate(place.folder.split("/"), "{}/{}".format), *([] if place.folder else [package])}
         found = [path for path, folder in folders.items() if folder in above]

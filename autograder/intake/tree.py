@@ -20,8 +20,8 @@ from foundation.places import ANSWERS
 from ..sources import IntakeError, RefusedError
 
 DRIVE = re.compile(r"[A-Za-z]:/")
-NUMBER = r"(?:-(?P<upload>[1-9]\d{0,3})| ?\((?P<copy>[1-9]\d{0,3})\))"
-NUMBERED = re.compile(rf"(?P<stem>.*[^/ ]){NUMBER}(?P<ending>(?:\.[A-Za-z]+)*)", re.DOTALL)
+NUMBER = r"(?:-([1-9]\d{0,3})| ?\(([1-9]\d{0,3})\))"
+NUMBERED = re.compile(rf"(.*[^/ ]){NUMBER}((?:\.[A-Za-z]+)*)", re.DOTALL)
 MOST_NUMBERS = 3
 MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
@@ -80,7 +80,7 @@ class Tree:
         self.renamed: dict[str, str] = {}
         self.was_read: set[str] = set()
         self.superseded: list[str] = []
-        self._copies: dict[str, list[tuple[tuple[int, ...], bool, str]]] = {}
+        self._copies: dict[str, list[tuple[tuple[int, ...], str]]] = {}
 
     def add(self, name: str, size: int, read: Callable[[int], bytes], problem: str) -> None:
         """Adds a file under the path that stands for its name in the folder or the archive."""
@@ -88,23 +88,19 @@ class Tree:
         if path:
             problem = "it is there twice; keep one" if path in self.files else problem or leads_elsewhere
             self.files[path] = File(size, read, problem)
-            for before, numbers, are_uploads in earlier_names(path):
-                self._copies.setdefault(before, []).append((numbers, are_uploads, path))
+            for before, numbers in earlier_names(path):
+                self._copies.setdefault(before, []).append((numbers, path))
 
     def find(self, path: str) -> bool:
         """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
-        copies = [copy for copy in self._copies.get(path, ()) if copy[2] in self.files]
-        if path in self.files:
-            copies = [copy for copy in copies if copy[1]] if self.last_counts else []
-            if not copies:
-                return True
-            self.superseded.append(path)
-        elif not copies:
-            return False
-        *others, (_, _, last) = sorted(copies)
+        copies = sorted(copy for copy in self._copies.get(path, ()) if copy[1] in self.files)
+        if not copies or (path in self.files and not self.last_counts):
+            return path in self.files
+        self.superseded += [path] if path in self.files else []
+        *others, (_, last) = copies
         self.files[path] = self.files.pop(last)
         self.renamed[path] = last
-        for _, _, other in others if self.last_counts else ():
+        for _, other in others if self.last_counts else ():
             del self.files[other]
         return True
 
@@ -257,21 +253,16 @@ def plain_path(name: str) -> tuple[str, str]:
     return "/".join(part for part in parts if part not in ("", ".", "..")), problem
 
 
-def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...], bool]]:
-    """What a file may have been called before an upload or a browser has put numbers behind its name.
+def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """What a file may have been called before an upload or a browser put numbers behind its name; and these numbers.
 
     Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers make `layers (1).py` of a second download.
-
-    Returns:
-        For each such path the numbers, and whether they are of the first kind.
     """
     numbers: tuple[int, ...] = ()
-    are_uploads = True
     while len(numbers) < MOST_NUMBERS and (found := NUMBERED.fullmatch(path)):
-        path = found["stem"] + found["ending"]
-        numbers = (int(found["upload"] or found["copy"]), *numbers)
-        are_uploads = are_uploads and bool(found["upload"])
-        yield path, numbers, are_uploads
+        stem, upload, copy, ending = found.groups()
+        path, numbers = stem + ending, (int(upload or copy), *numbers)
+        yield path, numbers
 
 
 def is_clutter(path: str) -> bool:
