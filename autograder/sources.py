@@ -4,7 +4,7 @@ Nothing here runs them. A module that cannot be read is refused with the reason.
 intake they do not.
 
 A model with names and files of its own is handed in with `adapters.py`, which has a function or a class for each
-component that is to be judged: docs/how-to/own-model.md.
+component that is to be judged.
 """
 
 import ast

@@ -1,6 +1,5 @@
 """Which files of a submission are used, and that the same files earn the same, however they are packed."""
 
-import importlib
 import os
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from autograder.grading.judging import left_to_people
 from autograder.intake import IntakeError, IntakeRefusedError, take_in, tree
 from autograder.intake.tree import MAX_MODULE_BYTES, MAX_MODULES
-from autograder.sandbox.worker.loading import Package
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, REFERENCE
@@ -228,11 +226,10 @@ def test_links_and_pipes_are_not_opened(pack, tmp_path, reason):
     assert "'attention.py': it is no ordinary file" in reason(tmp_path / "anna")
 
 
-def test_too_many_entries(pack, take, reason, monkeypatch):
+@pytest.mark.parametrize("form", FORMS)
+def test_too_many_entries(pack, reason, monkeypatch, form):
     monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
-    hidden = {f".git/{i}": "" for i in range(20)}
-    assert take(pack({"layers.py": LAYERS, **hidden})).submitted == {"layers"}
-    assert "more than 10 files" in reason(pack({f"{i}.txt": "" for i in range(11)}))
+    assert "more than 10 " in reason(pack({f"{i}.txt": "" for i in range(11)}, form))
 
 
 def test_helpers_that_are_imported_relatively(pack, take):
@@ -257,12 +254,6 @@ def test_helpers_that_are_imported_relatively(pack, take):
         ]
         assert intake.locate("tools.more", 2) == "tools/more.py, line 2"
         assert intake.locate("kit", 1) == "kit/__init__.py, line 1"
-        package = Package(
-            {**intake.sources, "layers": ("", files["layers.py"].replace(", LayerNorm", ""))}, {}, None, "own"
-        )
-        layers = importlib.import_module("own.layers")
-        assert layers.x == layers.kit.w == importlib.import_module("own.tools.layers").z == 1
-        package.close()
 
 
 def test_a_link_beside_the_modules_is_no_folder(pack, take, tmp_path):
