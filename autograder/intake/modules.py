@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -164,19 +163,15 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
         RefusedError: where there are two such places.
     """
     places = all_places(paths)
-
-    def is_module(file: str) -> bool:
-        return file in modules_of(assignment.contract)
-
-    for is_kind in (is_module, is_notebook):
-        having = [place for place in places if any(map(is_kind, place.files))]
+    names = modules_of(assignment.contract)
+    for is_kind in (names.__contains__, is_notebook):
         for level in (0, 1):
+            having = [place for place in places if any(map(is_kind, place.files))]
             found = [place for place in having if level_of(place.folder, assignment.package) == level]
             if len(found) > 1:
                 shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
-                raise RefusedError(
-                    f"the assignment's files are in {len(found)} places, in {shown}; hand in one of them"
-                )
+                where = f"in {len(found)} places, in {shown}"
+                raise RefusedError(f"the assignment's files are {where}; hand in one of them")
             if found:
                 return found[0]
     return None
@@ -192,8 +187,8 @@ def find_beside(paths: Iterable[str], place: Place | None, package: str, file: s
     if place is None:
         found = [path for path, folder in folders.items() if level_of(folder, package) < FAR]
     else:
-        above = {"", *accumulate(place.folder.split("/"), "{}/{}".format), *([] if place.folder else [package])}
-        found = [path for path, folder in folders.items() if folder in above]
+        near = "", around(place.folder, package)
+        found = [path for path, folder in folders.items() if around(folder, package) in near]
     if len(found) > 1:
         raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
     return found[0] if found else None
@@ -209,19 +204,19 @@ def all_places(paths: Iterable[str]) -> list[Place]:
     return [Place(folder, frozenset(names)) for folder, names in sorted(files.items())]
 
 
+def around(folder: str, package: str) -> str:
+    """The folder that is meant by a path: "anna" by "anna" and by the package's folder in it."""
+    outer, _, name = folder.rpartition("/")
+    return outer if name == package else folder
+
+
 FAR = 2
 
 
 def level_of(folder: str, package: str) -> int:
     """0: the top or the package's folder in it; 1: the same one level down; FAR: anything else."""
-    match folder.split("/") if folder else []:
-        case []:
-            return 0
-        case [name]:
-            return 0 if name == package else 1
-        case [_, name] if name == package:
-            return 1
-    return FAR
+    outer = around(folder, package)
+    return FAR if "/" in outer else int(outer != "")
 
 
 def has_modules(place: Place, contract: Contract) -> bool:

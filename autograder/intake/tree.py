@@ -26,9 +26,7 @@ MOST_NUMBERS = 3
 MAX_MODULE_BYTES = 100_000
 MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
-MAX_TRANSLATIONS_BYTES = 10_000_000
 MAX_ANSWERS_BYTES = 20_000
-MAX_NOTEBOOK_BYTES = 100_000_000  # pictures in its output included
 MAX_NOTEBOOKS = 20
 MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
@@ -37,6 +35,13 @@ MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
 MAX_DEPTH = 15  # of a folder
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
+LIMITS = {
+    ".py": MAX_MODULE_BYTES,
+    ".ipynb": 100_000_000,  # pictures in its output included
+    TRANSLATIONS: 10_000_000,
+    ANSWERS: MAX_ANSWERS_BYTES,
+}
+"""By the end of a file's name, the most bytes that are read."""
 
 
 ENTRY_OF_LISTING = b"PK\x01\x02"
@@ -118,7 +123,8 @@ class Tree:
             RefusedError: where it is larger or cannot be read; the reason does not name the file.
         """
         self.was_read.add(path)
-        file, limit = self.files[path], limit or limit_of(path)
+        file = self.files[path]
+        limit = limit or next(limit for ending, limit in LIMITS.items() if path.endswith(ending))
         if file.problem:
             raise RefusedError(file.problem)
         if file.size > limit:
@@ -280,12 +286,3 @@ def problem_of(mode: int) -> str:
     if stat.S_ISREG(mode):
         return ""
     return f"it is {'a symbolic link' if stat.S_ISLNK(mode) else 'no ordinary file'}; hand in ordinary files"
-
-
-def limit_of(name: str) -> int:
-    """The most bytes of a file that are read; 0 for files that do not count."""
-    if name.endswith(".py"):
-        return MAX_MODULE_BYTES
-    if name.endswith(".ipynb"):
-        return MAX_NOTEBOOK_BYTES
-    return {TRANSLATIONS: MAX_TRANSLATIONS_BYTES, ANSWERS: MAX_ANSWERS_BYTES}.get(name.rpartition("/")[2], 0)
