@@ -45,7 +45,6 @@ def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | 
 
     That it writes there is for `expect_no_side_effects` to find.
     """
-    __tracebackhide__ = True
     handed = clones_of(arguments)
     before = keep(one for one in handed if one is not None)
     result = function(*handed)
@@ -62,7 +61,6 @@ def clones_of(arguments: Iterable[Tensor | None]) -> list[Tensor | None]:
 
 def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:
     """Fails where a call of a function has changed an argument; says by which line, as far as that is known."""
-    __tracebackhide__ = True
     for name, value in given.items():
         old = before[name]
         if value is None or old is None or all_equal([value.detach()], [old.detach()]):

@@ -66,15 +66,7 @@ class CollectedTests(Collection):
     """
 
     def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
-        """Collects the tests.
-
-        Args:
-            assignment: whose tests they are.
-            tasks: those whose tests are collected; None = all that have components.
-
-        Raises:
-            CollectionError: where they cannot be collected.
-        """
+        """Collects the tests of an assignment, or of some tasks. Raises: CollectionError where that cannot be done."""
         self.exhausted_by: list[str] = []
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
@@ -124,7 +116,7 @@ class CollectedTests(Collection):
         Args:
             submission: in the sandbox.
             seed: of the random inputs; whoever knows it knows the inputs.
-            show_progress: shows a progress bar.
+            show_progress: whether there is a progress bar.
             only: the marker of the one task whose tests run; "" = all.
 
         Yields:
@@ -161,10 +153,7 @@ class CollectedTests(Collection):
 def try_again(items: Sequence[pytest.Item], submission: Sandbox, outcomes: Mapping[str, Outcome]) -> None:
     """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there.
 
-    Args:
-        items: tests that did not pass.
-        submission: on which they run again.
-        outcomes: by node id, as each run of a test renews them.
+    The outcomes are by node id, and each run of a test renews them.
     """
     hopeful = [item for item in items if outcomes[item.nodeid].message != TOO_LONG]
     for _ in range(FRESH_WORKERS):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import cast
@@ -94,7 +95,8 @@ class Collection:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
         if report.failed:
-            self._problems.append(f"{report.nodeid}: {_last_words(str(report.longrepr))}")
+            marked = re.findall(r"^E +(.*)", str(report.longrepr), re.MULTILINE)
+            self._problems.append(f"{report.nodeid}: {' '.join(marked)[-500:]}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -111,16 +113,9 @@ class Collection:
             self.compared[item.nodeid] = error.compared
         if when == "call" or error is not None:
             state, message = self.classify(error)
-            frames = getattr(error, "student_traceback", "")
-            told = message[:MAX_MESSAGE]
+            told, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
             self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid)
         return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
-
-
-def _last_words(report: str) -> str:
-    """Of pytest's report on an error, in one line, what it marks as the error; otherwise how it ends."""
-    marked = [line[1:].strip() for line in report.splitlines() if line.startswith("E ")]
-    return " ".join(marked or report.split())[-500:]
 
 
 def run_items(items: Sequence[pytest.Item]) -> None:

@@ -38,7 +38,6 @@ def fail(
     kind: type[CheckFailed] = CheckFailed,
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
-    __tracebackhide__ = True
     raise kind(f"{what}\n  expected: {expected}\n  got:      {got}", compared, look_at)
 
 
@@ -46,7 +45,6 @@ def expect(
     condition: bool, what: str, expected: str, got: str, look_at: str = "", kind: type[CheckFailed] = CheckFailed
 ) -> None:
     """Fails unless the condition holds."""
-    __tracebackhide__ = True
     if not condition:
         fail(what, expected, got, look_at, kind=kind)
 
@@ -62,7 +60,6 @@ def describe(value: object) -> str:
 
 def expect_parts(actual: object, names: Sequence[str], what: str) -> list[Any]:
     """Fails unless `actual` is a tuple (or list) with one part for each name; returns the parts."""
-    __tracebackhide__ = True
     if not isinstance(actual, (tuple, list)) or len(actual) != len(names):
         fail(what, f"a tuple ({', '.join(names)})", describe(actual))
     return list(actual)
@@ -72,19 +69,17 @@ def expect_shape(
     actual: object, shape: Sequence[int], what: str, look_at: str = "", dtype: torch.dtype | None = None
 ) -> Tensor:
     """Fails unless `actual` is a tensor of that shape (and dtype) and finite everywhere; returns it."""
-    __tracebackhide__ = True
     found = _expect_layout(actual, shape, what, look_at, dtype)
-    if not torch.isfinite(found).all():
-        fail(what, "finite numbers", _count_infinite(found), look_at)
+    _expect_finite(found, what, look_at)
     return found
 
 
-def _count_infinite(found: Tensor) -> str:
-    return f"{int((~torch.isfinite(found)).sum())} of {found.numel()} values are NaN or infinite"
+def _expect_finite(found: Tensor, what: str, look_at: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
+    if n := int((~torch.isfinite(found)).sum()):
+        fail(what, "finite numbers", f"{n} of {found.numel()} values are NaN or infinite", look_at, compared)
 
 
 def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str, dtype: torch.dtype | None) -> Tensor:
-    __tracebackhide__ = True
     if not isinstance(actual, Tensor):
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
@@ -146,14 +141,12 @@ def expect_close(
         tolerance: of the `difference`.
         scale: of the `difference`: larger where terms that were larger than the results have been rounded.
     """
-    __tracebackhide__ = True
     found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
     relative = difference(found, expected, scale)
     if relative <= tolerance:
         return
     found, expected = found.detach(), expected.detach()
-    if not math.isfinite(relative):
-        fail(what, "finite numbers", _count_infinite(found), look_at, compared=(found, expected))
+    _expect_finite(found, what, look_at, compared=(found, expected))
     error = (found - expected).abs()
     worst = worst_place(found, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())
@@ -172,7 +165,6 @@ def expect_equal_to_one(actual: object, candidates: Sequence[Tensor], what: str,
 
     For mathematics that can be laid out in several ways, which parameters of random values tell apart.
     """
-    __tracebackhide__ = True
     if not candidates:
         fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
     errors = [
@@ -186,7 +178,6 @@ def expect_equal_to_one(actual: object, candidates: Sequence[Tensor], what: str,
 
 def run_backward(output: object, direction: Tensor, what: str) -> None:
     """Runs backward from the product of an output with a fixed direction; fails where nothing leads back."""
-    __tracebackhide__ = True
     found = expect_shape(output, direction.shape, what)
     look_at = "is everything computed from the parameters and inputs, without .detach(), .data or torch.no_grad()?"
     expect(found.requires_grad, f"{what}: backward", "an output that depends on them", "one that does not", look_at)
@@ -195,7 +186,6 @@ def run_backward(output: object, direction: Tensor, what: str) -> None:
 
 def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:
     """Fails where a parameter has no gradient, or one that is zero everywhere or not finite."""
-    __tracebackhide__ = True
     expect(bool(parameters), what, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
     for index, parameter in enumerate(parameters):
         label = f"parameter {index + 1} of {len(parameters)}, shape {tuple(parameter.shape)}"
@@ -210,7 +200,6 @@ def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "")
 
 def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
     """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is right."""
-    __tracebackhide__ = True
     shown = str(expected.dtype).removeprefix("torch.")
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"

@@ -80,7 +80,6 @@ def nearest(
     judged_where: Tensor | None,
 ) -> dict[str, Any]:
     """The parts that the first candidate computes which fits what was returned; else those of the nearest one."""
-    __tracebackhide__ = True
     chosen: dict[str, Any] = {}
     smallest = math.inf
     for candidate in candidates:
@@ -113,7 +112,6 @@ def compare_part(
 
     It counts where the factor is 1, and need only be finite where it is 0.
     """
-    __tracebackhide__ = True
     pairs = [(found, wanted, name)]
     if isinstance(wanted, (list, tuple)):
         names = [f"{name} of layer {number + 1}" for number in range(len(wanted))]
@@ -140,7 +138,6 @@ def compare_gradients(
 
     Where large terms cancel, rounding shows: differences count in relation to the largest gradient of all.
     """
-    __tracebackhide__ = True
     direction = case.normal(*wanted.shape)
     if factor is not None:
         direction = direction * factor
@@ -178,7 +175,6 @@ def expect_own_gradients(
     float32, where differences are noise, gradients must be finite and not zero. Each input has to matter. `compute`
     goes from arguments to the first part of what the component returns.
     """
-    __tracebackhide__ = True
     inputs = [one for one in arguments if one is not None and one.requires_grad]
     learned = [one for one in parameters if one.requires_grad]
     for tensor in (*inputs, *learned):

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -125,9 +126,8 @@ def read_input(call: Any, given: object) -> list[Tensor | None]:
     n_least = sum(not name.endswith("?") for name in call.takes)
     if not isinstance(given, (list, tuple)) or not n_least <= len(given) <= len(call.takes):
         raise ValueError(f"expected a list of the arguments: {describe(call)}")
-    absent = [None] * (len(call.takes) - len(given))
     found: list[Tensor | None] = []
-    for (name, wanted), value in zip(call.takes.items(), [*given, *absent], strict=True):
+    for (name, wanted), value in zip_longest(call.takes.items(), given):  # what is left out at the end is None
         kind, *axes = wanted.split()
         if value is None and name.endswith("?"):
             found.append(None)
@@ -217,9 +217,8 @@ def box(number: int, is_right: bool = False) -> Callable[..., Any]:
     return open_box(number, read_sources(released_folder(), released_folder()), read_assignment(), is_right)
 
 
-def right(number: int) -> Callable[..., Any]:
-    """A right component, in the same call."""
-    return box(number, is_right=True)
+right = partial(box, is_right=True)
+"""A right component, in the same call."""
 
 
 def tell(name: str, assignment: Assignment) -> str:

@@ -14,7 +14,7 @@ import ast
 import hashlib
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,18 +139,12 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
         by_hand: Scene = scenes.BY_HAND[component](Case(0, tag))
         seen = watch(submission, by_hand, by_hand.subject(submission), places)
         by_numbers = _asked_for_numbers(by_hand, seen, draw)
-    turned = _with_one_key_less(scene)
-    kinds = [
-        next(by_numbers, None),
-        _asked_for_change(scene, sights, watch(submission, turned, subject, places)) if turned else None,
-        _asked_for_runs(scene, sights, draw),
-    ]
-    kinds = draw.sample(kinds, len(kinds))
     shapes = _asked_for_shapes(scene, sights, draw)
-    more = [one for one in [next(shapes, None), *kinds] if one is not None]
-    questions = [*more, *by_numbers, *shapes][:N_QUESTIONS]
+    changed = _asked_for_change(scene, sights, lambda other: watch(submission, other, subject, places))
+    kinds = draw.sample([next(by_numbers, None), changed, _asked_for_runs(scene, sights, draw)], 3)
+    questions = [one for one in (next(shapes, None), *kinds, *by_numbers, *shapes) if one is not None]
     listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(lines.values(), start=1))
-    return OwnQuestions(tag, listing, tuple(questions))
+    return OwnQuestions(tag, listing, tuple(questions[:N_QUESTIONS]))
 
 
 def definition_of(component: str, sources: Sources) -> Definition:
@@ -230,16 +224,10 @@ def where(place: Place, number: object) -> str:
 def _asked_for_shapes(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
     """Shapes of several axes, each once; those that are handed over already come last."""
     given = {tuple(one.shape) for one in scene.tensors}
-    pairs = [(sight, tuple(sight.value.shape)) for sight in sights if sight.value is not None]
-    pairs = draw.sample(pairs, len(pairs))
-    pairs.sort(key=lambda pair: (pair[1] in given, -len(pair[1])))
-    first: dict[tuple[int, ...], Sight] = {}
-    for sight, shape in pairs:
-        first.setdefault(shape, sight)
-    for shape, sight in first.items():
-        if shape:
-            asked = f"What is the shape of {where(sight.place, sight.place.number)}{sight.first_time}?"
-            yield scene.ask(asked, *shape)
+    having = {tuple(one.value.shape): one for one in draw.sample(sights, len(sights)) if one.value is not None}
+    for shape in sorted(having.keys() - {()}, key=lambda shape: (shape in given, -len(shape), shape)):
+        sight = having[shape]
+        yield scene.ask(f"What is the shape of {where(sight.place, sight.place.number)}{sight.first_time}?", *shape)
 
 
 def _asked_for_numbers(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
@@ -255,19 +243,17 @@ def _asked_for_numbers(scene: Scene, sights: Sequence[Sight], draw: random.Rando
         yield scene.ask(f"Which numbers are in {where(place, place.number)}? Two decimals are enough.", *held)
 
 
-def _with_one_key_less(scene: Scene) -> Scene | None:
-    """The call whose mask forbids the last sentence one key more; None where there is no mask."""
-    inputs = [*scene.inputs]
-    for place, mask in enumerate(inputs):
-        if isinstance(mask, Tensor) and mask.dtype is torch.bool:
-            inputs[place] = mask.clone()
-            inputs[place][_cell(mask)] ^= True
-            return replace(scene, inputs=tuple(inputs))
-    return None
-
-
-def _asked_for_change(scene: Scene, sights: Sequence[Sight], others: Sequence[Sight]) -> OwnQuestion | None:
-    """Which line is the first to compute something else where the mask forbids one key more."""
+def _asked_for_change(
+    scene: Scene, sights: Sequence[Sight], look: Callable[[Scene], Sequence[Sight]]
+) -> OwnQuestion | None:
+    """Which line is the first to compute something else where the mask forbids the first key of the last sentence."""
+    masks = [one for one in scene.tensors if one.dtype is torch.bool]
+    if not masks:
+        return None
+    turned = masks[0].clone()
+    cell = (len(turned) - 1, *[0] * (turned.ndim - 1))
+    turned[cell] ^= True
+    others = look(replace(scene, inputs=tuple(turned if one is masks[0] else one for one in scene.inputs)))
     changed = [
         one.place.number
         for one, other in zip(sights, others, strict=True)
@@ -278,15 +264,8 @@ def _asked_for_change(scene: Scene, sights: Sequence[Sight], others: Sequence[Si
     ]
     if not changed or min(changed) == min(one.place.number for one in sights):
         return None
-    [mask] = [one for one in scene.tensors if one.dtype is torch.bool][:1]
-    cell = ", ".join(map(str, _cell(mask)))
     asked = "Of the lines that set a name or return, which is the first that computes other values?"
-    return scene.ask(f"Now mask[{cell}] turns from True to False. {asked}", min(changed))
-
-
-def _cell(mask: Tensor) -> tuple[int, ...]:
-    """The first key of the last sentence."""
-    return (mask.shape[0] - 1,) + (0,) * (mask.ndim - 1)
+    return scene.ask(f"Now mask[{', '.join(map(str, cell))}] turns from True to False. {asked}", min(changed))
 
 
 def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> OwnQuestion | None:

@@ -156,24 +156,19 @@ class TaskResult:
 
 
 def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
-    """Points for the tests of one task.
+    """Points for the outcomes of all tests of one task.
 
-    Args:
-        task: one that tests judge.
-        outcomes: of all its tests.
-        credit: "items" = those of the rubric's items whose tests all pass; "all" = all or nothing.
+    The credit is "items", those of the rubric's items whose tests all pass, or "all", all or nothing.
     """
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
     marks = mark_items(task, ((outcome.item, outcome.state) for outcome in outcomes), credit)
-    if not missed:
-        return TaskResult(task, State.PASSED, task.points, "", tuple(outcomes), items=tuple(marks))
     return TaskResult(
         task,
-        state=worst(outcome.state for outcome in missed),
-        score=round(sum(mark.score for mark in marks), 2),
-        message=explain(missed, len(outcomes)),
+        state=worst(outcome.state for outcome in outcomes),
+        score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
+        message=explain(missed, len(outcomes)) if missed else "",
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
         items=tuple(marks),
@@ -181,14 +176,9 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
 
 
 def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> list[ItemMark]:
-    """The rubric with its points.
+    """A task's rubric with its points, from the item that each test belongs to, and how it ended; see `judge_task`.
 
     A test that names no item of the task belongs to the first one. A task without a rubric has one item.
-
-    Args:
-        task: with the rubric.
-        ends: of each test, the rubric item that it belongs to, and how it ended.
-        credit: see `judge_task`.
     """
     items = task.items or (Item(task.title, 1.0),)
     states: dict[str, list[State]] = {item.name: [] for item in items}

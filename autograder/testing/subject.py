@@ -94,7 +94,6 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        __tracebackhide__ = True
         with self._told(inputs):
             found, leaves, pairs = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
@@ -115,7 +114,6 @@ class Subject:
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
         all, and there must be some. The case draws the sum of results that is differentiated.
         """
-        __tracebackhide__ = True
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
             found, leaves, pairs = self._try(inputs, with_gradients=True)
@@ -141,7 +139,6 @@ class Subject:
         The others have other values of the same shapes. `fresh` makes a subject that was not called before: if that is
         right where this one is wrong from the start, the earlier call is to blame.
         """
-        __tracebackhide__ = True
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
             with self._told(others):
@@ -175,7 +172,6 @@ class Subject:
     @contextmanager
     def _told(self, inputs: Inputs) -> Iterator[None]:
         """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean."""
-        __tracebackhide__ = True
         try:
             yield
         except CheckFailed as error:
@@ -199,7 +195,6 @@ class Subject:
         With gradients, the first float32 input needs none, like the vectors of a frozen embedding. Without, float32
         comes as in a model that translates.
         """
-        __tracebackhide__ = True
         is_single = self._dtype_for(inputs) == torch.float32
         is_plain = with_gradients or contiguous or not is_single
         given = {name: copy_of(value, with_gradients, is_plain) for name, value in inputs.items()}
@@ -219,12 +214,10 @@ class Subject:
         return self._parts(call_with_copies(self.call, list(given.values()))), leaves, pairs
 
     def _parts(self, result: Any) -> dict[str, Any]:
-        __tracebackhide__ = True
         found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
         return dict(zip(self.parts, found, strict=True))
 
     def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
-        __tracebackhide__ = True
         return self._parts(call_with_copies(self.call, arguments))[self.parts[0]]
 
     def _judge(
@@ -240,7 +233,6 @@ class Subject:
 
         Of several failures, the one speaks of which something was observed. Of the context, its weights may tell more.
         """
-        __tracebackhide__ = True
         if not set(of) <= set(self.parts):
             raise ValueError(f"of {of}: expected some of {self.parts}")
         if isinstance(self.formulas, CheckFailed):
@@ -265,13 +257,11 @@ class Subject:
 
     def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""
-        __tracebackhide__ = True
         with self._told(inputs):
             self._judge(self._parts(result), [leaf_for(one) for one in inputs.values()], inputs, look_at)
 
     def _expect_equal_calls(self, kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
         """Fails unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
-        __tracebackhide__ = True
         calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
         again, other, *more = (tensors_in(self.call(*given), copied=True) for given in calls)
         for one, same in ((kept, again), *((other, one) for one in more)):

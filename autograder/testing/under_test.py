@@ -32,26 +32,14 @@ class InProcessSubmission:
     """
 
     def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
-        """Takes what is to be tested.
-
-        Args:
-            sources: the modules, such as those that `read_sources` reads.
-            assignment: with their contract.
-            locate: where the student finds a line.
-        """
+        """Takes the modules to be tested, the assignment with their contract, and where a student finds a line."""
         self.contract = assignment.contract
         self._stand_ins = stand_ins_of(assignment)
         compile_nothing()
         name = f"submission_{next(_numbers)}"
         check = partial(check_syntax, version=assignment.python)
-        self.package = Package(
-            adapt(sources, assignment.contract),
-            assignment.contract.modules,
-            self._stand_ins,
-            name,
-            settings_kept,
-            check=check,
-        )
+        adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
+        self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
         _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
 
     def build(
