@@ -224,9 +224,13 @@ def where(place: Place, number: object) -> str:
 def _asked_for_shapes(scene: Scene, sights: Sequence[Sight], draw: random.Random) -> Iterator[OwnQuestion]:
     """Shapes of several axes, each once; those that are handed over already come last."""
     given = {tuple(one.shape) for one in scene.tensors}
-    having = {tuple(one.value.shape): one for one in draw.sample(sights, len(sights)) if one.value is not None}
-    for shape in sorted(having.keys() - {()}, key=lambda shape: (shape in given, -len(shape), shape)):
-        sight = having[shape]
+    tensors = [(tuple(one.value.shape), one) for one in sights if one.value is not None]
+    first: dict[tuple[int, ...], Sight] = {}
+    for shape, sight in draw.sample(tensors, len(tensors)):
+        if shape:
+            first.setdefault(shape, sight)
+    for shape in sorted(first, key=lambda shape: (shape in given, -len(shape))):
+        sight = first[shape]
         yield scene.ask(f"What is the shape of {where(sight.place, sight.place.number)}{sight.first_time}?", *shape)
 
 
