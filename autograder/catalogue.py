@@ -65,8 +65,7 @@ def read_catalogue(
     Args:
         folder: with the files; None: the assignment's `misconceptions/`.
         assignment: whose tasks and components they name; None: the kit's own.
-        skip_other_tasks: leaves out faults of tasks that the assignment lacks, for grading with fewer tasks than the
-            catalogue was written for; otherwise such a fault is an error.
+        skip_other_tasks: leaves out faults of tasks that the assignment lacks; otherwise such a fault is an error.
         kind: "fault", or "conditional": faults that show only under a condition, which only the proof looks at.
 
     Raises:

@@ -112,12 +112,9 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
 
 
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
-    """The syntax tree, or what is wrong with the text; warnings are suppressed.
+    """The syntax tree of a module, or what is wrong with it; warnings are suppressed.
 
-    Args:
-        text: of a module.
-        is_compiled: also finds what only the compiler notices, such as a `return` outside a function; nothing is run.
-            As in a notebook, `await` may stand outside one.
+    Compiled as a cell of a notebook, where `await` may stand outside a function, more is found; nothing is run.
     """
     try:
         with warnings.catch_warnings():

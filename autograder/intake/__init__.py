@@ -1,6 +1,6 @@
 """Takes in a submission: a folder, a .zip or a notebook. None of it is run, and nothing is unpacked.
 
-    intake = take_in(Path("anna.zip"), release=Path("student"))
+    intake = take_in(Path("anna.zip"), Path("student"), read_assignment())
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
     submission.py        from a path to the sources that are graded

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from foundation.texts import printable
 
 from ..sources import RefusedError, names_in, parse
-from .tree import MAX_CELLS, MAX_CODE_CHARACTERS
+from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 MAX_VALUES = 10_000_000
@@ -65,8 +65,6 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         raise RefusedError("not a notebook: it has no cells; save it again in Jupyter")
-    if len(cells) > MAX_CELLS:
-        raise RefusedError(f"{len(cells):,} cells; at most {MAX_CELLS:,} are read")
     shown = printable(name)
     read = (read_cell(cell, shown, number) for number, cell in enumerate(cells, start=1))
     found = [cell for cell in read if cell is not None]

@@ -38,22 +38,18 @@ class Distribution:
         self.release, self.package = release, assignment.package
         self.contract = assignment.contract.modules
         self.home: dict[str, str] = {}  # name -> its module in the contract
-        todo = []  # names that students have to fill in
-        for module in self.contract:
-            for node in ast.parse(release[module][1]).body:
-                if isinstance(node, DEFINITIONS):
-                    self.home.setdefault(node.name, module)
-                    todo += [node.name] if has_todo(node) else []
-            self.home |= dict.fromkeys(self.contract[module], module)
+        for module, components in self.contract.items():
+            definitions = (node for node in ast.parse(release[module][1]).body if isinstance(node, DEFINITIONS))
+            self.home = {
+                **{node.name: module for node in definitions},
+                **self.home,
+                **dict.fromkeys(components, module),
+            }
         code = {cell: read_code(cell) for cell in cells}
         self.statements = [statement for statements, _ in code.values() for statement in statements]
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes = describe_unreadable(self.unreadable)
-        self.has_marks = any(cell.is_answer or cell.is_locked for cell in cells)
         self.chosen = {name: found for name in self.home if (found := self._choose(name))}
-        missing = [name for name in todo if name not in self.chosen]
-        if missing and self.chosen:
-            self.notes.append(f"no cell defines {', '.join(missing)}: the release's own are used (were cells deleted?)")
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
@@ -76,8 +72,6 @@ class Distribution:
         cells = list(dict.fromkeys(str(statement.cell) for statement in found))
         if len(cells) > 1:
             self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
-        elif self.has_marks and not chosen.cell.is_answer:
-            self.notes.append(f"{name} is defined in {chosen.cell}, which is not an answer cell; it was graded")
         return chosen
 
     def fill(self, intake: Intake, path: str) -> None:

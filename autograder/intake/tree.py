@@ -28,11 +28,9 @@ MAX_MODULES = 50
 MAX_SOURCE_BYTES = 300_000  # all modules together
 MAX_ANSWERS_BYTES = 20_000
 MAX_NOTEBOOKS = 20
-MAX_CELLS = 1_000
 MAX_CODE_CHARACTERS = 200_000  # all cells together
 MAX_ARCHIVE_BYTES = 50_000_000
 MAX_ENTRIES = 50_000  # of a folder or an archive; listing is cheap
-MAX_DEPTH = 15  # of a folder
 MAX_SECONDS = 60.0  # wall time for all of it; what is read within the bounds above takes far less
 TRANSLATIONS = "translations.txt"
 LIMITS = {
@@ -158,8 +156,6 @@ def list_files(path: Path | LooseFiles) -> Tree:
             raise RefusedError(f"more than {MAX_ENTRIES:,} files and folders; hand in only what is asked for")
         for file in (Path(folder, name) for name in (*inner, *sorted(files))):
             add_from_disk(tree, str(file.relative_to(path)), file)
-        if len(Path(folder).relative_to(path).parts) > MAX_DEPTH:
-            inner.clear()
     return tree
 
 
