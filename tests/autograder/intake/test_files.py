@@ -105,38 +105,47 @@ def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     assert intake.hashes.keys() - {"anna.zip"} == {*files}
 
 
-def test_a_name_of_its_own_stays(pack, take):
+def test_a_name_of_its_own_stays_and_of_several_copies_the_last_counts(pack, take):
     imports = "from importlib import import_module\nimport_module('.mine-1', __package__)\nfrom . import mine\n"
     files = {"layers.py": imports + LAYERS, "layers-1.py": "1/0", "mine-1.py": "own = 1\n", "mine.py": "plain = 1\n"}
-    intake = take(pack(files))
-    assert intake.sources["layers"][1] == files["layers.py"]
-    assert intake.sources["mine-1"][1] == "own = 1\n" and intake.sources["mine"][1] == "plain = 1\n"
-    assert intake.notes == ["ignored, since the assignment's modules do not import them: layers-1.py"]
-
-
-def test_of_several_copies_the_last_counts(pack, take):
-    intake = take(pack({f"layers ({number}).py": f"number = {number}\n" for number in (2, 10, 9)}))
-    assert intake.sources["layers"] == ("layers.py", "number = 10\n")
-    assert "'layers (10).py' was read as 'layers.py'" in intake.notes
+    copies = {f"masks ({number}).py": f"number = {number}\n" for number in (2, 10, 9)}
+    intake = take(pack({**files, **copies}))
+    found = {name: intake.sources[name][1] for name in ("layers", "mine-1", "mine", "masks")}
+    assert [*found.values()] == [files["layers.py"], "own = 1\n", "plain = 1\n", "number = 10\n"]
+    assert intake.notes == [
+        "ignored, since the assignment's modules do not import them: layers-1.py, masks (2).py, masks (9).py",
+        "'masks (10).py' was read as 'masks.py'",
+    ]
 
 
 def test_modules_come_from_the_submission_else_from_the_release(pack, take):
-    intake = take(pack({"layers.py": LAYERS, "translations.txt": "a b\n", "experiment.py": "1/0", "README.md": ""}))
-    assert intake.name == "anna" and intake.submitted == {"layers"} and intake.notes == []
-    assert intake.sources["layers"] == ("layers.py", LAYERS)
+    intake = take(pack({"layers.py": LAYERS, "experiment.py": "1/0", "README.md": ""}))
+    assert intake.sources["layers"] == ("layers.py", LAYERS) and intake.notes == []
     assert intake.sources["attention"] == ("attention.py", RELEASE["attention"])
-    assert intake.translations == b"a b\n" and sorted(intake.hashes) == ["layers.py", "translations.txt"]
     # What no module of the contract imports is not part of the package, be it the release's.
     assert "experiment" not in intake.sources and "config" in intake.sources
-    intake = take(pack({"config.py": "x = 1\n"}))
-    assert intake.sources["config"][1] == "x = 1\n", "an own version of the release's"
+    assert take(pack({"config.py": "x = 1\n"})).sources["config"][1] == "x = 1\n", "an own version of the release's"
+    alone = take(pack({"anna/translations.txt": "a\n"}, "zip"))
+    assert alone.translations == b"a\n" and "layers" in alone.sources and "layers" not in alone.submitted
 
 
-@pytest.mark.parametrize("place", ["", "student/", "anna/", "anna/student/", "student/student/"])
+@pytest.mark.parametrize(
+    "place, other, is_found",
+    [
+        ("", "", True),
+        ("student/", "", True),
+        ("", "student/", True),
+        ("anna/student/", "anna/", True),
+        ("student/student/", "student/", True),
+        ("anna/", "runs/course/", False),
+        ("", "runs/course/", False),
+    ],
+)
 @pytest.mark.parametrize("form", FORMS)
-def test_the_place_is_found(pack, take, form, place):
-    intake = take(pack({f"{place}layers.py": LAYERS}, form))
+def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_found):
+    intake = take(pack({f"{place}layers.py": LAYERS, f"{other}translations.txt": "a\n"}, form))
     assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
+    assert intake.translations == (b"a\n" if is_found else None)
 
 
 NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py, …"
@@ -171,21 +180,6 @@ def test_backups_and_the_rest_of_the_kit_do_no_harm(pack, take):
     assert intake.submitted == {"layers"} and intake.translations == b"x\n" and intake.notes == []
 
 
-@pytest.mark.parametrize(
-    "files, found",
-    [
-        (["student/layers.py", "translations.txt"], True),
-        (["layers.py", "student/translations.txt"], True),
-        (["anna/student/layers.py", "anna/translations.txt"], True),
-        (["anna/translations.txt"], True),
-        (["layers.py", "runs/course/translations.txt"], False),
-    ],
-)
-def test_where_translations_may_lie(pack, take, files, found):
-    intake = take(pack(dict.fromkeys(files, "")))
-    assert (intake.translations is not None) == found and "layers" in intake.sources
-
-
 @pytest.mark.parametrize("others", [[], ["comment.html", ".DS_Store"]])
 def test_a_folder_around_an_archive(write_folder, write_zip, take, reason, others):
     content = write_zip([("student/layers.py", LAYERS)]).read_bytes()
@@ -217,13 +211,16 @@ def test_other_files_are_refused_with_what_would_be_right(tmp_path, reason, name
     assert f"expected a folder, a .zip or a notebook (.ipynb); this is {kind}" in reason(tmp_path / name)
 
 
-def test_links_and_pipes_are_not_opened(pack, tmp_path, reason):
+def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
     os.mkfifo(tmp_path / "anna.zip")
     assert "it is no ordinary file" in reason(tmp_path / "anna.zip")
-    (tmp_path / "link").symlink_to(pack({"layers.py": LAYERS}))
+    folder = pack({"layers.py": f"from .tools.more import x\n{LAYERS}", "away/more.py": "secret = 1\n"})
+    (tmp_path / "link").symlink_to(folder)
     assert "it is a symbolic link" in reason(tmp_path / "link")
-    os.mkfifo(tmp_path / "anna" / "attention.py")
-    assert "'attention.py': it is no ordinary file" in reason(tmp_path / "anna")
+    (folder / "tools").symlink_to(folder / "away")
+    assert take(folder).submitted == {"layers"}
+    os.mkfifo(folder / "attention.py")
+    assert "'attention.py': it is no ordinary file" in reason(folder)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -254,14 +251,6 @@ def test_helpers_that_are_imported_relatively(pack, take):
         ]
         assert intake.locate("tools.more", 2) == "tools/more.py, line 2"
         assert intake.locate("kit", 1) == "kit/__init__.py, line 1"
-
-
-def test_a_link_beside_the_modules_is_no_folder(pack, take, tmp_path):
-    (tmp_path / "away").mkdir()
-    (tmp_path / "away" / "more.py").write_text("secret = 1\n")
-    folder = pack({"layers.py": f"from .tools.more import x\n{LAYERS}"})
-    (folder / "tools").symlink_to(tmp_path / "away")
-    assert take(folder).submitted == {"layers"}
 
 
 @pytest.mark.parametrize("content, byte", [(b"x = '\xe9'\n", "0xe9"), (b"\xff\xfex\0", "0xff")])
