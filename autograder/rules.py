@@ -11,7 +11,6 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from foundation.assignment_tables import Forbidden
 
@@ -30,16 +29,6 @@ BY_NAME = {
 """Functions that reach anything by a name, and the position of this name among their arguments."""
 
 
-@dataclass(frozen=True)
-class Use:
-    """A use of internals."""
-
-    module: str  # that contains it
-    line: int  # of the module
-    name: str  # "torch._refs.add"
-    code: str  # the line itself
-
-
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
     """Notes on names that the contract forbids; `locate` says where a student finds a line, "" for lines of others."""
     pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or NO_TEXT)
@@ -50,10 +39,15 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
                 yield f"note: {place}: {path}; grading refuses a task that uses it"
 
 
-def find_internals(sources: Sources, modules: Iterable[str], forbidden: Forbidden, release: Sources) -> list[Use]:
-    """The uses of internals in some modules, but for lines that were handed out: one for each line, a few at most."""
+def find_internals(
+    sources: Sources, modules: Iterable[str], forbidden: Forbidden, release: Sources, locate: Locate = in_module
+) -> list[str]:
+    """The uses of internals in some modules, but for lines that were handed out: one for each line, a few at most.
+
+    Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)".
+    """
     pattern = re.compile(forbidden.internals or NO_TEXT)
-    found: dict[tuple[str, int], Use] = {}
+    found: dict[tuple[str, int], str] = {}
     for module in sorted(modules):
         text = sources[module][1]
         lines = text.split("\n")
@@ -69,7 +63,8 @@ def find_internals(sources: Sources, modules: Iterable[str], forbidden: Forbidde
                 name = f"{path.partition('.')[2]} with a computed name"
             code = lines[node.lineno - 1].strip()
             if name and code not in given:
-                found.setdefault((module, node.lineno), Use(module, node.lineno, name, code[:MAX_CODE_SHOWN]))
+                use = f"{name} in {locate(module, node.lineno)}: {code[:MAX_CODE_SHOWN]}"
+                found.setdefault((module, node.lineno), use)
     return [found[place] for place in sorted(found)][:MOST_INTERNALS]
 
 

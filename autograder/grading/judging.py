@@ -74,9 +74,9 @@ class Grader:
             record = record.noted(note)
         record = judge_translations(record, submission, assignment, self.references)
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
-        if uses := find_internals(submission.sources, own, assignment.contract.forbidden, submission.release):
-            places = tuple(f"{use.name} in {submission.locate(use.module, use.line)}: {use.code}" for use in uses)
-            record = record.found(internals=places)
+        forbidden = assignment.contract.forbidden
+        uses = find_internals(submission.sources, own, forbidden, submission.release, submission.locate)
+        record = record.found(internals=tuple(uses))
         tested = [task for task in assignment.tasks if task.components and not task.tests_of]
         known: dict[str, TaskResult] = {}
         with Sandbox(

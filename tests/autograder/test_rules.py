@@ -12,7 +12,7 @@ from autograder.grading.record import new_record
 from autograder.reports.class_page import cases
 from autograder.reports.class_summary import as_class_table
 from autograder.reports.terminal import as_table
-from autograder.rules import Use, find_internals, find_mentions
+from autograder.rules import find_internals, find_mentions
 from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
@@ -48,7 +48,7 @@ def test_own_names_and_other_code_are_not_told():
 
 def names(text):
     sources = {"layers": ("layers.py", text)}
-    return [use.name for use in find_internals(sources, sources, FORBIDDEN, {})]
+    return [use.partition(" in layers.py")[0] for use in find_internals(sources, sources, FORBIDDEN, {})]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_mention_or_an_own_name_is_not(text):
 def test_places_one_for_each_line():
     sources = {"layers": ("layers.py", "import torch\n\nx = torch._refs.add(torch._refs.mul, 1)  # twice\n")}
     assert find_internals(sources, ["layers"], FORBIDDEN, {}) == [
-        Use("layers", 3, "torch._refs.add", "x = torch._refs.add(torch._refs.mul, 1)  # twice")
+        "torch._refs.add in layers.py, line 3: x = torch._refs.add(torch._refs.mul, 1)  # twice"
     ]
     assert find_internals(sources, [], FORBIDDEN, {}) == [], "only what the submission brings"
     assert len(names("import torch\n" + "x = torch._refs.add\n" * 500)) == 20
