@@ -1,11 +1,11 @@
-"""From a platform's download to what is graded: one entry for each submission that counts, and the roll."""
+"""From a platform's download to what is graded, one submission for each student, and the roll."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -32,23 +32,9 @@ Line: TypeAlias = Annotated[
 """One line without anything unprintable: names and files are whatever students chose."""
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """A submission to be graded."""
-
-    key: str  # unique, and a safe file name; stays when the same students hand in again
-    entry: str  # its name in the download
-    source: Path | LooseFiles  # what intake reads
-
-    @property
-    def name(self) -> str:
-        """For reports: the entry's name without an archive's ending."""
-        return name_of(Path(self.entry))
-
-
 def take_class(
     folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
-) -> tuple[Roll, list[Entry]]:
+) -> tuple[Roll, list[HandedIn]]:
     """A class whose records go to a folder, as `list_class` reads it, and at least one submission.
 
     Raises: UserError also where the records would lie among the submissions, or beside those of another assignment.
@@ -64,7 +50,7 @@ def take_class(
 
 def list_class(
     folder: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
-) -> tuple[Roll, list[Entry]]:
+) -> tuple[Roll, list[HandedIn]]:
     """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
 
     Raises: UserError where there is no submission, or the roster cannot be read.
@@ -97,7 +83,7 @@ def list_class(
         members=tuple(member_of(student, several, owners, keys) for student, several in handed_in.items()),
         left_out=tuple(left_out),
     )
-    return roll, [Entry(keys[one], one.entry, one.source) for one in to_grade]
+    return roll, [replace(one, key=keys[one]) for one in to_grade]
 
 
 def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:

@@ -26,7 +26,7 @@ from ..grading.submission import Conditions, grade_submission, open_grader, refu
 from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
-from .entries import Entry
+from .handed_in import HandedIn
 from .marks import weighed
 from .records import RECORDS, WAITING, Results
 
@@ -65,14 +65,14 @@ class Change:
 class Held:
     """A mark of the same files that changes."""
 
-    entry: Entry
+    entry: HandedIn
     change: Change
     is_kept: bool = False  # whether the new result counts already
     has_failed: bool = False  # whether the grader failed this time; then the earlier result stays in any case
 
 
 def grade_class(
-    entries: Sequence[Entry],
+    entries: Sequence[HandedIn],
     conditions: Conditions,
     results: Results,
     again: bool = False,
@@ -87,9 +87,9 @@ def grade_class(
         NotWrittenError: where a result cannot be stored; those that were finished stay.
         SandboxUnavailableError: where the machine cannot contain any submission as asked.
     """
-    changes: dict[Entry, Held] = {}
+    changes: dict[HandedIn, Held] = {}
 
-    def store(entry: Entry, record: Record) -> None:
+    def store(entry: HandedIn, record: Record) -> None:
         if held := settle(entry, record, results, keeps_changes):
             changes[entry] = held
 
@@ -105,10 +105,10 @@ def grade_class(
     return [changes[entry] for entry in entries if entry in changes]
 
 
-def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry, str]:
+def contents_of(entries: Sequence[HandedIn], conditions: Conditions) -> dict[HandedIn, str]:
     """A hash over the files of each submission that can be read, in children as all that reads submissions."""
 
-    def look(entry: Entry) -> str:
+    def look(entry: HandedIn) -> str:
         try:
             return content_hash(take_in(entry.source, conditions.release, conditions.assignment).hashes)
         except IntakeError:
@@ -123,7 +123,7 @@ def contents_of(entries: Sequence[Entry], conditions: Conditions) -> dict[Entry,
     return contents
 
 
-def present_result(entry: Entry, content: str, conditions: Conditions, results: Results) -> Record | None:
+def present_result(entry: HandedIn, content: str, conditions: Conditions, results: Results) -> Record | None:
     """The result of an entry's present content, weighed anew where that is needed; None where it has to run."""
     usable = []
     for record in filter(None, (results.kept(entry.key, folder) for folder in (RECORDS, WAITING))):
@@ -138,7 +138,7 @@ def present_result(entry: Entry, content: str, conditions: Conditions, results: 
 
 
 def grade_all(
-    entries: Sequence[Entry], conditions: Conditions, grader: Grader, store: Callable[[Entry, Record], None]
+    entries: Sequence[HandedIn], conditions: Conditions, grader: Grader, store: Callable[[HandedIn, Record], None]
 ) -> None:
     """Grades each entry in a child of this process, and calls `store` with its record, once.
 
@@ -165,7 +165,7 @@ def grade_all(
             bar.update()
 
 
-def grade_entry(entry: Entry, conditions: Conditions, grader: Grader) -> Iterator[Record]:
+def grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Iterator[Record]:
     """Reads and grades an entry, whose files may be malformed or hostile; runs in a child."""
     blank = record = new_record(entry.name, conditions.assignment, conditions.grader_version)
     try:
@@ -178,7 +178,7 @@ def grade_entry(entry: Entry, conditions: Conditions, grader: Grader) -> Iterato
         yield record.given_up(str(error))
 
 
-def settle(entry: Entry, record: Record, results: Results, keeps_changes: bool) -> Held | None:
+def settle(entry: HandedIn, record: Record, results: Results, keeps_changes: bool) -> Held | None:
     """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
 
     Where the grader failed this time, an earlier result of the same files stays in any case. Returns the change, kept

@@ -13,7 +13,7 @@ from dateutil import parser
 
 from foundation.command_line import UserError
 
-from ..intake import ARCHIVES, LooseFiles
+from ..intake import ARCHIVES, LooseFiles, name_of
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
@@ -44,6 +44,12 @@ class HandedIn:
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
+    key: str = ""  # of one that is graded: unique, a safe file name; it stays when the same students hand in again
+
+    @property
+    def name(self) -> str:
+        """For reports: the entry's name without an archive's ending."""
+        return name_of(Path(self.entry))
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from ..intake import Intake, IntakeError, take_in
 from ..intake.modules import read_release
 from ..scoring import ScoringError, read_translations, undo_bpe
 from ..sources import Sources, parse
-from .entries import Entry
+from .handed_in import HandedIn
 
 ALIKE = 0.8
 """Pairs that share at least so much are listed: in made-up classes, copies in disguise share 0.87 and more, independent
@@ -106,7 +106,7 @@ def written_in(intake: Intake, contract: Contract, given: Collection[int]) -> Wr
 
 
 def read_class(
-    entries: Sequence[Entry], release: Path, assignment: Assignment, references: Sequence[str], n_children: int
+    entries: Sequence[HandedIn], release: Path, assignment: Assignment, references: Sequence[str], n_children: int
 ) -> dict[str, Written]:
     """What each student wrote, by key, read in children: whatever is wrong with a submission stops no other.
 
@@ -114,7 +114,7 @@ def read_class(
     """
     given = {one.text for one in found_in(read_release(release, assignment.contract), assignment.contract)}
 
-    def read(entry: Entry) -> Written:
+    def read(entry: HandedIn) -> Written:
         try:
             intake = take_in(entry.source, release, assignment)
             written = written_in(intake, assignment.contract, given)

@@ -17,7 +17,8 @@ from foundation.places import ROOT, TEST_REFERENCES
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
-from ..classroom.entries import Entry, find_student, read_roll, take_class
+from ..classroom.entries import find_student, read_roll, take_class
+from ..classroom.handed_in import HandedIn
 from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
@@ -113,7 +114,7 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
 
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
-        def draw(entry: Entry) -> Sheet:
+        def draw(entry: HandedIn) -> Sheet:
             try:
                 return examiner.sheet(entry.key, names[entry.key], take_in(entry.source, options.release, assignment))
             except IntakeError as error:

@@ -14,8 +14,9 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
-from ..classroom.entries import Entry, Member, Roll, list_class, take_class, write_roll
+from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import grade_class
+from ..classroom.handed_in import HandedIn
 from ..classroom.marks import Result, results_of
 from ..classroom.platforms import LAYOUTS
 from ..classroom.records import Results, decisions_in, hold
@@ -91,7 +92,7 @@ def list_download(options: argparse.Namespace) -> int:
     return int(is_undated or bool(roll.to_decide))
 
 
-def roll_as_text(roll: Roll, entries: Sequence[Entry], policy: LatePolicy | None) -> list[str]:
+def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | None) -> list[str]:
     """The list for people."""
     count = counted(len(entries), "submission")
     if roll.has_roster:
@@ -160,7 +161,7 @@ def note_strangers(students: Iterable[str], roll: Roll) -> None:
 
 
 def write_marks(
-    book: Gradebook, entries: Sequence[Entry], results: Sequence[Result], release: Path, assignment: Assignment
+    book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], release: Path, assignment: Assignment
 ) -> None:
     """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
     sources = {entry.key: entry.source for entry in entries}
