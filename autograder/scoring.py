@@ -33,7 +33,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -226,20 +226,17 @@ class Verdict:
 
     name: str
     threshold: float  # the lowest BLEU that reaches it
-    status: Literal["passed", "failed", "borderline"]  # the first two where the whole interval agrees
+    status: str  # "passed" or "failed" where the whole interval agrees, or else "borderline"
     is_reached: bool  # whether BLEU itself is at least the threshold; points depend on this
 
 
 def judge(score: Score, thresholds: Mapping[str, float]) -> list[Verdict]:
     """Compares a score with every threshold, in their order."""
+    # With very few sentences the value may be outside its own interval; that is doubt as well.
+    low, high = min(score.low, score.value), max(score.high, score.value)
     verdicts = []
     for name, threshold in thresholds.items():
-        status: Literal["passed", "failed", "borderline"] = "borderline"
-        # With very few sentences the value may be outside its own interval; that is doubt as well.
-        if min(score.low, score.value) >= threshold:
-            status = "passed"
-        elif max(score.high, score.value) < threshold:
-            status = "failed"
+        status = "passed" if low >= threshold else "failed" if high < threshold else "borderline"
         verdicts.append(Verdict(name, threshold, status, is_reached=score.value >= threshold))
     return verdicts
 

@@ -83,9 +83,7 @@ def grade_class(
     Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
     changes, kept or not, in the order of the entries.
 
-    Raises:
-        NotWrittenError: where a result cannot be stored; those that were finished stay.
-        SandboxUnavailableError: where the machine cannot contain any submission as asked.
+    Raises: NotWrittenError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
     """
     changes: dict[HandedIn, Held] = {}
 

@@ -51,22 +51,13 @@ class Grader:
         show_progress: bool = False,
         killed_before: Container[str] = (),
     ) -> Iterator[Record]:
-        """Judges one submission that has been taken in.
+        """Judges one submission that has been taken in, with a record in which every part is pending.
 
-        Args:
-            submission: its files.
-            seed: for the tests' random inputs.
-            record: of the submission, with every part pending.
-            show_progress: shows a progress bar.
-            killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
+        Yields the record with what has become known so far, a finished one at last. `killed_before` has components
+        during whose calls a worker was killed from outside in an earlier attempt.
 
-        Yields:
-            The record with what has become known so far; a finished one at last.
-
-        Raises:
-            SandboxUnavailableError: where the machine cannot contain the submission as asked, or something outside has
-                ended the zygote or a worker. No test is blamed then.
-            RuntimeError: outside the main thread of a process, where limits do not work.
+        Raises: SandboxUnavailableError where the machine cannot contain the submission as asked, or something outside
+        has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.
         """
         check_main_thread()
         assignment = self.assignment
