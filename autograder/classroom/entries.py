@@ -39,7 +39,10 @@ def take_class(
 
     Raises: UserError also where the records would lie among the submissions, or beside those of another assignment.
     """
-    keep_apart(folder, output)
+    above, below = (Path(os.path.realpath(path)) for path in (folder, output))
+    if below.is_relative_to(above):  # an entry called `marks` could bring forged ones
+        what = "lies in the folder of submissions, where one of them could bring forged records"
+        raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
     if (output / ROLL).exists():
         read_roll(output, assignment)
     roll, entries = list_class(folder, assignment, roster, layout)
@@ -126,14 +129,6 @@ def file_of(source: Path | LooseFiles) -> str:
         return source.name
     uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
     return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
-
-
-def keep_apart(folder: Path, output: Path) -> None:
-    """Refuses, by a UserError, records among the submissions: an entry called `marks` could bring forged ones."""
-    above, below = (Path(os.path.realpath(path)) for path in (folder, output))
-    if below.is_relative_to(above):
-        what = "lies in the folder of submissions, where one of them could bring forged records"
-        raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
 
 
 class Member(Model):

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
@@ -201,9 +200,13 @@ def find_matches(written: Mapping[str, Written]) -> Findings:
 
 
 def alike(sets: Mapping[str, AbstractSet[int]], least: float) -> list[tuple[str, str, float]]:
-    """Pairs of keys that share at least so much, with the share, the most alike first."""
+    """Pairs of keys that share at least so much of what the smaller one has, with the share, the most alike first."""
     keys = list(sets)
-    shares = shares_of(sets.values())
+    shared = np.zeros((len(sets), len(sets)))
+    for numbers in holders_of(sets.values()).values():
+        shared[np.ix_(numbers, numbers)] += np.log((len(sets) + 1) / len(numbers))
+    weights = np.diag(shared)
+    shares = shared / np.minimum.outer(weights, weights).clip(LEAST)
     rows, columns = np.nonzero(np.triu(shares >= least, 1))
     found = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
     return sorted(found, key=lambda pair: (-pair[2], pair[:2]))
@@ -216,16 +219,6 @@ def holders_of(sets: Collection[AbstractSet[int]]) -> dict[int, list[int]]:
         for one in own:
             holders.setdefault(one, []).append(number)
     return {one: numbers for one, numbers in holders.items() if len(numbers) <= max(FEW, COMMON * len(sets))}
-
-
-def shares_of(sets: Collection[AbstractSet[int]]) -> NDArray[np.float64]:
-    """How much each pair has in common, of what the smaller of the two has."""
-    shared = np.zeros((len(sets), len(sets)))
-    for numbers in holders_of(sets).values():
-        shared[np.ix_(numbers, numbers)] += np.log((len(sets) + 1) / len(numbers))
-    weights = np.diag(shared)
-    shares: NDArray[np.float64] = shared / np.minimum.outer(weights, weights).clip(LEAST)
-    return shares
 
 
 def lines_by_component(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[tuple[str, str], tuple[int, ...]]:

@@ -22,7 +22,7 @@ import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -87,10 +87,10 @@ class Implementation:
     group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
     law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
 
-    @property
+    @cached_property
     def code(self) -> str:
         """The compiled text in hexadecimal digits, which tells neither names of files nor lines."""
-        return _compiled(self.text)
+        return marshal.dumps(_without_traces(compile(self.text, "", "exec", dont_inherit=True))).hex()
 
 
 def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
@@ -130,11 +130,6 @@ def _alone(component: str, text: str) -> str:
     """A component of a module with this text, as an implementation."""
     module, _, name = component.partition(".")
     return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
-
-
-@lru_cache(maxsize=512)
-def _compiled(text: str) -> str:
-    return marshal.dumps(_without_traces(compile(text, "", "exec", dont_inherit=True))).hex()
 
 
 def _without_traces(code: CodeType) -> CodeType:

@@ -36,9 +36,6 @@ class StubGrader:
     def __init__(self, log: Path) -> None:
         self.log = log
 
-    def prepare(self) -> None:
-        pass
-
     def renew(self) -> None:
         pass
 
