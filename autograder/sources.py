@@ -37,16 +37,7 @@ ADAPTERS = "adapters"
 
 
 class IntakeError(UserError):
-    """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right.
-
-    Attributes:
-        reason: the message without the submission's name.
-    """
-
-    def __init__(self, message: str, reason: str = "") -> None:
-        """Takes both, or a message that names no submission."""
-        super().__init__(message)
-        self.reason = reason or message
+    """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right."""
 
 
 class RefusedError(Exception):

@@ -118,7 +118,7 @@ def read_class(
             intake = take_in(entry.source, release, assignment)
             written = written_in(intake, assignment.contract, given)
         except IntakeError as error:
-            return Written(problem=error.reason)
+            return Written(problem=str(error))
         except RecursionError:
             return Written(problem="its code is nested too deeply to be compared")
         written.mistakes = mistakes_in(intake.translations, references)

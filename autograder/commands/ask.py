@@ -118,7 +118,7 @@ def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: 
             try:
                 return examiner.sheet(entry.key, names[entry.key], take_in(entry.source, options.release, assignment))
             except IntakeError as error:
-                return Sheet(entry.key, names[entry.key], reason=error.reason)
+                return Sheet(entry.key, names[entry.key], reason=str(error))
 
         answers = ask_forked(entries, draw, SECONDS, options.jobs)
         for entry, sheet in tqdm(answers, "students", len(entries), unit="student", disable=None):

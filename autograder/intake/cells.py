@@ -9,6 +9,7 @@ import keyword
 import re
 import warnings
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 
 from foundation.texts import printable
@@ -125,11 +126,11 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
         return [one for node in tree.body if is_kept(node) for one in statements_of(cell, node, lines)], ""
-    names = [name for name in dict.fromkeys(DEFINITION.findall(text)) if name.isidentifier()]
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
-    names = [name for name in names if not keyword.iskeyword(name)]
+    found = dict.fromkeys(DEFINITION.findall(text))
+    names = [name for name in found if name.isidentifier() and not keyword.iskeyword(name)]
     return [Statement(cell, None, text=f"{cell}, {problem}", binds={name}) for name in names], problem
 
 
@@ -164,11 +165,8 @@ def statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Stat
     """A statement that compiles, of a cell with these lines; an import in parts, one for each name."""
     if isinstance(node, IMPORTS):
         for alias in node.names:
-            part = (
-                ast.Import([alias])
-                if isinstance(node, ast.Import)
-                else ast.ImportFrom(node.module, [alias], node.level)
-            )
+            part = copy(node)
+            part.names = [alias]
             yield Statement(cell, part, binds={alias.asname or alias.name.partition(".")[0]})
         return
     decorators = node.decorator_list if isinstance(node, DEFINITIONS) else []
@@ -178,9 +176,8 @@ def statements_of(cell: Cell, node: ast.stmt, lines: list[str]) -> Iterator[Stat
     changes = changed_by(node)
     if isinstance(node, ASSIGNMENTS):  # `Name = wrap(Name)` needs what the name was before
         changes |= binds & read
-        yield Statement(cell, node, first, text, binds - read, changes, read - (binds - read))
-    else:
-        yield Statement(cell, node, first, text, binds, changes, read - binds)
+        binds -= read
+    yield Statement(cell, node, first, text, binds, changes, read - binds)
 
 
 def changed_by(node: ast.stmt) -> set[str]:

@@ -1,6 +1,7 @@
 """From a path to the sources that are graded."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -47,16 +48,12 @@ EMPTY_CELL = "YOUR ANSWER HERE"
 
 
 class IntakeRefusedError(IntakeError):
-    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake.
+    """The submission exists but cannot be graded. This is a result with a reason, not an operator's mistake."""
 
-    Attributes:
-        hashes: file name -> sha256 of the files that were read.
-    """
-
-    def __init__(self, name: str, reason: str, hashes: dict[str, str] | None = None) -> None:
-        """Takes the submission's file name and the reason."""
-        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}", reason)
-        self.hashes = hashes or {}
+    def __init__(self, name: str, reason: str, hashes: Mapping[str, str] = {}) -> None:
+        """Takes the submission's file name, the reason, and the sha256 of the files that were read, by their names."""
+        super().__init__(f"{printable(name, SHOWN_NAME)}: {reason}")
+        self.reason, self.hashes = reason, hashes
 
 
 def take_in(path: Path | LooseFiles, release: Path, assignment: Assignment) -> Intake:
