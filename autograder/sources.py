@@ -72,8 +72,6 @@ def decode(content: bytes) -> str:
 def read_modules(folder: Path) -> dict[str, Source]:
     """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
 
-    A byte order mark and Windows line ends are accepted.
-
     Raises:
         IntakeError: where a file cannot be read or is not text.
     """
@@ -177,18 +175,15 @@ def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:
     Args:
         tokens: kind, text and line of each, as Python 3.12 and later give them, which split f-strings into their parts.
     """
-    around: list[tuple[str, int]] = []  # of each f-string: its quotes, the number of open braces
+    around: list[str] = []  # the quotes of each f-string; a token that is not text of the last is in its braces
     for kind, text, line in tokens:
         if kind == "FSTRING_END":
             around.pop()
-        within = around[:-1] if kind == "FSTRING_MIDDLE" else [one for one in around if one[1]]
-        if any(quotes in text or "\\" in text for quotes, _ in within):
+        within = around[:-1] if kind == "FSTRING_MIDDLE" else around
+        if any(quotes in text or "\\" in text for quotes in within):
             return line
         if kind == "FSTRING_START":
-            around.append((text.lstrip("fFrRbBuU"), 0))
-        elif kind == "OP" and text in "{}" and around:
-            quotes, depth = around[-1]
-            around[-1] = (quotes, depth + (1 if text == "{" else -1))
+            around.append(text.lstrip("fFrRbBuU"))
     return 0
 
 

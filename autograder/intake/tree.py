@@ -11,7 +11,7 @@ import stat
 import unicodedata
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -60,43 +60,33 @@ class LooseFiles:
 class File:
     """A file of a submission."""
 
-    size: int  # in bytes, as the folder or the archive says
     read: Callable[[int], bytes]  # its content, of at most so many bytes
     problem: str  # why reading it is refused: a link, a name that leads elsewhere, two files with one name; or ""
 
 
+@dataclass
 class Tree:
-    """The files of a submission.
+    """The files of a submission."""
 
-    Attributes:
-        files: by their path within the submission ("student/layers.py").
-        last_counts: whether a platform has put numbers behind names, so that the highest is the last upload.
-        renamed: path -> the name that the file bears, where an upload gave it another one.
-        was_read: paths of all files that something was made of.
-        superseded: paths of which several uploads were there.
-    """
+    last_counts: bool = False  # a platform has put numbers behind names, and the highest is the last upload
+    files: dict[str, File] = field(default_factory=dict)  # by their path within the submission, "student/layers.py"
+    renamed: dict[str, str] = field(default_factory=dict)  # path -> the name of the file, where an upload changed it
+    was_read: set[str] = field(default_factory=set)  # paths of all files that something was made of
+    superseded: list[str] = field(default_factory=list)  # paths of which several uploads were there
+    copies: dict[str, list[tuple[tuple[int, ...], str]]] = field(default_factory=dict)  # path -> numbered files
 
-    def __init__(self, last_counts: bool = False) -> None:
-        """Begins without any file."""
-        self.files: dict[str, File] = {}
-        self.last_counts = last_counts
-        self.renamed: dict[str, str] = {}
-        self.was_read: set[str] = set()
-        self.superseded: list[str] = []
-        self._copies: dict[str, list[tuple[tuple[int, ...], str]]] = {}
-
-    def add(self, name: str, size: int, read: Callable[[int], bytes], problem: str) -> None:
+    def add(self, name: str, read: Callable[[int], bytes], problem: str) -> None:
         """Adds a file under the path that stands for its name in the folder or the archive."""
         path, leads_elsewhere = plain_path(name)
         if path:
             problem = "it is there twice; keep one" if path in self.files else problem or leads_elsewhere
-            self.files[path] = File(size, read, problem)
+            self.files[path] = File(read, problem)
             for before, numbers in earlier_names(path):
-                self._copies.setdefault(before, []).append((numbers, path))
+                self.copies.setdefault(before, []).append((numbers, path))
 
     def find(self, path: str) -> bool:
         """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
-        copies = sorted(copy for copy in self._copies.get(path, ()) if copy[1] in self.files)
+        copies = sorted(copy for copy in self.copies.get(path, ()) if copy[1] in self.files)
         if not copies or (path in self.files and not self.last_counts):
             return path in self.files
         self.superseded += [path] if path in self.files else []
@@ -109,7 +99,7 @@ class Tree:
 
     def give_names_back(self, names: Collection[str]) -> None:
         """Does so for all files of these names, and where several uploads of a notebook or an archive are there."""
-        for path in list(self._copies):
+        for path in list(self.copies):
             is_repeated = self.last_counts and path in self.files and not path.endswith(".py")
             if path.rpartition("/")[2] in names or is_repeated:
                 self.find(path)
@@ -121,13 +111,9 @@ class Tree:
             RefusedError: where it is larger or cannot be read; the reason does not name the file.
         """
         self.was_read.add(path)
-        file = self.files[path]
-        limit = limit or next(limit for ending, limit in LIMITS.items() if path.endswith(ending))
-        if file.problem:
-            raise RefusedError(file.problem)
-        if file.size > limit:
-            raise RefusedError(too_large(file.size, limit))
-        return file.read(limit)
+        if problem := self.files[path].problem:
+            raise RefusedError(problem)
+        return self.files[path].read(limit or next(limit for ending, limit in LIMITS.items() if path.endswith(ending)))
 
 
 def list_files(path: Path | LooseFiles) -> Tree:
@@ -163,7 +149,7 @@ def add_from_disk(tree: Tree, name: str, path: Path) -> None:
     """Adds a file that lies on the disk; a folder is none."""
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode):
-        tree.add(name, status.st_size, partial(read_file, path), problem_of(status.st_mode))
+        tree.add(name, partial(read_file, path), problem_of(status.st_mode))
 
 
 def list_zip(content: bytes) -> Tree:
@@ -189,15 +175,16 @@ def list_zip(content: bytes) -> Tree:
     for entry in archive.infolist():
         name = entry.orig_filename  # `filename` ends at a NUL
         if not name.endswith(("/", "\\")) and not stat.S_ISDIR(entry.external_attr >> 16):
-            tree.add(name, entry.file_size, partial(read_member, archive, entry), problem_of_entry(entry))
+            tree.add(name, partial(read_member, archive, entry), problem_of_entry(entry))
     return tree
 
 
 def read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
-    """Reads a member of an archive, which says that it is not larger than the limit; it is not believed."""
+    """Reads a member of an archive. Raises: RefusedError where it is larger than the limit, or damaged."""
+    check_size(entry.file_size, limit)
     try:
         with archive.open(entry) as member:
-            content = member.read(min(entry.file_size, limit))  # which compares the checksum
+            content = member.read(entry.file_size)  # which compares the checksum
         if len(content) == entry.file_size:
             return content
     except Exception:  # noqa: S110  the library raises a dozen kinds for damaged members
@@ -234,9 +221,9 @@ def read_file(path: Path, limit: int) -> bytes:
         status = os.fstat(descriptor)
         if problem := problem_of(status.st_mode):
             raise RefusedError(problem)
-        content = file.read(limit + 1) if status.st_size <= limit else b""
-        if status.st_size > limit or len(content) > limit:
-            raise RefusedError(too_large(status.st_size, limit))
+        check_size(status.st_size, limit)
+        content = file.read(limit + 1)
+        check_size(len(content), limit)  # it may grow
         return content
 
 
@@ -272,9 +259,10 @@ def is_clutter(path: str) -> bool:
     return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))
 
 
-def too_large(size: int, limit: int) -> str:
-    """The reason why a file is not read."""
-    return f"it has {size:,} bytes; at most {limit:,} are read"
+def check_size(size: int, limit: int) -> None:
+    """Raises: RefusedError where a file is larger than what is read."""
+    if size > limit:
+        raise RefusedError(f"it has {size:,} bytes; at most {limit:,} are read")
 
 
 def problem_of(mode: int) -> str:
