@@ -9,7 +9,7 @@ import ast
 import json
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.assignment_tables import TEXT, choice, read_table, read_values, setting, suggest
-from foundation.command_line import UserError
+from foundation.command_line import UserError, run_command
 
 from .sources import Source, Sources, read_modules
 
@@ -169,22 +169,17 @@ def _extent(text: str, within: str, where: str) -> tuple[int, int]:
     raise UserError(f"{where}: there is no {name} in {within.split('.')[0]}.py")
 
 
-def misfits(reference: Path) -> Iterator[str]:
-    """What does not fit the reference, one line for each misconception."""
-    sources = read_modules(reference)
-    try:
-        faults = faults_of(read_assignment())
-    except UserError as error:
-        yield str(error)
-        return
-    for fault in faults:
+def main() -> int:
+    """Prints what does not fit the reference, one line for each misconception; the exit status is 1 if there is any."""
+    sources, status = read_modules(Path(sys.argv[1])), 0
+    for fault in faults_of(read_assignment()):
         try:
             apply(fault, sources)
         except UserError as error:
-            yield str(error)
+            print(error)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":
-    found = [*misfits(Path(sys.argv[1]))]
-    print(*found, sep="\n")
-    sys.exit(bool(found))
+    sys.exit(run_command("catalogue", main))

@@ -1,4 +1,4 @@
-"""The files of a submission, be it a folder, loose files or a .zip: paths with sizes, and a bounded way to read one.
+"""The files of a submission, be it a folder, loose files or a .zip: their paths, and a bounded way to read one.
 
 What is never read need not be safe: it only has to be skipped. No link is followed; how much is read is bounded.
 """
@@ -40,8 +40,6 @@ LIMITS = {
     ANSWERS: MAX_ANSWERS_BYTES,
 }
 """By the end of a file's name, the most bytes that are read."""
-
-
 ENTRY_OF_LISTING = b"PK\x01\x02"
 STORED, DEFLATED = 0, 8
 ENCRYPTED = 0x1  # the flag for a password
