@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from autograder.assignment_code import understanding_of
 from autograder.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
 from autograder.sources import Sources, read_sources
-from autograder.understanding.bench import Bench, Component, function_of
+from autograder.understanding.bench import Component, function_of
 from autograder.understanding.examiner import Examiner
 from autograder.understanding.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
 from autograder.understanding.student_lines import with_code
@@ -79,9 +77,8 @@ def ask_all(every: int, start: int, assignment: Assignment) -> list[Asked]:
             for module in modules:
                 (place / f"{module}.py").write_text(sources[module][1], encoding="utf-8")
             intake = take_in(place, SKELETON, assignment)
-            bench = Bench(intake, grader, SEED, understanding_of(assignment))
             for question in examiner.sheet(name, name, intake).questions:
-                one = Component(bench, question.component, Random(SEED))  # noqa: S311  draws nothing here
+                one = Component(question.component, intake, grader, SEED)
                 found.append(Asked(name, question, right_options(question, one)))
     return found
 
@@ -104,7 +101,7 @@ def right_options(question: Question, one: Component) -> tuple[bool, ...] | None
         case "breaking":
             named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)(?:, in its case `(.+)`)?\. Which", asked)
             told, name, row = named.groups() if named else ("", "", "")
-            tests = {test for test, words in one.bench.understanding.TESTS.items() if words == told} | {name}
+            tests = {test for test, words in one.understanding.TESTS.items() if words == told} | {name}
             rows = [one.judge(with_line(one, option)).rows for option in options]
             found = [any(function_of(test) in tests and (row or "") in test for test in failed) for failed in rows]
         case "symptom" | "purpose":

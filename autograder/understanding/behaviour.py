@@ -24,7 +24,7 @@ MOST_VERSIONS = 12
 
 def shape_question(one: Component) -> Question | None:
     """Which shape a value has at a line."""
-    scene = one.bench.understanding.SCENES[one.name](Case(one.bench.seed, f"a scene with {one.name}"))
+    scene = one.understanding.SCENES[one.name](Case(one.seed, f"a scene with {one.name}"))
     own = _own_places(one)
     sights = [sight for sight in _sights(one, scene, [*own]) if sight.value is not None]
     given = {tuple(tensor.shape) for tensor in scene.tensors}
@@ -48,7 +48,7 @@ def shape_question(one: Component) -> Question | None:
 
 def value_question(one: Component) -> Question | None:
     """Which numbers a name holds after a line."""
-    scene = one.bench.understanding.BY_HAND[one.name](Case(one.bench.seed, f"a call of {one.name} by hand"))
+    scene = one.understanding.BY_HAND[one.name](Case(one.seed, f"a call of {one.name} by hand"))
     own = {place: statement for place, statement in _own_places(one).items() if place.is_after}
     values = _numbers(_sights(one, scene, [*own]))
     changes = changes_of(one.text, [*own.values()])
@@ -72,7 +72,7 @@ def value_question(one: Component) -> Question | None:
 def _own_places(one: Component) -> dict[Place, Statement]:
     """Where the student's own lines can be looked at, with the statements that stand there."""
     own = {statement.node.lineno: statement for statement in one.own}
-    places = places_in(lines_of(one.name, one.bench.intake.sources))
+    places = places_in(lines_of(one.name, one.intake.sources))
     return {place: own[place.first] for place in places if place.first in own}
 
 
@@ -97,9 +97,9 @@ def _numbers(sights: Sequence[Sight]) -> dict[Place, str]:
 
 def choice_question(one: Component) -> Question | None:
     """What the assignment itself asks about a component."""
-    makers = one.bench.understanding.CHOICES[one.name]
+    makers = one.understanding.CHOICES[one.name]
     for make in one.draw.sample(makers, len(makers)):
-        case = Case(one.bench.seed, f"a question about {one.name}")
+        case = Case(one.seed, f"a question about {one.name}")
         choice: Choice | None = one.look(lambda sandbox, make=make, case=case: make(sandbox, case))  # type: ignore[misc]
         if choice is not None and len(choice.options) >= N_OPTIONS:
             right, *wrong = map(Option, choice.options)

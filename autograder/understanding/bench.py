@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor
 
-from autograder.sources import Sources
 from foundation.texts import printable
 from foundation.watchdog import CPU, time_limit
 
-from ..assignment_code import Look, Understanding
+from ..assignment_code import Look, understanding_of
 from ..intake import Intake
 from ..reports.html import CodeLine, Excerpt, code_line
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.submission import Sandbox
-from ..testing.case import Case
+from ..testing.case import Case, number_of
 from ..testing.results import Outcome, State
 from .question import Option, Split
 from .student_lines import Change, Statement, changes_of, mixed, own_statements
@@ -85,34 +84,6 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-@dataclass(frozen=True)
-class Bench:
-    """Where versions of one submission are tried.
-
-    Attributes:
-        intake: the submission.
-        grader: an open one.
-        seed: of all random inputs.
-        understanding: what the assignment offers for questions.
-    """
-
-    intake: Intake
-    grader: Grader
-    seed: int
-    understanding: Understanding
-
-    def open(self, sources: Sources | None) -> Sandbox:
-        """The submission, or a changed version of it, in the sandbox."""
-        assignment = self.grader.assignment
-        limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
-        return Sandbox(
-            self.intake.sources if sources is None else sources,
-            assignment if sources is None else replace(assignment, limits=limits),
-            zygote=self.grader.zygote,
-            locate=self.intake.locate,
-        )
-
-
 class Component:
     """A component of a submission: what its author has written of it, and what versions of it do.
 
@@ -120,16 +91,20 @@ class Component:
 
     Attributes:
         name: "layers.LayerNorm"; `module` and `title` are its parts.
+        intake: the submission.
+        seed: of all random inputs, and of `draw`, for what is left to chance.
+        understanding: what the assignment offers for questions.
         text: of the module.
         own: the statements that the author has written.
-        draw: for what is left to chance.
     """
 
-    def __init__(self, bench: Bench, name: str, draw: random.Random) -> None:
-        self.bench, self.name, self.draw = bench, name, draw
+    def __init__(self, name: str, intake: Intake, grader: Grader, seed: int) -> None:
+        self.name, self.intake, self.seed, self._grader = name, intake, seed, grader
         self.module, _, self.title = name.partition(".")
-        self.text = bench.intake.sources[self.module][1] if self.module in bench.intake.sources else ""
-        self.own = own_statements(bench.intake, name)
+        self.draw = random.Random(number_of(seed, name))  # noqa: S311  the same for the same submission
+        self.understanding = understanding_of(grader.assignment)
+        self.text = intake.sources[self.module][1] if self.module in intake.sources else ""
+        self.own = own_statements(intake, name)
         self._known: dict[tuple[str, str | None], list[Results]] = {}
 
     @cached_property
@@ -146,11 +121,10 @@ class Component:
 
     def judge(self, text: str | None = None, others: int = 0) -> Trial:
         """What the tests of its task say of the code, or of a version; with `others` they get other inputs."""
-        grader = self.bench.grader
-        task = next(task for task in grader.assignment.tasks if self.name in task.components)
+        task = next(task for task in self._grader.assignment.tasks if self.name in task.components)
         outcomes: list[Outcome] = []
-        with self.bench.open(self._version(text)) as sandbox:
-            for found in grader.tests.run(sandbox, self.bench.seed + others, only=task.marker):
+        with self._open(text) as sandbox:
+            for found in self._grader.tests.run(sandbox, self.seed + others, only=task.marker):
                 outcomes = found.get(task.marker, outcomes)
             sandbox.budget.check_sandbox()
         return Trial(tuple(outcomes))
@@ -158,7 +132,7 @@ class Component:
     def look(self, see: Callable[[Sandbox], Result], text: str | None = None) -> Result | None:
         """What a function sees of the code, or of a version; None where code raises an exception, theirs or ours."""
         found: Result | None
-        with self.bench.open(self._version(text)) as sandbox:
+        with self._open(text) as sandbox:
             try:
                 with time_limit(LOOKING_SECONDS, CPU):
                     found = see(sandbox)
@@ -169,17 +143,22 @@ class Component:
             sandbox.budget.check_sandbox()
         return found
 
-    def _version(self, text: str | None) -> Sources | None:
-        sources = self.bench.intake.sources
-        return None if text is None else {**sources, self.module: (sources[self.module][0], text)}
+    def _open(self, text: str | None) -> Sandbox:
+        """The submission, or a version of it, in the sandbox."""
+        sources, assignment = self.intake.sources, self._grader.assignment
+        if text is not None:
+            sources = {**sources, self.module: (sources[self.module][0], text)}
+            limits = replace(assignment.limits, cpu_seconds=CHANGED_CPU_SECONDS, failures_a_component=1)
+            assignment = replace(assignment, limits=limits)
+        return Sandbox(sources, assignment, zygote=self._grader.zygote, locate=self.intake.locate)
 
     def _results(self, table: str, text: str | None = None) -> list[Results]:
         """What the calls of a table of the assignment return in the code, or in a version, with two sets of inputs."""
-        calls: Look | None = getattr(self.bench.understanding, table).get(self.name)
+        calls: Look | None = getattr(self.understanding, table).get(self.name)
         if calls is None:
             return [{}, {}]
         if (table, text) not in self._known:  # several questions may ask about a version, and each run starts a worker
-            cases = [Case(self.bench.seed + n, f"versions of {self.name}") for n in range(2)]
+            cases = [Case(self.seed + n, f"versions of {self.name}") for n in range(2)]
 
             def see(sandbox: Sandbox) -> list[Results]:
                 return [{told: _tensors_of(call) for told, call in calls(sandbox, case).items()} for case in cases]
@@ -237,7 +216,7 @@ class Component:
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
-        file, _, number = self.bench.intake.locate(self.module, line).rpartition(", line ")
+        file, _, number = self.intake.locate(self.module, line).rpartition(", line ")
         return printable(file), printable(number)
 
     def number(self, line: int) -> str:
@@ -286,14 +265,10 @@ def _shapes(parts: Sequence[Tensor] | None) -> list[torch.Size] | None:
 
 def _differ(one: Sequence[Tensor] | None, other: Sequence[Tensor] | None) -> bool | None:
     """Whether two results differ; None where that is a matter of rounding."""
-    if one is None or other is None:
-        return (one is None) != (other is None)
-    if [part.shape for part in one] != [part.shape for part in other]:
+    if _shapes(one) != _shapes(other):
         return True
-    largest = 0.0
-    for a, b in zip(one, other, strict=True):
-        if not torch.equal(a.isnan(), b.isnan()):
-            return True
-        error = (a - b).abs() / (1 + a.abs())
-        largest = max(largest, float(error.nan_to_num(0.0).max())) if error.numel() else largest
+    pairs = [(a, b) for a, b in zip(one or (), other or (), strict=True) if a.numel()]
+    if not all(torch.equal(a.isnan(), b.isnan()) for a, b in pairs):
+        return True
+    largest = max((float(((a - b).abs() / (1 + a.abs())).nan_to_num(0.0).max()) for a, b in pairs), default=0.0)
     return True if largest > CLEARLY else False if largest < EQUAL else None

@@ -18,17 +18,7 @@ from foundation.texts import first_of
 
 from ..testing.own_questions import lines_of
 from .bench import Component, Trial, function_of
-from .question import (
-    LETTERS,
-    N_OPTIONS,
-    Option,
-    Question,
-    distance,
-    drawn,
-    drawn_ranks,
-    multiple_choice,
-    with_wrong,
-)
+from .question import LETTERS, Option, Question, drawn, multiple_choice
 from .student_lines import Change, Statement, expressions_in, with_expression
 
 MOST_NAMED = 4
@@ -51,7 +41,7 @@ def breaking_question(one: Component) -> Question | None:
     tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
     noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
     specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
-    words = one.bench.understanding.TESTS
+    words = one.understanding.TESTS
     tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
     splits = [
         (
@@ -94,27 +84,22 @@ def hunt_question(one: Component) -> Question | None:
         is_quiet = 0 < trial.share <= MOST_MISSED and all(trial.rows.values())
         if is_quiet and differing and change.after != "pass" and one.keeps_shapes(change.text):
             fitting.append((trial.share + 0.2 * one.draw.random(), change, trial, differing))
+    asked = "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each."
     for _, change, trial, differing in sorted(fitting, key=lambda it: it[0]):
         seen, _ = one.seen(change.text)
-        if seen:
-            return _hunt(one, change, trial, one.draw.choice(seen).text, differing)
+        if not seen:
+            continue
+        text = f"In your `{one.title}` one line was changed, and this is seen: {one.draw.choice(seen).text}", asked
+        why = (
+            f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
+            f"It shows for: {'; '.join(sorted(differing))}.",
+            f"It breaks {', '.join(f'`{test}`' for test in trial.missed)}.",
+        )
+        answer = f"Line {one.number(change.line)}: `{change.after.partition('  #')[0]}`"
+        # Docstrings and comments could tell what was there.
+        lines = {n: line.partition("  #")[0] for n, line in lines_of(one.name, {one.module: ("", change.text)}).items()}
+        return Question("hunt", one.name, text, answer, (one.lines(lines),), why=why)
     return None
-
-
-def _hunt(one: Component, change: Change, trial: Trial, symptom: str, differing: set[str]) -> Question:
-    text = (
-        f"In your `{one.title}` one line was changed, and this is seen: {symptom}",
-        "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each.",
-    )
-    why = (
-        f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
-        f"It shows for: {'; '.join(sorted(differing))}.",
-        f"It breaks {', '.join(f'`{test}`' for test in trial.missed)}.",
-    )
-    answer = f"Line {one.number(change.line)}: `{change.after.partition('  #')[0]}`"
-    # Docstrings and comments could tell what was there.
-    lines = {n: line.partition("  #")[0] for n, line in lines_of(one.name, {one.module: ("", change.text)}).items()}
-    return Question("hunt", one.name, text, answer, (one.lines(lines),), why=why)
 
 
 def equal_question(one: Component) -> Question | None:
@@ -132,52 +117,45 @@ def equal_question(one: Component) -> Question | None:
     for change, _ in one.tried if equal else ():
         if len(wrong) < MOST_WRONG and one.differing(change.text):
             wrong.append(one.option(change.line, change.text))
-    if not equal or len(wrong) < N_OPTIONS - 1:
-        return None
-    wanted = drawn_ranks(one.draw)
-    several = [(right, with_wrong(right, wrong, one.draw, wanted)) for right in equal]
-    right, options = min(several, key=lambda it: distance(it[0], it[1], wanted))
-    asked = "Only one of these changes leaves all of its results as they are. Which one?"
-    told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
-    return multiple_choice("equal", one.name, told, right, options)
+    for _, right, options in drawn([(equal, wrong)], one.draw):
+        asked = "Only one of these changes leaves all of its results as they are. Which one?"
+        told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
+        return multiple_choice("equal", one.name, told, right, options)
+    return None
 
 
 def order_question(one: Component) -> Question | None:
     """Which two lines may change places, or must not."""
     possible = list(neighbours(one.own, one.text))
-    found: dict[bool, dict[Option, Pair]] = {True: {}, False: {}}
-    for pair in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
-        differing = one.differing(_swapped(one.text, *pair))
+    pairs: dict[Option, Pair] = {}
+    harmless: list[Option] = []
+    harmful: list[Option] = []
+    for pair, swapped in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
+        differing = one.differing(swapped)
         if differing is not None:
             option = Option(f"lines {' and '.join(one.number(statement.node.lineno) for statement in pair)}")
-            found[bool(differing)][option] = pair
-    harmless, harmful = [*found[False]], [*found[True]]
+            pairs[option] = pair
+            (harmful if differing else harmless).append(option)
     for index, right, options in drawn([(harmless, harmful), (harmful, harmless)], one.draw):
         asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
         text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
-        pairs = [(found[True] | found[False])[option] for option in options]
-        lines = sorted({statement.node.lineno for pair in pairs for statement in pair})
-        return multiple_choice("order", one.name, text, right, options, (one.excerpt(pairs[0][0], lines),))
+        lines = sorted({statement.node.lineno for option in options for statement in pairs[option]})
+        excerpt = one.excerpt(pairs[options[0]][0], lines)
+        return multiple_choice("order", one.name, text, right, options, (excerpt,))
     return None
 
 
-def neighbours(own: Sequence[Statement], text: str) -> Iterator[Pair]:
-    """Statements on different lines that stand below each other, or with one between them."""
-    lines = text.split("\n")
+def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
+    """Statements that stand below each other, or with one between them; and the text in which they change places."""
     single = [one for one in own if len(one.lines) == 1 and not isinstance(one.node, ast.Return)]
     for index, one in enumerate(single):
         for other in single[index + 1 : index + 3]:
+            lines, a, b = text.split("\n"), one.node.lineno - 1, other.node.lineno - 1
             is_computation = one.function.name != "__init__"  # there, the order decides which parameter is which
             is_level = one.function is other.function and one.node.col_offset == other.node.col_offset
-            if is_computation and is_level and lines[one.node.lineno - 1] != lines[other.node.lineno - 1]:
-                yield one, other
-
-
-def _swapped(text: str, one: Statement, other: Statement) -> str:
-    lines = text.split("\n")
-    a, b = one.node.lineno - 1, other.node.lineno - 1
-    lines[a], lines[b] = lines[b], lines[a]
-    return "\n".join(lines)
+            if is_computation and is_level and lines[a] != lines[b]:
+                lines[a], lines[b] = lines[b], lines[a]
+                yield (one, other), "\n".join(lines)
 
 
 SAID = {
@@ -219,14 +197,13 @@ def _said_otherwise(node: ast.expr) -> Iterator[ast.expr]:
                 yield from (_filled(form, a, b) for form in ("torch.matmul(a, b)", "torch.matmul(b, a)"))
         case ast.UnaryOp(op=ast.Invert(), operand=a):
             yield from (_filled(form, a) for form in ("torch.logical_not(a)", "a == 0", "a != 0"))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch" | "math" as of), attr=name), args=[a, *rest]) if (
-            name in SAID
-        ):
-            if of == "torch":
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=args) if name in SAID:
+            is_function = isinstance(of, ast.Name) and of.id in ("torch", "math")
+            a, *rest = args if is_function else [of, *args]
+            if not is_function:
+                yield ast.Call(ast.Attribute(ast.Name("torch"), name), [a, *rest], node.keywords)
+            elif ast.unparse(of) == "torch":
                 yield ast.Call(ast.Attribute(a, name), rest, node.keywords)
-            yield from (_filled(form, a, *rest) for form in SAID[name])
-        case ast.Call(func=ast.Attribute(value=a, attr=name), args=rest) if name in SAID:
-            yield ast.Call(ast.Attribute(ast.Name("torch"), name), [a, *rest], node.keywords)
             yield from (_filled(form, a, *rest) for form in SAID[name])
 
 

@@ -10,17 +10,8 @@ from ..assignment_code import understanding_of
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
 from ..intake import Intake
-from .behaviour import (
-    branch_question,
-    choice_question,
-    input_question,
-    purpose_question,
-    shape_question,
-    symptom_question,
-    value_question,
-)
-from .bench import Bench, Component
-from .changes import breaking_question, equal_question, hunt_question, order_question
+from . import behaviour, changes
+from .bench import Component
 from .question import Question
 from .sheets import Sheet
 
@@ -30,19 +21,19 @@ if TYPE_CHECKING:
 N_QUESTIONS, N_IN_A_SITTING = 5, 6
 CONTENT_CHARACTERS = 12
 KINDS: Mapping[str, tuple[Callable[[Component], Question | None], str]] = {
-    "branch": (branch_question, "CALLS"),
-    "breaking": (breaking_question, ""),
-    "choice": (choice_question, "CHOICES"),
-    "equal": (equal_question, "CALLS"),
-    "input": (input_question, "CALLS"),
-    "order": (order_question, "CALLS"),
-    "purpose": (purpose_question, "SYMPTOMS"),
-    "shape": (shape_question, "SCENES"),
-    "symptom": (symptom_question, "SYMPTOMS"),
-    "value": (value_question, "BY_HAND"),
+    "branch": (behaviour.branch_question, "CALLS"),
+    "breaking": (changes.breaking_question, ""),
+    "choice": (behaviour.choice_question, "CHOICES"),
+    "equal": (changes.equal_question, "CALLS"),
+    "input": (behaviour.input_question, "CALLS"),
+    "order": (changes.order_question, "CALLS"),
+    "purpose": (behaviour.purpose_question, "SYMPTOMS"),
+    "shape": (behaviour.shape_question, "SCENES"),
+    "symptom": (behaviour.symptom_question, "SYMPTOMS"),
+    "value": (behaviour.value_question, "BY_HAND"),
 }
 """Who asks each kind of question, and the assignment's table of the components that it can be asked about; "" = all."""
-HUNT = {"hunt": (hunt_question, "CALLS")}
+HUNT = {"hunt": (changes.hunt_question, "CALLS")}
 
 
 class Examiner:
@@ -59,22 +50,17 @@ class Examiner:
         self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
         self._kinds = HUNT if is_hunt else KINDS
 
-    def seed_of(self, key: str, intake: Intake) -> int:
-        """The seed from which a student's questions are drawn, and the inputs of their calls."""
-        on = f" on {self._sitting}" if self._sitting else ""
-        return self._seeds.seed_of(f"questions to {key} about {content_hash(intake.hashes)}{on}")
-
     def sheet(self, key: str, name: str, intake: Intake) -> Sheet:
         """The questions for the student, or for the partners, who have handed this in.
 
         Raises:
             SandboxUnavailableError: where the machine cannot contain the submission.
         """
-        content, seed = content_hash(intake.hashes), self.seed_of(key, intake)
-        bench, draw = Bench(intake, self._grader, seed, self._understanding), random.Random(seed)  # noqa: S311
+        content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
+        seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
         names = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
-        components = [Component(bench, name, draw) for name in names]
-        questions = self._draw([one for one in components if one.own], draw)
+        components = [Component(name, intake, self._grader, seed) for name in names]
+        questions = self._draw([one for one in components if one.own], random.Random(seed))  # noqa: S311
         questions.sort(key=lambda one: names.index(one.component))
         reason = "" if len(questions) == self._n_questions else _reason(components)
         return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS])

@@ -107,9 +107,7 @@ def drawn(splits: Sequence[Split], draw: random.Random) -> Iterator[tuple[int, O
     for option in draw.sample(somewhere, len(somewhere)):
         index, _, wrong = draw.choice([one for one in clear if option in one[1]])
         pool = [one for one in wrong if one in somewhere]
-        never = draw.sample(wrong, len(wrong)) if len(pool) < N_OPTIONS - 1 else []
-        pool = list(dict.fromkeys([*pool, *never]))[: max(len(pool), N_OPTIONS - 1)]
-        options = with_wrong(option, pool, draw, wanted)
+        options = with_wrong(option, pool if len(pool) >= N_OPTIONS - 1 else wrong, draw, wanted)
         found.append((distance(option, options, wanted), index, option, options))
     yield from (one[1:] for one in sorted(found, key=lambda one: one[0]))
 

@@ -8,8 +8,6 @@ key.json         the right letters, by seat           answers.csv    to be fille
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections import defaultdict
@@ -25,7 +23,8 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
-from ..reports.class_summary import Cell, harmless
+from ..classroom.roster import rows_of
+from ..reports.class_summary import Cell, as_csv
 from ..reports.html import make_environment
 from .question import LETTERS, Question
 
@@ -68,11 +67,7 @@ def write_sheets(sheets: Sequence[Sheet], title: str, output: Path) -> list[Path
 
 def with_code_spans(text: str) -> Markup:
     """Escaped text, in which what stands between backquotes is code."""
-    parts = text.split("`")
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 and index < len(parts) - 1 else escape(part)
-        for index, part in enumerate(parts)
-    )
+    return Markup(re.sub("`([^`]*)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  what is in it is escaped
 
 
 @dataclass(frozen=True)
@@ -100,8 +95,7 @@ def seat(sheets: Sequence[Sheet]) -> list[tuple[Seat, Sheet]]:
     found = []
     for number, sheet in enumerate(asked, start=1):
         right = "".join(LETTERS[one.right] for one in sheet.questions if one.right is not None)
-        kinds = tuple(one.kind for one in sheet.questions)
-        found.append((Seat(number, sheet.key, sheet.name, right, kinds), sheet))
+        found.append((Seat(number, sheet.key, sheet.name, right, tuple(one.kind for one in sheet.questions)), sheet))
     return found
 
 
@@ -109,9 +103,8 @@ def write_key(seats: Sequence[Seat], folder: Path) -> None:
     """Writes the key, and the file to be filled in unless it is there already."""
     write_whole(folder / KEY, json.dumps([asdict(one) for one in seats], indent=2, ensure_ascii=False) + "\n")
     if not (folder / ANSWERS).exists():
-        lines: list[list[Cell]] = [["seat", "name", "answers"]]
-        lines += [[one.seat, one.name, ""] for one in seats]
-        write_whole(folder / ANSWERS, _as_csv(lines))
+        rows: list[Mapping[str, Cell]] = [{"seat": one.seat, "name": one.name} for one in seats]
+        write_whole(folder / ANSWERS, as_csv(["seat", "name", "answers"], rows))
 
 
 def read_key(folder: Path) -> dict[int, Seat]:
@@ -132,31 +125,22 @@ def read_answers(path: Path, seats: Mapping[int, Seat]) -> dict[int, str]:
     Raises:
         UserError: naming the line, and what would be right.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        delimiter = max(",;\t", key=text.partition("\n")[0].count)  # a spreadsheet's depends on its language
-        rows = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UserError(
-            f"{printable(str(path))}: cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from None
     found: dict[int, str] = {}
-    for line, row in enumerate(rows, start=2):
-        where = f"{printable(str(path))}, line {line}"
-        number, said = (row.get("seat") or "").strip(), re.sub(r"[\s,;]", "", row.get("answers") or "").upper()
-        if not number.isdecimal() or int(number) not in seats:
+    (_, heading), *rows = rows_of(path) or [(1, list[str]())]
+    for line, cells in rows:
+        row, where = dict(zip(heading, cells, strict=False)), f"{printable(str(path))}, line {line}"
+        number, said = row.get("seat", "").strip(), re.sub(r"[\s,;]", "", row.get("answers", "")).upper()
+        if cells and (not number.isdecimal() or int(number) not in seats):
             raise UserError(f"{where}: seat = {printable(number, 20)!r}: expected a number from 1 to {len(seats)}")
-        wanted = seats[int(number)]
-        allowed = LETTERS + NONE
-        if said and (len(said) != len(wanted.right) or set(said) - set(allowed)):
-            expected = f"expected {len(wanted.right)} of {', '.join(allowed[:-1])} or {NONE}"
-            raise UserError(
-                f"{where}: answers = {printable(said, 30)!r}: {expected}, such as {'ABCD-A'[: len(wanted.right)]}"
-            )
+        if not said:
+            continue
+        n = len(seats[int(number)].right)
+        if len(said) != n or set(said) - set(LETTERS + NONE):
+            expected = f"expected {n} of {', '.join(LETTERS)} or {NONE}, such as {'ABCD-A'[:n]}"
+            raise UserError(f"{where}: answers = {printable(said, 30)!r}: {expected}")
         if int(number) in found:
             raise UserError(f"{where}: seat {number} occurs twice: remove one of the lines")
-        if said:
-            found[int(number)] = said
+        found[int(number)] = said
     return found
 
 
@@ -167,11 +151,8 @@ def n_right(said: str, seat: Seat) -> int:
 
 def write_results(answers: Mapping[int, str], seats: Mapping[int, Seat], folder: Path) -> Path:
     """Writes who has how many right answers."""
-    rows: list[list[Cell]] = [["seat", "student", "name", "right", "of"]]
-    for number, said in sorted(answers.items()):
-        one = seats[number]
-        rows.append([number, one.student, one.name, n_right(said, one), len(one.right)])
-    write_whole(folder / RESULTS, _as_csv(rows))
+    rows = [asdict(seats[n]) | {"right": n_right(answers[n], seats[n]), "of": len(answers[n])} for n in sorted(answers)]
+    write_whole(folder / RESULTS, as_csv(["seat", "student", "name", "right", "of"], rows))
     return folder / RESULTS
 
 
@@ -210,10 +191,3 @@ def analyse(answers: Mapping[int, str], seats: Mapping[int, Seat]) -> list[Analy
             discrimination = None
         found.append(Analysis(kind, len(some), sum(hits) / len(some), discrimination))
     return sorted(found, key=lambda one: one.easiness)
-
-
-def _as_csv(rows: Sequence[Sequence[Cell]]) -> str:
-    """A table for a spreadsheet, which must not take a student's name for a formula."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()

@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from ..intake import Intake
 from ..sources import parse
@@ -203,19 +202,10 @@ def is_plausible(node: ast.expr, other: ast.expr) -> bool:
 
 
 def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
-    """The arguments but `self`, with their annotations: only those of one kind are taken for one another.
-
-    Where there is no annotation, the default tells whether None may be passed.
-    """
+    """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
     arguments = function.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    defaults = zip_longest(reversed(plain), reversed(arguments.defaults))
-    pairs = [*defaults, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return {
-        one.arg: ast.unparse(one.annotation or default or ast.Constant(""))
-        for one, default in pairs
-        if one.arg != "self"
-    }
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return {one.arg: ast.unparse(one.annotation or ast.Constant("")) for one in every if one.arg != "self"}
 
 
 def expressions_in(node: ast.AST) -> Iterator[ast.expr]:

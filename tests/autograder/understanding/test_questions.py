@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 
 import pytest
@@ -12,7 +11,7 @@ from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
 from autograder.understanding.behaviour import choice_question, shape_question, symptom_question
-from autograder.understanding.bench import Bench, Component
+from autograder.understanding.bench import Component
 from autograder.understanding.changes import breaking_question, hunt_question, neighbours
 from autograder.understanding.examiner import Examiner
 from foundation.assignment_file import read_assignment
@@ -50,7 +49,7 @@ def right(tmp_path_factory):
 @pytest.fixture
 def attention(right, grader):
     """The attention on the bench, with a seed."""
-    return lambda seed: Component(Bench(right, grader, seed, UNDERSTANDING), ATTENTION, random.Random(seed))
+    return lambda seed: Component(ATTENTION, right, grader, seed)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -77,10 +76,10 @@ def test_only_one_change_breaks_the_test(attention):
 
 def test_lines_that_read_the_same_do_not_change_places(tmp_path, grader):
     intake = take_in(write_submission(tmp_path / "anna", modules=("layers",)), SKELETON, ASSIGNMENT)
-    one = Component(Bench(intake, grader, 5, UNDERSTANDING), "layers.DecoderLayer", random.Random(5))
+    one = Component("layers.DecoderLayer", intake, grader, 5)
     lines = one.text.split("\n")
     pairs = list(neighbours(one.own, one.text))
-    assert pairs and all(lines[a.node.lineno - 1] != lines[b.node.lineno - 1] for a, b in pairs)
+    assert pairs and all(lines[a.node.lineno - 1] != lines[b.node.lineno - 1] for (a, b), _ in pairs)
 
 
 def test_one_symptom_is_seen_and_the_others_are_not(attention):

@@ -202,12 +202,12 @@ def seats(tmp_path) -> dict[int, Seat]:
 
 def test_who_has_questions_gets_a_seat_and_the_key_says_what_is_right(seats, tmp_path):
     assert [(one.seat, one.student, one.right) for one in seats.values()] == [(1, "a", "DDA"), (2, "b", "ABC")]
-    assert (tmp_path / ANSWERS).read_text() == "seat,name,answers\n1,Anna,\n2,Bela,\n"
+    assert (tmp_path / ANSWERS).read_text("utf-8-sig") == "seat,name,answers\n1,Anna,\n2,Bela,\n"
 
 
 def test_no_name_is_a_formula(tmp_path):
     write_key([one for one, _ in seat([sheet("a", "=HYPERLINK(1)", "ABC")])], tmp_path)
-    assert (tmp_path / ANSWERS).read_text() == "seat,name,answers\n1,'=HYPERLINK(1),\n"
+    assert (tmp_path / ANSWERS).read_text("utf-8-sig") == "seat,name,answers\n1,'=HYPERLINK(1),\n"
 
 
 def test_what_was_filled_in_stays_when_the_sitting_is_drawn_again(seats, tmp_path):
@@ -221,7 +221,9 @@ def test_answers_become_marks(seats, tmp_path):
     path.write_text("seat;name;answers\n1;Anna;d d-\n2;Bela;\n")
     answers = read_answers(path, seats)
     assert answers == {1: "DD-"} and n_right(answers[1], seats[1]) == 2
-    assert write_results(answers, seats, tmp_path).read_text() == "seat,student,name,right,of\n1,a,Anna,2,3\n"
+    assert (
+        write_results(answers, seats, tmp_path).read_text("utf-8-sig") == "seat,student,name,right,of\n1,a,Anna,2,3\n"
+    )
 
 
 @pytest.mark.parametrize(
