@@ -85,14 +85,13 @@ class Index:
 
     def __init__(self, roster: Iterable[Student]) -> None:
         """Reads the roster once."""
-        self._by_id: dict[tuple[str, int, str], list[Student]] = defaultdict(list)
+        self._by_id: dict[tuple[str, str], list[Student]] = defaultdict(list)
         self._by_name: dict[tuple[int, str], dict[Fit, None]] = defaultdict(dict)
         self._groups: dict[str, Fit] = {}
         groups: dict[str, list[Student]] = defaultdict(list)
         for student in roster:
             for kind, value in student.ids.items():
-                self._by_id[kind, 0, value].append(student)
-                self._by_id[kind, 1, value.casefold()].append(student)
+                self._by_id[kind, value.casefold()].append(student)
             for name in orders(student.name):
                 self._enter(name, Fit((student,)))
             if student.group:
@@ -130,7 +129,8 @@ class Index:
 
     def _claim(self, person: Person) -> Claim | None:
         """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
-        owner, rank_of_id = self._with_id(person)
+        known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
+        owner = next((found[0] for found in known if len(found) == 1), None)
         named, rank = self._named(person)
         groups = [fit for fit in named if fit.is_group]
         if "moodle" in person.ids and len(groups) == 1:
@@ -138,9 +138,9 @@ class Index:
         if owner:
             group = self._groups.get(owner.group)
             if group and plain(person.name) == plain(owner.group):
-                return group, rank_of_id  # Canvas gives the id of one partner
+                return group, 0  # Canvas gives the id of one partner
             is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
-            return (Fit((owner,)), rank_of_id) if is_own else None
+            return (Fit((owner,)), 0) if is_own else None
         numbers = [(kind, person.ids[kind]) for kind in PLATFORM_NUMBERS if kind in person.ids]
         fits = [
             fit
@@ -148,14 +148,6 @@ class Index:
             if all(any(one.ids.get(kind, number) == number for one in fit.students) for kind, number in numbers)
         ]
         return (fits[0], rank) if len(fits) == 1 else None
-
-    def _with_id(self, person: Person) -> tuple[Student | None, int]:
-        """The only student with one of the person's ids, if there is one, and how sure that is."""
-        for kind, value in person.ids.items():
-            for rank, form in enumerate((value, value.casefold())):
-                if len(found := self._by_id.get((kind, rank, form), [])) == 1:
-                    return found[0], rank
-        return None, 0
 
     def _named(self, person: Person) -> tuple[list[Fit], int]:
         """Who has the person's name, in the surest form in which anybody has it."""

@@ -162,7 +162,7 @@ def moodle_(name, id_):
         ([Person("Evé"), Person("Evè")], ["", ""]),
         ([moodle_("Eve", "99")], [""]),
         ([Person("x", {"moodle": "eve"}), Person("y", {"canvas": "61"})], ["", "josé roy"]),
-        ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["", "eve"]),
+        ([Person("x", {"login": "Eve"}), Person("y", {"login": "eve"})], ["eve", "eve"]),
     ],
 )
 def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, owners):
