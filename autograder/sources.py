@@ -27,8 +27,6 @@ Sources = Mapping[str, Source]
 """Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
-Version = tuple[int, int]
-"""Of Python."""
 FREE_F_STRINGS = (3, 12)
 """The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
 F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
@@ -94,10 +92,9 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
     Raises:
         IntakeError: where a file cannot be read or is not text.
     """
-    released = read_modules(release)
     own = read_modules(folder)
     own.pop("__init__", None)
-    return {**released, **own}
+    return {**read_modules(release), **own}
 
 
 def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
@@ -147,7 +144,7 @@ def names_in(text: str) -> tuple[set[str], set[str]]:
     return binds, read
 
 
-def check_syntax(path: str, text: str, version: Version) -> None:
+def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
     """Checks a module against the Python that grades, where this one is newer; it must be able to read the module.
 
     Raises:

@@ -8,7 +8,6 @@ costs only what it defines.
 import ast
 import re
 import sys
-from collections import deque
 from collections.abc import Mapping
 
 from foundation.assignment_file import Assignment
@@ -40,13 +39,13 @@ class Distribution:
         self.home: dict[str, str] = {}  # name -> its module in the contract
         for module, components in self.contract.items():
             definitions = (node for node in ast.parse(release[module][1]).body if isinstance(node, DEFINITIONS))
-            self.home = {
-                **{node.name: module for node in definitions},
-                **self.home,
-                **dict.fromkeys(components, module),
-            }
+            self.home = {node.name: module for node in definitions} | self.home | dict.fromkeys(components, module)
         code = {cell: read_code(cell) for cell in cells}
         self.statements = [statement for statements, _ in code.values() for statement in statements]
+        self.makers: dict[str, list[Statement]] = {}  # name -> what gives it a value or changes it
+        for statement in self.statements:
+            for name in () if is_general(statement.node) else statement.binds | statement.changes:
+                self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes = describe_unreadable(self.unreadable)
         self.chosen = {name: found for name in self.home if (found := self._choose(name))}
@@ -108,24 +107,13 @@ class Distribution:
         return lines + [line for one in self.statements if one in taken for line in self._lines(one)]
 
     def _closure(self, roots: list[Statement]) -> tuple[set[Statement], set[str]]:
-        """The statements that a module needs, and all names used in them."""
-        by_name: dict[str, list[Statement]] = {}
-        for statement in self.statements:
-            for name in () if is_general(statement.node) else statement.binds | statement.changes:
-                by_name.setdefault(name, []).append(statement)
-        taken = set(roots)
-        names: set[str] = set()
-        waiting = deque(roots)
-        while waiting:
-            for name in waiting.popleft().uses - names:
-                names.add(name)
-                if name in self.home:  # imported from its module
-                    continue
-                found = by_name.get(name, [])
-                for statement in [one for one in found if one.node is not None] or found[-1:]:
-                    if statement not in taken:
-                        taken.add(statement)
-                        waiting.append(statement)
+        """The statements that a module needs, and all names used in them; names of the contract are imported."""
+        taken, names = set(roots), set[str]()
+        while new := set[str]().union(*(one.uses for one in taken)) - names:
+            names |= new
+            for name in new - self.home.keys():
+                makers = self.makers.get(name, [])
+                taken.update([one for one in makers if one.node] or makers[-1:])
         return taken, names
 
     def _lines(self, statement: Statement) -> list[Line]:

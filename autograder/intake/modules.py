@@ -132,7 +132,8 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
     if any(map(is_notebook, files)):
         yield "the .py files were graded; the notebook beside them was ignored"
     used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
-    elsewhere = [str(one) for one in places if has_modules(one, assignment.contract) and one.folder not in used]
+    names = modules_of(assignment.contract)
+    elsewhere = [str(one) for one in places if one.files & names and one.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
 
@@ -219,14 +220,9 @@ def level_of(folder: str, package: str) -> int:
     return FAR if "/" in outer else int(outer != "")
 
 
-def has_modules(place: Place, contract: Contract) -> bool:
-    """Whether some of the contract's modules lie in a place, or what stands for them."""
-    return not place.files.isdisjoint(modules_of(contract))
-
-
-def modules_of(contract: Contract) -> tuple[str, ...]:
+def modules_of(contract: Contract) -> frozenset[str]:
     """The files by which a submission is recognised."""
-    return (*contract.files, f"{ADAPTERS}.py")
+    return frozenset((*contract.files, f"{ADAPTERS}.py"))
 
 
 def is_notebook(file: str) -> bool:

@@ -20,9 +20,9 @@ from .modules import (
     all_places,
     find_beside,
     find_place,
-    has_modules,
     is_notebook,
     level_of,
+    modules_of,
     read_release,
     select_modules,
     some,
@@ -109,7 +109,7 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
         inner.superseded += tree.superseded
         take_tree(intake, inner, assignment, is_archive=True)
         return
-    if place is None or has_modules(place, assignment.contract):
+    if place is None or place.files & modules_of(assignment.contract):
         select_modules(intake, tree, place or Place("", frozenset()), assignment)
     else:
         files = sorted(filter(is_notebook, place.files))
