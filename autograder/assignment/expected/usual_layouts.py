@@ -155,8 +155,8 @@ def find_attention(
     for attend in (look_up, attention):
         with torch.no_grad():
             n = len(into)
-            queries = torch.cat([option.heads(query[:, :1], n_heads) for option in into])  # (n, h, 1, e)
-            keys = torch.cat([option.heads(key, n_heads) for option in into]).repeat(n, 1, 1, 1)
+            queries = _heads_of_each(into, query[:, :1], n_heads)  # (n, h, 1, e)
+            keys = _heads_of_each(into, key, n_heads).repeat(n, 1, 1, 1)
             _, tried = attend(queries.repeat_interleave(n, dim=0), keys, keys, None)  # (n n, h, 1, k)
         pair = _best_pair(into, into, (tried - seen).abs().flatten(1).amax(dim=1).view(n, n), tolerance)
         if pair is None:
@@ -165,14 +165,26 @@ def find_attention(
             [option for option in side if option.block not in (pair[0].block, pair[1].block)] for side in (into, out_of)
         )
         with torch.no_grad():
-            contexts = torch.cat([seen @ option.heads(value, n_heads) for option in values])  # (n, h, 1, e)
-            finished = finish(torch.cat([option.join(contexts) for option in outputs], dim=1))  # (n, m, d)
+            contexts = seen @ _heads_of_each(values, value, n_heads)  # (n, h, 1, e)
+            joined = _outputs_of_each(outputs, contexts.movedim(1, -2).flatten(1))  # (m, n, d)
+            finished = finish(joined.transpose(0, 1))  # (n, m, d)
         target = output.detach()[0, 0]  # (d,)
         error = ((finished - target).abs() / (1 + target.abs())).amax(dim=-1)
         other_pair = _best_pair(values, outputs, error, tolerance)
         if other_pair is not None:
             return FoundAttention(*pair, *other_pair, attend, n_heads)
     return None
+
+
+def _outputs_of_each(options: Sequence[Projection], x: Tensor) -> Tensor:
+    """(positions, d) -> (n, positions, d): what each of n projections makes of x."""
+    matrices, biases = torch.stack([one.matrix for one in options]), torch.stack([one.bias for one in options])
+    return x @ matrices + biases[:, None]
+
+
+def _heads_of_each(options: Sequence[Projection], x: Tensor, n_heads: int) -> Tensor:
+    """(1, positions, d) -> (n, h, positions, e)."""
+    return torch.unflatten(_outputs_of_each(options, x[0]), -1, (n_heads, -1)).movedim(-2, 1)
 
 
 def _best_pair(
