@@ -51,7 +51,7 @@ GIVEN = "given"
 """The package with training runs, translation and pictures, for any model."""
 
 PACKAGES = (
-    *("torch", "numpy", "pytest", "sacrebleu", "safetensors", "tqdm", "pydantic"),
+    *("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic"),
     *("matplotlib", "ipython", "ipywidgets"),
 )
 """What grading imports, and what submissions may; students' notebooks need more."""

@@ -18,7 +18,7 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 ROOMS = ("foundation", "autograder")
 FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "reports", "understanding"))
 KINDS = (".py", ".ini", ".json", ".toml")
-PACKAGES = ("torch", "numpy", "pytest", "sacrebleu", "safetensors")
+PACKAGES = ("torch", "numpy", "pytest", "sacrebleu")
 
 
 def grader_version(assignment: Assignment, release: Path, references: Path) -> str:

@@ -188,14 +188,19 @@ class Session:
                 raise ProtocolError("the worker wrote before it was asked")
         unsent = memoryview(request)
         while unsent:
-            self._wait(worker.requests, select.POLLOUT, deadline)
-            unsent = unsent[os.write(worker.requests, unsent) :]
+            try:
+                unsent = unsent[os.write(worker.requests, unsent) :]
+            except BlockingIOError:
+                self._wait(worker.requests, select.POLLOUT, deadline)
 
         def read(size: int) -> bytes:
             data = bytearray()
             while len(data) < size:
-                self._wait(worker.replies, select.POLLIN, deadline)
-                piece = os.read(worker.replies, min(size - len(data), 1 << 20))
+                try:
+                    piece = os.read(worker.replies, min(size - len(data), 1 << 20))
+                except BlockingIOError:
+                    self._wait(worker.replies, select.POLLIN, deadline)
+                    continue
                 if not piece:
                     raise EOFError
                 data += piece

@@ -75,7 +75,7 @@ def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(kit, tmp
     assert "still to be written" in run_python(["-m", "student", "hint", "1.4"], folder).stdout
 
 
-STAFF_ONLY = ("pydantic", "safetensors", "sqlalchemy", "nbgrader")
+STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")
 POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 
 

@@ -67,6 +67,11 @@ def sent(*tensors: torch.Tensor) -> Encoder:
     return encoder
 
 
+def decoder_of(*tensors: torch.Tensor) -> Decoder:
+    encoder = sent(*tensors)
+    return Decoder(encoder.records, encoder.body())
+
+
 def travel(value: object) -> object:
     encoder = Encoder()
     tree = encoder.encode(value)
@@ -92,14 +97,14 @@ def test_a_generator_arrives_in_the_worker():
 
 
 def test_what_a_worker_answers_is_dense_whatever_it_says_of_it():
-    (tensor,) = Decoder([{"strides": [10**9, 4]}], sent(torch.randn(3, 4).t()).body()).tensors
+    encoder = sent(torch.randn(3, 4).t())
+    (tensor,) = Decoder([{**encoder.records[0], "strides": [10**9, 4]}], encoder.body()).tensors
     assert tensor.shape == (4, 3) and tensor.is_contiguous()
 
 
 def test_a_boolean_of_other_bytes_becomes_a_real_one():
-    body = bytearray(sent(torch.tensor([1, 0, 1], dtype=torch.uint8).view(torch.bool)).body())
-    body[-8:] = body[-8:].replace(b"\x01", b"\x07")
-    (tensor,) = Decoder([{}], bytes(body)).tensors
+    encoder = sent(torch.tensor([True, False, True]))
+    (tensor,) = Decoder(encoder.records, encoder.body().replace(b"\x01", b"\x07")).tensors
     assert tensor.view(torch.uint8).tolist() == [1, 0, 1]
 
 
@@ -119,14 +124,6 @@ def test_trees_that_are_no_values_are_refused(tree: object):
         Decoder([], b"").decode(tree)
 
 
-ODD_NAME = b'{"' + b" " * 500_000 + b'":1}'  # a body of very many tensors would look like it
-NO_BODIES = [
-    b"x",
-    b"\xff" * 100,
-    b"\x08\0\0\0\0\0\0\0{}      ",
-    b"\0" * 8,
-    len(ODD_NAME).to_bytes(8, "little") + ODD_NAME,
-]
 NO_REPLIES = [
     {"id": 2, "result": None, "tensors": []},
     {"id": True, "result": None, "tensors": []},
@@ -137,11 +134,20 @@ NO_REPLIES = [
     {"id": 1, "error": {"kind": "", "message": "x", "frames": [["a.py", 1, "f"]] * 17}},
     {"id": 1, "error": "x"},
 ]
-ONE_TENSOR = {"id": 1, "result": None, "tensors": [{}]}
+NO_TENSORS = [  # with a body of eight bytes
+    *({"dtype": "int64", "shape": shape} for shape in ([], [2], [-1], [-1, -1], [10**30], [True], ["1"], None)),
+    *({"dtype": dtype, "shape": [1]} for dtype in ("float32 ", "complex64", 3, None)),
+    {"dtype": "int64", "shape": [1] * 13},
+    {"dtype": "int64", "shape": [0, 2**62]},
+    *(1, None, []),
+]
+TWO_TENSORS = [
+    {"id": 1, "result": None, "tensors": [{"dtype": "int64", "shape": [1]}, tensor]} for tensor in NO_TENSORS
+]
 
 
 @pytest.mark.parametrize(
-    "header, body", [*((header, b"") for header in NO_REPLIES), *((ONE_TENSOR, body) for body in NO_BODIES)]
+    "header, body", [*((header, b"") for header in NO_REPLIES), *((header, b"12345678") for header in TWO_TENSORS)]
 )
 def test_forged_replies_are_refused(header: dict, body: bytes):
     with pytest.raises(ProtocolError):
@@ -161,13 +167,13 @@ NO_PARAMETERS = {
 def test_parameters_that_no_module_of_a_test_has_are_refused(parameters: list):
     reply = {"module": True, "training": True, "names": ["p"] * len(parameters)}
     with pytest.raises(ProtocolError, match="parameter|ObjectReply"):
-        read_object(Answer(1, reply, Decoder([{} for _ in parameters], sent(*parameters).body())))
+        read_object(Answer(1, reply, decoder_of(*parameters)))
 
 
 @pytest.mark.parametrize("value", [torch.zeros(3), torch.zeros(2, dtype=torch.float64), torch.zeros(2, 1)])
 def test_gradients_of_another_shape_or_dtype_are_refused(value: torch.Tensor):
     with pytest.raises(ProtocolError):
-        read_gradients(Answer(1, [0], Decoder([{}], sent(value).body())), PAIR)
+        read_gradients(Answer(1, [0], decoder_of(value)), PAIR)
 
 
 @pytest.mark.parametrize(
