@@ -19,9 +19,9 @@ import torch
 from tqdm import tqdm
 
 from autograder.catalogue import apply
-from autograder.grading.made_code import SYMPTOMS, hunted_faults, trained
+from autograder.grading.made_code import HUNTS, SYMPTOMS, hunted_faults, read_table
 from autograder.sources import read_modules
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 from validity.processes import run
@@ -37,6 +37,13 @@ N_POINTS = 50  # of a curve
 SAMPLES = (8, 9, 12)  # places in dev
 WATCHED, LONGER = 4, 8  # likewise: whose attention is noted, and what is before it in the batch
 Row = dict[str, Any]
+
+
+def trained(assignment: Assignment) -> list[tuple[str, Row]]:
+    """The models that symptoms are taken from: the faults, "" for none, each with the settings that differ."""
+    tables = [table for table in read_table(assignment, HUNTS)["hunt"] if "shows" in table]
+    found = [(name, table["shows"]) for table in tables for name in ("", table["id"])]
+    return [one for place, one in enumerate(found) if one not in found[:place]]
 
 
 def measure(train: Path, dev: Path) -> int:

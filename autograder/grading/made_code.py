@@ -150,13 +150,6 @@ def hunted_faults(assignment: Assignment) -> Iterator[Fault]:
             raise UserError(f"{HUNTS}: there is no fault {table['id']!r}")
 
 
-def trained(assignment: Assignment) -> list[tuple[str, Mapping[str, Any]]]:
-    """The models that symptoms are taken from: the faults, "" for none, each with the settings that differ."""
-    tables = [table for table in read_table(assignment, HUNTS)["hunt"] if "shows" in table]
-    found = [(name, table["shows"]) for table in tables for name in ("", table["id"])]
-    return [one for place, one in enumerate(found) if one not in found[:place]]
-
-
 def make_hunts(assignment: Assignment) -> Hunts:
     """All hunts, as they are graded."""
     content, sources = read_table(assignment, HUNTS), read_modules(assignment.reference)

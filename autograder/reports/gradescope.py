@@ -47,7 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:  # whatever it is, it is our fault, and must not count as a zero
         traceback.print_exc()
-        write_json(target, failure(f"{type(error).__name__}: {error}"))
+        reason = f"{type(error).__name__}: {error}"[:500]
+        said = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason}"
+        shown = {"output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
+        write_json(target, {"output": said, **shown})  # without any score: Gradescope shows that the autograder failed
         return 1
     return int(record.judgement.score is None)
 
@@ -122,12 +125,6 @@ def as_markdown(state: str, message: str) -> str:
     longest = max((len(run) for run in re.findall("`+", message)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"**{state}**\n\n{fence}text\n{message}\n{fence}"
-
-
-def failure(reason: str) -> dict[str, Any]:
-    """Results without any score: Gradescope shows that the autograder failed."""
-    said = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason[:500]}"
-    return {"output": said, "output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
 
 
 if __name__ == "__main__":

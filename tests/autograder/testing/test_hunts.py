@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from autograder.grading import made_code
-from autograder.grading.made_code import SYMPTOMS, make_hunts, pack, read_table, trained
+from autograder.grading.made_code import SYMPTOMS, make_hunts, pack, read_table
 from autograder.sources import read_modules, read_sources
 from autograder.testing.collection import Collection, run_in_process
 from autograder.testing.comparison import NEAR, are_near
 from autograder.testing.hunts import LEVELS, call_of, defined, flat, open_box, opened, read_input, results, seen, tell
 from autograder.testing.results import State
 from autograder.testing.under_test import InProcessSubmission
+from benchmarks.symptoms import trained
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT, SKELETON
