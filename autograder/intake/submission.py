@@ -89,9 +89,8 @@ def name_of(path: Path | LooseFiles) -> str:
     """A submission's name in reports: its file name without the extension."""
     if isinstance(path, LooseFiles):
         return path.name
-    name = Path(os.path.abspath(path)).name  # noqa: PTH100  resolve() would follow a link and name its target
-    suffix = next((suffix for suffix in SUFFIXES if name.lower().endswith(suffix) and len(name) > len(suffix)), "")
-    return name[: len(name) - len(suffix)]
+    path = Path(os.path.abspath(path))  # noqa: PTH100  resolve() would follow a link and name its target
+    return path.stem if path.suffix.lower() in SUFFIXES else path.name
 
 
 def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bool = False) -> None:
@@ -153,14 +152,14 @@ def notes_on_names(tree: Tree, package: str) -> list[str]:
     """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
     repeated = [path.rpartition("/")[2] for path in tree.superseded]
     notes = [f"{name} was uploaded more than once; the last upload counts" for name in repeated]
-    skipped = []
-    odd = {path: path for path, file in tree.files.items() if file.problem}
-    for path, name in sorted({**odd, **tree.renamed}.items()):
-        if path in tree.was_read:
-            notes += [] if tree.last_counts else [f"{quote(name)} was read as {quote(path)}"]
-        elif not is_clutter(path) and level_of(path.rpartition("/")[0], package) < FAR:
-            skipped.append(name)
-    return [*notes, *([f"skipped: {some(skipped)}"] if skipped else [])]
+    if not tree.last_counts:
+        renamed = sorted(tree.renamed.keys() & tree.was_read)
+        notes += [f"{quote(tree.renamed[path])} was read as {quote(path)}" for path in renamed]
+    unread = {path for path, file in tree.files.items() if file.problem or path in tree.renamed} - tree.was_read
+    near = [
+        path for path in sorted(unread) if not is_clutter(path) and level_of(path.rpartition("/")[0], package) < FAR
+    ]
+    return [*notes, f"skipped: {some(tree.renamed.get(path, path) for path in near)}"] if near else notes
 
 
 def nothing_here(tree: Tree, assignment: Assignment) -> str:

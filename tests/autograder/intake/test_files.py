@@ -73,7 +73,7 @@ def test_links_are_refused_where_they_are_used(pack, reason, form, name):
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_used_must_be_readable(pack, take, reason, form):
     intake = take(pack({**WORK, "student/translations.txt": LINK}, form))
-    assert intake.translations is None
+    assert intake.translations is None and intake.notes == []
     assert intake.translations_problem == "translations.txt: it is a symbolic link; hand in ordinary files"
     large = {"student/mine.py": "#" * MAX_MODULE_BYTES + "\n", "student/translations.txt": ""}
     assert f"'student/mine.py': it has {MAX_MODULE_BYTES + 1:,} bytes" in reason(pack({**WORK, **large}, form))
