@@ -13,13 +13,12 @@ import zipfile
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from foundation.places import ANSWERS
 
 from ..sources import IntakeError, RefusedError
 
-DRIVE = re.compile(r"[A-Za-z]:/")
 NUMBER = r"(?:-([1-9]\d{0,3})| ?\(([1-9]\d{0,3})\))"
 NUMBERED = re.compile(rf"(.*[^/ ]){NUMBER}((?:\.[A-Za-z]+)*)", re.DOTALL)
 MOST_NUMBERS = 3
@@ -233,7 +232,7 @@ def plain_path(name: str) -> tuple[str, str]:
     path = unicodedata.normalize("NFC", name).replace("\\", "/")
     parts = [part.strip() for part in path.split("/")]
     problem = ""
-    if path.startswith("/") or DRIVE.match(path):
+    if PureWindowsPath(path).root:  # of "/layers.py", "C:/layers.py"
         problem = "its name is an absolute path; pack the files with relative names"
     elif ".." in parts:
         problem = "its name leads out of the archive (..); pack the files with relative names"

@@ -114,9 +114,14 @@ def write_zip(tmp_path) -> Callable[..., Path]:
     return write
 
 
-FORMS = ("folder", "zip")
 LINK = object()
 """Stands for a symbolic link."""
+
+
+@pytest.fixture(params=["folder", "zip"])
+def form(request) -> str:
+    """In which form `pack` writes a submission."""
+    return request.param
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.places import ANSWERS, REFERENCE
 
-from .conftest import FORMS, LAYERS, LINK, RELEASE
+from .conftest import LAYERS, LINK, RELEASE
 
 WORK = {
     "student/layers.py": f"from .mine import x\n{LAYERS}",
@@ -49,7 +49,6 @@ CLUTTER = {
 
 
 @pytest.mark.parametrize("clutter", CLUTTER)
-@pytest.mark.parametrize("form", FORMS)
 def test_clutter_changes_nothing(pack, take, form, clutter):
     files, notes = CLUTTER[clutter]
     intake = take(pack({**files, **WORK}, form))
@@ -63,14 +62,12 @@ def test_clutter_changes_nothing(pack, take, form, clutter):
 
 
 @pytest.mark.parametrize("name", ["student/layers.py", "student/mine.py", "student/work.ipynb", "work.zip"])
-@pytest.mark.parametrize("form", FORMS)
 def test_links_are_refused_where_they_are_used(pack, reason, form, name):
     files = WORK if name.endswith(".py") else {}
     if name != "work.zip" or form == "folder":
         assert "it is a symbolic link; hand in ordinary files" in reason(pack({**files, name: LINK}, form))
 
 
-@pytest.mark.parametrize("form", FORMS)
 def test_what_is_used_must_be_readable(pack, take, reason, form):
     intake = take(pack({**WORK, "student/translations.txt": LINK}, form))
     assert intake.translations is None and intake.notes == []
@@ -79,7 +76,6 @@ def test_what_is_used_must_be_readable(pack, take, reason, form):
     assert f"'student/mine.py': it has {MAX_MODULE_BYTES + 1:,} bytes" in reason(pack({**WORK, **large}, form))
 
 
-@pytest.mark.parametrize("form", FORMS)
 def test_names_are_read_as_people_see_them(pack, take, form):
     files = {"student\\layers.py": f"from .cafe\u0301 import x\n{LAYERS}", "student\\cafe\u0301.py": ""}
     intake = take(pack(files, form))
@@ -87,7 +83,6 @@ def test_names_are_read_as_people_see_them(pack, take, form):
 
 
 @pytest.mark.parametrize("pattern", ["{}-1", "{} (1)", "{}(1)", "{} (2)-1"])
-@pytest.mark.parametrize("form", FORMS)
 def test_what_an_upload_renamed_gets_its_name_back(pack, take, form, pattern):
     files = {
         "layers.py": f"from . import mine\nfrom .more import y\nfrom .tools.soft import z\n{LAYERS}",
@@ -141,7 +136,6 @@ def test_modules_come_from_the_submission_else_from_the_release(pack, take):
         ("", "runs/course/", False),
     ],
 )
-@pytest.mark.parametrize("form", FORMS)
 def test_where_modules_and_translations_may_lie(pack, take, form, place, other, is_found):
     intake = take(pack({f"{place}layers.py": LAYERS, f"{other}translations.txt": "a\n"}, form))
     assert (intake.name, intake.submitted, intake.sources["layers"][1]) == ("anna", {"layers"}, LAYERS)
@@ -166,7 +160,6 @@ NOWHERE = "none of the assignment's files (embedding.py, attention.py, layers.py
         ({"a.zip": "", "b.zip": ""}, "there are other archives (a.zip, b.zip): hand in"),
     ],
 )
-@pytest.mark.parametrize("form", FORMS)
 def test_what_would_be_right_is_said(pack, reason, form, files, words):
     assert words in reason(pack(files, form))
 
@@ -223,13 +216,12 @@ def test_links_and_pipes_are_not_opened(pack, tmp_path, take, reason):
     assert "'attention.py': it is no ordinary file" in reason(folder)
 
 
-@pytest.mark.parametrize("form", FORMS)
 def test_too_many_entries(pack, reason, monkeypatch, form):
     monkeypatch.setattr(tree, "MAX_ENTRIES", 10)
     assert "more than 10 " in reason(pack({f"{i}.txt": "" for i in range(11)}, form))
 
 
-def test_helpers_that_are_imported_relatively(pack, take):
+def test_helpers_that_are_imported_relatively(pack, take, form):
     files = {
         "layers.py": f"from .helper import a\nfrom . import other, kit, LayerNorm\nfrom .tools.more import x\n{LAYERS}",
         "helper.py": "def f():\n    from .torch import c\na = 1\n",
@@ -242,15 +234,12 @@ def test_helpers_that_are_imported_relatively(pack, take):
         "__init__.py": "1/0",
         **dict.fromkeys(("conftest.py", "unused.py", "tools/unused.py", "x.pth", "layers.so", "masks.pyc"), "1/0"),
     }
-    for form in FORMS:
-        intake = take(pack(files, form))
-        own = {"helper", "other", "torch", "tools.more", "tools.layers", "kit", "kit.inner"}
-        assert intake.submitted == {"layers", *own} and "1/0" not in intake.sources["__init__"][1]
-        assert intake.notes == [
-            "ignored, since the assignment's modules do not import them: conftest.py, unused.py",
-        ]
-        assert intake.locate("tools.more", 2) == "tools/more.py, line 2"
-        assert intake.locate("kit", 1) == "kit/__init__.py, line 1"
+    intake = take(pack(files, form))
+    own = {"helper", "other", "torch", "tools.more", "tools.layers", "kit", "kit.inner"}
+    assert intake.submitted == {"layers", *own} and "1/0" not in intake.sources["__init__"][1]
+    assert intake.notes == ["ignored, since the assignment's modules do not import them: conftest.py, unused.py"]
+    assert intake.locate("tools.more", 2) == "tools/more.py, line 2"
+    assert intake.locate("kit", 1) == "kit/__init__.py, line 1"
 
 
 @pytest.mark.parametrize("content, byte", [(b"x = '\xe9'\n", "0xe9"), (b"\xff\xfex\0", "0xff")])
