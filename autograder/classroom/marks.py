@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from foundation.assignment_file import Assignment, Task
@@ -148,14 +147,6 @@ def _part(part: Part, task: Task, bleu: Score | None, assignment: Assignment) ->
     return part.changed(items=tuple(marks)).in_state(part.state, score)
 
 
-class Status(StrEnum):
-    """Whether a student has a score."""
-
-    GRADED = "graded"
-    NEEDS_REVIEW = "needs review"  # the grader could not decide: never a zero
-    MISSING = "nothing handed in"
-
-
 @dataclass(frozen=True)
 class Result:
     """A student's result."""
@@ -165,11 +156,11 @@ class Result:
     mark: Mark | None  # with what people have decided and what lateness costs; None where there is no record
 
     @property
-    def status(self) -> Status:
-        """Whether there is a score, and why not."""
+    def status(self) -> str:
+        """Whether there is a score; where the grader could not decide, there is none, and never a zero."""
         if self.member.is_missing:
-            return Status.MISSING
-        return Status.NEEDS_REVIEW if self.score is None else Status.GRADED
+            return "nothing handed in"
+        return "needs review" if self.score is None else "graded"
 
     @property
     def score(self) -> float | None:
@@ -185,7 +176,7 @@ class Result:
     @property
     def reason(self) -> str:
         """Why a person has to decide; "" where nobody has to."""
-        if self.status is not Status.NEEDS_REVIEW:
+        if self.member.is_missing or self.score is not None:
             return ""
         if self.member.undecided:
             return f"several submissions, and nothing tells which one counts: {', '.join(self.member.undecided)}"

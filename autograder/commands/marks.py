@@ -216,7 +216,7 @@ def export_class(options: argparse.Namespace) -> int:
     name, column = options.platform, options.column or judgement.assignment
     table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
     print(f"{name}: {output / name}.csv, {output / name}-feedback.zip")
-    tell("no score", [f"{result.member.name} ({result.status.value})" for result in results if result.score is None])
+    tell("no score", [f"{result.member.name} ({result.status})" for result in results if result.score is None])
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
     what = "name its list of students with --roster" if not options.roster else WITHOUT_ID

@@ -75,7 +75,7 @@ def row_of(result: Result) -> dict[str, Cell]:
     unknown = "unknown" if member.unread_time else ""
     row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
     row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
-    row |= {"status": result.status.value, "reason": result.reason, "score": result.score}
+    row |= {"status": result.status, "reason": result.reason, "score": result.score}
     if record and mark:
         judgement = record.judgement
         row |= {one.part.number: one.score for one in mark.parts}

@@ -64,7 +64,11 @@ class Gradebook:
         if not (self.course / "nbgrader_config.py").is_file():
             what = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
             raise UserError(f"--to-nbgrader {printable(text)}: {what}")
-        self.name, self.notebooks = read_notebooks()
+        self.name = read_assignment().name
+        paths = sorted((HANDED_OUT / self.name).glob("*.ipynb"))
+        if not paths:
+            raise UserError(f"{HANDED_OUT / self.name}: there are no notebooks: run make release")
+        self.notebooks: dict[str, Json] = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
         self.cells = graded_cells(self.notebooks)
         points = {cell.name: cell.points for cell in self.cells}
         for task in (task for task in assignment.tasks if not task.by_hand or task.written):
@@ -130,15 +134,6 @@ class Gradebook:
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
-
-
-def read_notebooks() -> tuple[str, dict[str, Json]]:
-    """The assignment's name in nbgrader, and the notebooks that were handed out, by name."""
-    name = read_assignment().name
-    paths = sorted((HANDED_OUT / name).glob("*.ipynb"))
-    if not paths:
-        raise UserError(f"{HANDED_OUT / name}: there are no notebooks: run make release")
-    return name, {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
 def graded_cells(notebooks: dict[str, Json]) -> list[GradedCell]:

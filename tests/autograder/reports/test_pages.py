@@ -14,7 +14,7 @@ import pytest
 
 from autograder.catalogue import read_catalogue
 from autograder.classroom.entries import LeftOut, Member, Roll
-from autograder.classroom.marks import Result, Status, mark_of, results_of
+from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
@@ -210,7 +210,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     _, bob = results
     expected = round(ASSIGNMENT.max_score - FIRST.points + points, 2) if state.has_mark else None
     assert (found.judgement.score, found.judgement.parts[0].score) == (expected, points if state.has_mark else None)
-    assert (bob.score, bob.status) == (expected, Status.GRADED if state.has_mark else Status.NEEDS_REVIEW)
+    assert (bob.score, bob.status) == (expected, "graded" if state.has_mark else "needs review")
     assert bool(bob.reason) == (not state.has_mark) and found.needs_a_person == (not state.has_mark)
 
     write_summary(results, tmp_path)
@@ -251,7 +251,7 @@ def test_nothing_of_a_submission_without_a_judgement_is_a_number(end, tmp_path):
     late = with_first("anna", State.TIMEOUT, 0.0)
     roll, results = class_of({"anna": late, "carl": carl})
     assert carl.judgement.score is None and {part.score for part in carl.judgement.parts} == {None}
-    assert results[1].status is Status.NEEDS_REVIEW and "the archive is damaged" in results[1].reason
+    assert results[1].status == "needs review" and "the archive is damaged" in results[1].reason
     write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
     page = (tmp_path / "class.html").read_text()
     first = page[page.index("Look at these first") : page.index("What the class got wrong")]
