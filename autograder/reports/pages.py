@@ -20,7 +20,7 @@ from foundation.whole_files import write_whole
 from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import Result
-from ..classroom.similarity import Findings, Pair, Written
+from ..classroom.similarity import Findings, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import class_view
@@ -143,23 +143,11 @@ def write_similar_page(
         output / SIMILAR,
         title=assignment.title,
         findings=findings,
-        shown=[(pair, sides_of(pair, written)) for pair in findings.pairs],
+        written=written,
+        excerpt=excerpt,
         names={key: names.get(key, key) for key in written},
         **links_in(output, written),
     )
-
-
-def sides_of(pair: Pair, written: Mapping[str, Written]) -> list[dict[str, object]]:
-    """What a pair shares in each component, as code of both."""
-    left, right = written[pair.left], written[pair.right]
-    return [
-        {
-            "match": match,
-            "left": excerpt(match.module, match.left, left),
-            "right": excerpt(match.module, match.right, right),
-        }
-        for match in pair.matches
-    ]
 
 
 def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
