@@ -185,10 +185,8 @@ def settle(entry: HandedIn, record: Record, results: Results, keeps_changes: boo
         return None
     change = change_of(old.judgement, record.judgement)
     is_kept = record.is_finished and (change is None or keeps_changes)
-    if is_kept:
-        results.keep(entry.key, record)
-    elif record.is_finished:
-        results.wait(entry.key, record)
+    if record.is_finished:
+        results.keep(entry.key, record, RECORDS if is_kept else WAITING)
     return Held(entry, change, is_kept, has_failed=not record.is_finished) if change else None
 
 

@@ -49,14 +49,12 @@ class Results:
         record = read_record(self._path(folder, key))
         return record if record and self._seeds.has_sealed(record) else None
 
-    def keep(self, key: str, record: Record) -> None:
-        """Lets a record count from now on. Raises: NotWrittenError where that fails."""
-        self._write(RECORDS, key, record)
-        self._path(WAITING, key).unlink(missing_ok=True)
-
-    def wait(self, key: str, record: Record) -> None:
-        """Stores a record that may count later. Raises: NotWrittenError where that fails."""
-        self._write(WAITING, key, record)
+    def keep(self, key: str, record: Record, folder: str = RECORDS) -> None:
+        """Lets a record count from now on, or wait, by the folder. Raises: NotWrittenError where that fails."""
+        if record != self.kept(key, folder):
+            write_record(self._path(folder, key), self._seeds.seal(record))
+        if folder == RECORDS:
+            self._path(WAITING, key).unlink(missing_ok=True)
 
     def records(self, keys: Iterable[str]) -> dict[str, Record]:
         """The records that count, by key; what has none is left out."""
@@ -64,10 +62,6 @@ class Results:
 
     def _path(self, folder: str, key: str) -> Path:
         return self._output / folder / f"{key}.json"
-
-    def _write(self, folder: str, key: str, record: Record) -> None:
-        if record != self.kept(key, folder):
-            write_record(self._path(folder, key), self._seeds.seal(record))
 
 
 @contextlib.contextmanager

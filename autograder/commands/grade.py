@@ -63,7 +63,7 @@ def grade(options: argparse.Namespace) -> int:
     record = grade_alone(options.submission, conditions, store)
     print(as_table(record))
     print(f"results: {options.results}")
-    return int(record.needs_a_person)
+    return int(any(part.score is None for part in record.judgement.parts))
 
 
 def replay(options: argparse.Namespace) -> int:

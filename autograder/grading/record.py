@@ -193,11 +193,6 @@ class Record(Model):
         states = {part.state for part in parts} | {test.state for part in parts for test in part.tests}
         return self.has_ended and all(state.is_final for state in states)
 
-    @property
-    def needs_a_person(self) -> bool:
-        """Whether some part has no judgement."""
-        return any(part.score is None for part in self.judgement.parts)
-
     def taken_in(self, files: Mapping[str, str], seed_id: str = "") -> Record:
         """The record with the sha256 of each file, and the name of the seed of the tests' inputs, "" where none run."""
         kept = {clean(name, MAX_NAME): digest for name, digest in sorted(files.items())[:MAX_FILES]}
