@@ -9,12 +9,18 @@ independently, most often by PyTorch's own function:
 - `expect_values`: for these inputs the component returns what the formula gives. float64 inputs are handed over as they
   are; float32 inputs as in a model that translates: without gradients, all but the first by name, and laid out as
   after a transpose.
-- `expect_gradients`: so are the gradients of all inputs and parameters. `nonzero=[]`: each may be zero.
+- `expect_gradients`: the gradients of all inputs and parameters are the formula's, too, and those of parameters are not
+  zero; `nonzero=[]`: each may be zero.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier.
 - `expect_right_or_mask_obeyed` (of attention): the context is what the formula gives. If it is wrong without a mask
   already, which costs another item, it need only not change where forbidden keys and values change.
 - `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
-  already, it need only be finite.
+  already, it need only be finite, and so need gradients with `gradients_finite_too`.
+- `judged_where`: 1 where a part counts, 0 where it may be anything finite.
+
+`each_dtype` runs a test in float64 and in float32; `each_row` runs it for each row of a table in float64, and for those
+that it names in float32, too. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may
+attend; each of its rows allows a key.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.

@@ -97,11 +97,11 @@ def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequenc
 
 
 def expect_right_or_finite(
-    subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_too: bool = False, **options: Any
+    subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_finite_too: bool = False, **options: Any
 ) -> None:
     """Fails where the context is not right; of a formula that is wrong anyway, where it or gradients are not finite."""
     try:
-        options |= {"case": case} if gradients_too else {}
+        options |= {"case": case} if gradients_finite_too else {}
         subject.expect_values(inputs, look_at, ["context"], **options)
     except CheckFailed:
         if subject.is_right(draw(case, (2, 3, 4, 5, 7)), ["context"]):

@@ -67,8 +67,8 @@ class Census:
         others = [p for p in parameters if tuple(p.shape) not in shapes]
         return cls(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
 
-    def silence(self, silent: Sequence[Tensor], d_ff: int) -> None:
-        """Makes these sublayers return 0 and the others plain sums; the norms 0.9 tanh(x), which can be inverted."""
+    def silence_only(self, silent: Sequence[Tensor], d_ff: int) -> None:
+        """Makes these sublayers alone return 0, the others plain sums, and the norms 0.9 tanh(x), which can be undone."""
         with torch.no_grad():
             for mix in (*self.attentions, *self.feed_forwards):
                 is_network = mix.size(0) == 3
@@ -80,7 +80,7 @@ class Census:
                 norm[1].zero_()
 
 
-def keeps_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
+def drops_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: float, n_norms: int) -> bool:
     """Whether dropout has left 0 or 1 / (1 - rate) of each entry of the one sublayer that computes something.
 
     Args:

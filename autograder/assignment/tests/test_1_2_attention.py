@@ -76,7 +76,7 @@ def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> N
         inputs["mask"] = torch.ones(4, 5, dtype=torch.bool)
     elif axes == "qk":
         inputs["mask"] = torch.ones(4, 5, dtype=torch.bool).tril()
-    elif axes == "few":  # none in the first sentence, for the last query, or of the last key
+    elif axes == "few":  # keys 1 and 2, but not in the first sentence, in the first head, or for the last query
         mask = torch.ones(3, 3, 4, 5, dtype=torch.bool)
         mask[1:, 1:, :-1, 1:3] = False
         inputs["mask"] = mask
@@ -120,15 +120,15 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     inputs["mask"] = mask
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
     look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
-    expect_right_or_finite(subject, case, inputs, look_at, gradients_too=True, judged_where=has_keys)
+    expect_right_or_finite(subject, case, inputs, look_at, gradients_finite_too=True, judged_where=has_keys)
 
 
 @pytest.mark.item("numerically safe")
 @each_dtype
 @pytest.mark.parametrize("scale", [30.0, 1e-4])
 def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtype: torch.dtype) -> None:
-    # Large enough to overflow, but not so large that rounding in float32, which the exponential magnifies, shows; or
-    # so small that all weights are nearly equal. Large values show small differences between weights.
+    # Scores large enough to overflow, but in float32 not so large that its rounding, which the exponential magnifies,
+    # shows; or so small that all weights are nearly equal, where a large `value` shows their differences.
     size = min(scale, 8.0) if dtype == torch.float32 else scale
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}

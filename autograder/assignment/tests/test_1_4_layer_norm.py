@@ -1,4 +1,4 @@
-"""Task 1.4: mean 0 and variance 1 over the features, then gain and shift.
+"""Task 1.4: gain * (x - mean) / sqrt(variance + epsilon) + shift, over the features; the variance divides by d.
 
 How such tests are written: `autograder.testing.subject`.
 """
@@ -60,7 +60,7 @@ def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtyp
     subject.call.train(name == "train mode")
     # The variance is so large that epsilon does not matter: it has tests of its own.
     x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
-    # No feature lies near the mean, where x - mean would be little but float32's rounding.
+    # Every feature moves away from the mean, near which x - mean would be little but float32's rounding.
     x += 50 * (x - x.mean(-1, keepdim=True)).sign()
     if name == "one large feature":
         x[..., 0] = 5000
@@ -140,6 +140,8 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, shape: tuple[int
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
+    # A first call, before the parameters become random, shows what is kept from it: then one that was never called is
+    # right, and this one is not.
     single = torch.float32
     subject = make(submission, case, 6, dtype=single, called_before_with=case.normal(2, 5, 6, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))

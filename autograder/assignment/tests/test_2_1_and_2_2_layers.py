@@ -1,7 +1,9 @@
 """Tasks 2.1 and 2.2: encoder and decoder layer; with norm_first, extension E.2.
 
-The parts inside are stand-ins of known formulas, so that a fault in another task costs nothing here. A layer that
-writes a part out is accepted too. How such tests are written: `autograder.testing.subject`.
+`layer.draw((b, t, s), masks)` makes the arguments of the call: x (b, t, d) and mask for the encoder's layer; x,
+memory (b, s, d), src_mask and tgt_mask for the decoder's. For each sublayer x becomes norm(x + sublayer(x)), or
+x + sublayer(norm(x)) with norm_first. The parts inside are stand-ins of known formulas, so that a fault in another task
+costs nothing here; a layer that writes a part out is accepted too. See `autograder.testing.subject`.
 """
 
 from dataclasses import replace
@@ -11,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.assignment.expected.layers import Census, Layer, Sizes, keeps_single_entries
+from autograder.assignment.expected.layers import Census, Layer, Sizes, drops_single_entries
 from autograder.assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
@@ -35,7 +37,7 @@ RULES = {
 }
 
 
-CASES = {  # n_heads, d_head and d_ff; b, t and s; masks
+CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
     "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
     "no masks": ((3, 2, 13), (2, 5, 4), "none"),
     "masks of two axes": ((2, 2, 10), (3, 4, 6), "two axes"),
@@ -85,13 +87,13 @@ def test_dropout_acts_on_the_sublayers(
     if not dropout:
         layer.expect_values(inputs, look_at, of=["x"])
         return
-    if isinstance(layer.formulas, CheckFailed):  # the parts have no reading
+    if isinstance(layer.formulas, CheckFailed):  # the layer lacks parts, or has others
         raise layer.formulas
 
     def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
         return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
-    # Nearly always, all that a sublayer gives is dropped: the same layer, of which nothing is kept.
+    # Dropout drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
     found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
     without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
     Subject(output, ["x in train mode"], without_sublayers).expect_values(inputs, look_at)
@@ -104,8 +106,8 @@ def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
 @pytest.mark.item("dropout")
 @each_post_norm_layer
 def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    # One sublayer at a time computes something, the others return 0. Undo n LayerNorms of the result, for n = 0, 1, …:
-    # for one n, what is left is that sublayer's output, with some of its entries dropped.
+    # One sublayer at a time computes something, the others return 0. How many LayerNorms follow it depends on the
+    # sublayer, so the result without 0, 1, … of them is compared with that of eval mode: some entries are dropped.
     rate = 0.4
     layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
     census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
@@ -113,11 +115,11 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
         return  # parts of its own cannot be silenced
     sublayers, d_ff = [*census.attentions, *census.feed_forwards], layer.sizes.d_ff
     inputs = layer.draw((3, 5, 4), "padding")
-    census.silence(sublayers, d_ff)
+    census.silence_only(sublayers, d_ff)
     layer.call.eval()
     of_none = layer.output(inputs)
     for sublayer in sublayers:
-        census.silence([one for one in sublayers if one is not sublayer], d_ff)
+        census.silence_only([one for one in sublayers if one is not sublayer], d_ff)
         layer.call.train()
         first, second = layer.output(inputs), layer.output(inputs)
         layer.call.eval()
@@ -125,7 +127,7 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
         look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
         is_random = not torch.equal(first, second)
         expect(is_random, "two passes in train mode", "different results", "equal results", look_at)
-        fits = [keeps_single_entries(first, whole, of_none, rate, n) for n in range(len(census.norms) + 1)]
+        fits = [drops_single_entries(first, whole, of_none, rate, n) for n in range(len(census.norms) + 1)]
         what = "what train mode leaves of a sublayer's output"
         expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", look_at)
 
@@ -138,7 +140,7 @@ def test_gradients(
 ) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3, dtype=dtype)
     masks = "padding" if dtype == torch.float64 else "none"
-    layer.expect_gradients(case, layer.draw((3, 4, 5), masks), RULES[norm_first], ["x"])
+    layer.expect_gradients(case, layer.draw((3, 4, 5), masks), RULES[norm_first], of=["x"])
 
 
 @pytest.mark.item("no side effects")
