@@ -68,7 +68,7 @@ class Census:
         return cls(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
 
     def silence_only(self, silent: Sequence[Tensor], d_ff: int) -> None:
-        """Makes these sublayers alone return 0, the others plain sums, and the norms 0.9 tanh(x), which can be undone."""
+        """Makes these sublayers alone return 0, the others plain sums, the norms 0.9 tanh(x), which can be undone."""
         with torch.no_grad():
             for mix in (*self.attentions, *self.feed_forwards):
                 is_network = mix.size(0) == 3
