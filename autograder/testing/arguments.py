@@ -5,7 +5,6 @@ left them alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -49,8 +48,7 @@ def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | 
     before = keep(one for one in handed if one is not None)
     result = function(*handed)
     if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
-        again = clones_of(arguments)
-        result, _ = call_undisturbed(partial(function, *again), [one for one in again if one is not None])
+        result, _ = call_undisturbed(function, clones_of(arguments))
     return result
 
 
@@ -67,8 +65,7 @@ def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs
             continue
         place = getattr(value, "changed_at", None)  # in the sandbox, the worker finds it
         if place is None:
-            copies = copies_of(before.values())
-            _, place = call_undisturbed(partial(function, *copies), [one for one in copies if one is not None])
+            _, place = call_undisturbed(function, copies_of(before.values()))
         where = f" by {place}" if place else ""
         fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
 

@@ -23,7 +23,6 @@ from foundation.assignment_file import Assignment, Task
 from foundation.watchdog import CPU, time_limit
 
 from ..sandbox.errors import (
-    SubmissionDiedError,
     SubmissionError,
     SubmissionOutOfMemoryError,
     SubmissionRefusedError,
@@ -46,28 +45,22 @@ class CheckingTimeoutError(Exception):
     """The test itself took too long, over answers that came in time."""
 
 
-STATES: tuple[tuple[type[BaseException], State], ...] = (
-    # The first that fits.
-    (SubmissionTimeoutError, State.TIMEOUT),
-    (CheckingTimeoutError, State.TIMEOUT),
-    (SubmissionOutOfMemoryError, State.OUT_OF_MEMORY),
-    (SubmissionDiedError, State.ERROR),
-    (SubmissionRefusedError, State.REFUSED),
-    (MemoryError, State.OUT_OF_MEMORY),
-    (SubmissionError, State.ERROR),
-)
+STATES: dict[type, State] = {
+    SubmissionTimeoutError: State.TIMEOUT,
+    CheckingTimeoutError: State.TIMEOUT,
+    SubmissionOutOfMemoryError: State.OUT_OF_MEMORY,
+    MemoryError: State.OUT_OF_MEMORY,
+    SubmissionRefusedError: State.REFUSED,
+    SubmissionError: State.ERROR,
+}
 
 
 class CollectedTests(Collection):
-    """The tests of some tasks, as they run on a sandboxed submission, within limits of time.
-
-    Attributes:
-        exhausted_by: ids of the tests that took too long on the submission that was judged last.
-    """
+    """The tests of some tasks, as they run on a sandboxed submission, within limits of time."""
 
     def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
         """Collects the tests of an assignment, or of some tasks. Raises: CollectionError where that cannot be done."""
-        self.exhausted_by: list[str] = []
+        self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
         super().__init__(assignment)
@@ -78,7 +71,7 @@ class CollectedTests(Collection):
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""
         message = str(error)
-        state = next((state for kind, state in STATES if isinstance(error, kind)), State.GRADER_ERROR)
+        state = next((STATES[kind] for kind in type(error).__mro__ if kind in STATES), State.GRADER_ERROR)
         if state == State.ERROR:
             kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
             message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
@@ -113,14 +106,8 @@ class CollectedTests(Collection):
         that does not pass is forgiven where it passes, with the same inputs, in each of several workers that no other
         component has touched. Code that only sometimes works is not forgiven.
 
-        Args:
-            submission: in the sandbox.
-            seed: of the random inputs; whoever knows it knows the inputs.
-            show_progress: whether there is a progress bar.
-            only: the marker of the one task whose tests run; "" = all.
-
-        Yields:
-            After each file the outcomes by task marker, for the tasks whose tests have all run.
+        The seed is that of the random inputs; `only` is the marker of the one task whose tests run, "" = all. Yields
+        after each file the outcomes by task marker, for the tasks whose tests have all run.
         """
         self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
         self._used.clear()

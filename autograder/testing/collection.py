@@ -31,23 +31,13 @@ MAX_MESSAGE = 4000
 
 
 class Collection:
-    """A pytest plugin: keeps the tests that were collected, and notes the outcome of each test that runs.
-
-    Attributes:
-        items: the tests.
-        outcomes: outcomes by node id.
-        compared: what failed comparisons were of, by node id.
-    """
+    """A pytest plugin: keeps the tests that were collected, and notes the outcome of each test that runs."""
 
     def __init__(self, assignment: Assignment) -> None:
-        """Collects all tests of an assignment.
-
-        Raises:
-            CollectionError: where they cannot be collected.
-        """
+        """Collects all tests of an assignment. Raises: CollectionError where they cannot be collected."""
         self.items: list[pytest.Item] = []
-        self.outcomes: dict[str, Outcome] = {}
-        self.compared: dict[str, tuple[Tensor, Tensor]] = {}
+        self.outcomes: dict[str, Outcome] = {}  # by node id
+        self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
         self._problems: list[str] = []
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]

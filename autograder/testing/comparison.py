@@ -25,6 +25,8 @@ TOLERANCE_OF_FLOAT32 = 2e-4
 NEGLIGIBLE = 1e-9
 """A difference that no tolerance minds."""
 
+DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
+
 NEAR = 0.011
 """What people compute may be rounded to two decimals."""
 
@@ -124,22 +126,11 @@ def all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
 
 
 def expect_close(
-    actual: object,
-    expected: Tensor,
-    what: str,
-    look_at: str = "",
-    tolerance: float = TOLERANCE,
-    scale: float = 1.0,
+    actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE, scale: float = 1.0
 ) -> None:
     """Fails where shape, dtype or values differ; the message shows the place where they differ most.
 
-    Args:
-        actual: what a submission returned.
-        expected: what is right.
-        what: both are.
-        look_at: a question that may lead to the fault.
-        tolerance: of the `difference`.
-        scale: of the `difference`: larger where terms that were larger than the results have been rounded.
+    Tolerance and scale are those of `difference`: a scale above 1 is for results of larger terms, which were rounded.
     """
     found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
     relative = difference(found, expected, scale)
@@ -179,9 +170,8 @@ def expect_equal_to_one(actual: object, candidates: Sequence[Tensor], what: str,
 def run_backward(output: object, direction: Tensor, what: str) -> None:
     """Runs backward from the product of an output with a fixed direction; fails where nothing leads back."""
     found = expect_shape(output, direction.shape, what)
-    look_at = "is everything computed from the parameters and inputs, without .detach(), .data or torch.no_grad()?"
-    expect(found.requires_grad, f"{what}: backward", "an output that depends on them", "one that does not", look_at)
-    torch.autograd.backward((found * direction.to(found.dtype)).sum())
+    expect(found.requires_grad, what, "one that leads back to parameters and inputs", "detached", DETACHED)
+    (found * direction.to(found.dtype)).sum().backward()
 
 
 def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:
@@ -204,8 +194,7 @@ def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
         fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got)
-    different = (actual != expected).nonzero().tolist()
-    if different:
+    if different := (actual != expected).nonzero().tolist():
         first = different[0]
         got = f"{actual[tuple(first)].item()} at {first}; {len(different)} of {expected.numel()} cells are different"
         fail(what, rule, got, compared=(actual.detach(), expected))

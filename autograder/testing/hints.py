@@ -116,23 +116,16 @@ def not_python(sources: Sources) -> str:
 
 
 def give(number: str) -> int:
-    """Prints a hint for a task of a student's folder, or what is missing for one; returns 1 unless its tests pass.
-
-    Raises:
-        UserError: where there is no such task.
-    """
+    """Prints a hint for a task of a student's folder, or what is missing for one; returns 1 unless its tests pass."""
     assignment, folder = read_assignment(), released_folder()
     tasks = {task.number: task for task in assignment.tasks if task.components and not task.understanding}
-    task = tasks.get(number)
-    if task is None:
+    if (task := tasks.get(number)) is None:
         raise UserError(f"there are no hints for {number!r}: expected one of {', '.join(tasks)}")
     sources = read_sources(folder, folder)
-    if problem := not_python(sources):
-        print(problem)
-        return 1
-    hints, outcomes = hints_for(task, sources, assignment)
+    problem = not_python(sources)
+    hints, outcomes = ([], []) if problem else hints_for(task, sources, assignment)
     if not outcomes:
-        print(f"the tests of {number} are handed out later, and the hints with them")
+        print(problem or f"the tests of {number} are handed out later, and the hints with them")
         return 1
     missed = [outcome for outcome in outcomes if outcome.state is not State.PASSED]
     print(f"{task.number} {task.title}: {len(outcomes) - len(missed)} of {len(outcomes)} tests pass")

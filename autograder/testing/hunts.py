@@ -46,27 +46,16 @@ FINENESS = 128
 
 @dataclass(frozen=True)
 class Hunt:
-    """One box.
+    """One box."""
 
-    Attributes:
-        number: the same for all students.
-        component: that has the mistake.
-        symptom: what a user of the model sees.
-        level: one of LEVELS.
-        code: Python that defines the component; under lock, this and `right`.
-        right: likewise, without the mistake; "" = under lock.
-        kinds: of the mistake, as far as known; more than one may be right.
-        shown: what was measured of a trained model with the mistake, and of one without it; nothing for some.
-    """
-
-    number: int
-    component: str
-    symptom: str
-    level: str
-    code: str
-    right: str = ""
-    kinds: Sequence[str] = ()
-    shown: Sequence[Mapping[str, Any]] = ()
+    number: int  # the same for all students
+    component: str  # that has the mistake
+    symptom: str  # what a user of the model sees
+    level: str  # one of LEVELS
+    code: str  # Python that defines the component; under lock, this and `right`
+    right: str = ""  # likewise, without the mistake; "" = under lock
+    kinds: Sequence[str] = ()  # of the mistake, as far as known; more than one may be right
+    shown: Sequence[Mapping[str, Any]] = ()  # measured of a trained model with the mistake, and of one without it
 
     @property
     def name(self) -> str:
@@ -223,9 +212,9 @@ right = partial(box, is_right=True)
 
 def tell(name: str, assignment: Assignment) -> str:
     """A student's hunts in words. Raises: UserError without a name."""
-    known = read_hunts(assignment.folder)
     if not name.strip():
         raise UserError("whose hunts? expected your name or number, as the course knows you")
+    known = read_hunts(assignment.folder)
     shown = [
         f"The hunts of {name}. A box opens once your own component is right, its weights in matrices, its biases in "
         "vectors. All matrices in the box are the identity, all biases 0. Arguments with ? may be None, or left out at "
@@ -240,9 +229,8 @@ def tell(name: str, assignment: Assignment) -> str:
         arguments = ", ".join(call.takes).replace("?", "")
         entries.append(f'    {one.number}: {{"input": [{arguments}], "right": …, "kind": "…"}},')
     kinds = [f"  {kind:<7} {told}" for kind, told in known.kinds.items()]
-    return "\n\n".join(
-        [*shown, "\n".join(["Kinds of mistake:", *kinds]), "\n".join(["What your `hunts.findings` returns:", *entries])]
-    )
+    shown += ["\n".join(["Kinds of mistake:", *kinds]), "\n".join(["What your `hunts.findings` returns:", *entries])]
+    return "\n\n".join(shown)
 
 
 def seen(hunt: Hunt) -> list[str]:

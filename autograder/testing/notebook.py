@@ -41,6 +41,12 @@ HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
 MAX_PRINTED = 4000
+GRADED_LATER = "own_tests", "hunts"
+"""Their points depend on what students do not have: the faults that their tests find, the kinds of mistakes."""
+
+
+Answers = tuple[Sources, dict[str, list[str]], list[str]]
+"""The modules; of each with answers, the cell and line of each of its lines; a note on each unreadable cell."""
 
 
 class Course:
@@ -54,19 +60,17 @@ class Course:
         self.folder, self.support, self.history = folder, support, history
         self.assignment = read_assignment()
         self.skeleton = read_release(support / "skeleton", self.assignment.contract)
-        self._answers: tuple[object, tuple[Sources, dict[str, list[str]], list[str]]] | None = None
+        self._answers: tuple[object, Answers] | None = None
         self._package = AnswerPackage(self.assignment.package, lambda: self.answers()[0])
-        self._package.install()
         predictions = support / PREDICTIONS
         self._questions = json.loads(predictions.read_text(encoding="utf-8")) if predictions.is_file() else {}
         self._predicted: set[str] = set()
 
-    def answers(self) -> tuple[Sources, dict[str, list[str]], list[str]]:
+    def answers(self) -> Answers:
         """What `assemble` returns; again only after a change, since importing the package asks once per module."""
         state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
         if self._answers is None or self._answers[0] != state:
-            made = assemble(self.folder, self.history(), self.skeleton, self.assignment)
-            self._answers = state, made
+            self._answers = state, assemble(self.folder, self.history(), self.skeleton, self.assignment)
         return self._answers[1]
 
     def refresh(self) -> None:
@@ -107,9 +111,9 @@ class Course:
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
         result, said = run_task(task, sources, seed, self.assignment, locate)
         told = [said, *unreadable, *self._hints(task, sources, result.state)]
-        is_open = number in self._questions and number not in self._predicted
-        ask = ["You have not predicted yet: the cell with `predict` is above your answer."] * is_open
-        print("\n\n".join([*told, *ask]))
+        if number in self._questions and number not in self._predicted:
+            told.append("You have not predicted yet: the cell with `predict` is above your answer.")
+        print("\n\n".join(told))
         return result.score
 
     def understand(self, number: str) -> None:
@@ -125,12 +129,12 @@ class Course:
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""
-        needed = self.assignment.hint_after
         if state not in (State.FAILED, State.ERROR) or not hints.read_hints(self.assignment.folder):
             return []
-        if hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources) < needed:
+        attempts, needed = hints.count_attempt(self.folder / hints.ATTEMPTS, task, sources), self.assignment.hint_after
+        if attempts < needed:
             return []
-        return hints.tell(hints.hints_for(task, sources, self.assignment)[0], needed, needed)
+        return hints.tell(hints.hints_for(task, sources, self.assignment)[0], attempts, needed)
 
     def _about_translations(self, task: Task, threshold: str) -> str:
         """Tells whether the file can be scored; the references stay with the instructor."""
@@ -150,24 +154,15 @@ class Course:
 
 
 def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
-    """Judges one task by its tests; `locate` says where the student finds a line, "" for lines of others.
-
-    Returns:
-        The result, and what the student reads.
-    """
+    """Judges one task by its tests: the result, and what the student reads, who finds a line where `locate` says."""
     tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
-    if is_graded_later(task):
+    if task.understanding in GRADED_LATER:
         result = replace(result, score=0.0)
     judged = {component.partition(".")[0] for component in task.components}
     mentions = find_mentions({name: sources[name] for name in judged & sources.keys()}, assignment.contract.forbidden)
     return result, "\n".join([as_text(result, tests, printed, seed), *mentions])
-
-
-def is_graded_later(task: Task) -> bool:
-    """Whether its points depend on what students do not have: faults that their tests find, the kinds of mistakes."""
-    return task.understanding in ("own_tests", "hunts")
 
 
 def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> str:
@@ -175,7 +170,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     task, total = result.task, len(result.outcomes)
     missed = [outcome for outcome in result.outcomes if outcome.state != State.PASSED]
     points = f"{result.score:g} of {task.points:g} points" if task.points else "no points, an extension"
-    points = "graded once you hand in" if is_graded_later(task) else points
+    points = "graded once you hand in" if task.understanding in GRADED_LATER else points
     mark = "✓" if result.state == "passed" else "✗"
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
@@ -192,19 +187,11 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     return "\n".join(lines)
 
 
-def assemble(
-    folder: Path, history: Sequence[str], skeleton: Sources, assignment: Assignment
-) -> tuple[Sources, dict[str, list[str]], list[str]]:
+def assemble(folder: Path, history: Sequence[str], skeleton: Sources, assignment: Assignment) -> Answers:
     """All modules of the package, answers in place of the skeleton's TODOs.
 
-    Cells that were run in this kernel, the `history`, take precedence over saved ones.
-
-    Returns:
-        The modules; for each module with answers the cell and line that each of its lines comes from; and a note for
-        each cell that cannot be read.
-
-    Raises:
-        IntakeError: for a file that is not a notebook.
+    Cells that were run in this kernel, the `history`, take precedence over saved ones. Raises: IntakeError for a file
+    that is not a notebook.
     """
     live = _latest([Cell(HERE, number, text, is_answer=True) for number, text in enumerate(history) if text.strip()])
     defined: set[str] = set().union(*map(_definitions, live))
@@ -252,13 +239,9 @@ class AnswerPackage(MetaPathFinder, ExecutionLoader):
     """Finds and loads the package and its modules; each has the text that it had when first imported."""
 
     def __init__(self, name: str, collect: Callable[[], Sources]) -> None:
-        """Takes the package's name, and a function that returns its current modules."""
-        self.name = name
-        self._collect = collect
+        """Sends imports of the package here; `collect` returns its current modules. An earlier finder of it goes."""
+        self.name, self._collect = name, collect
         self._imported: dict[str, Source] = {}
-
-    def install(self) -> None:
-        """Sends imports of the package here, in place of an earlier finder of that name."""
         sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "name", None) != self.name]
         sys.meta_path.insert(0, self)
         self.forget()

@@ -20,12 +20,9 @@ FEW = 0.9  # of all values may differ where the others are right by more than ac
 
 
 def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]) -> str:
-    """Says in one line what was observed, or nothing.
+    """Says in one line what was observed in a result beside the expected one, of the same shape, or nothing.
 
-    Args:
-        found: what a submission returned.
-        expected: what is right, of the same shape.
-        inputs: arguments of the call, by name.
+    The inputs are the arguments of the call, by name.
     """
     with torch.no_grad():
         found, expected = found.detach().double(), expected.detach().double()
@@ -53,8 +50,8 @@ def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
 
 def not_finite(found: Tensor, given: dict[str, Tensor]) -> str:
     """Notices NaN where a query may attend to nothing."""
-    is_there = are_without_keys(~torch.isfinite(found), given)
-    return "NaN or infinite exactly for the queries that may attend to no key" if is_there else ""
+    is_seen = are_without_keys(~torch.isfinite(found), given)
+    return "NaN or infinite exactly for the queries that may attend to no key" * is_seen
 
 
 def all_alike(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
@@ -95,13 +92,11 @@ def weights(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     if bool(((found == 0) | (found == 1)).all()) and found.size(-1) > 1:
         return "one key of each query has the weight 1, and all others 0"
     for mask in masks_of(given):
-        allowed = mask & mask.any(-1, keepdim=True)
-        seen = mask.any(-1, keepdim=True)
-        if not fits(allowed, found) or bool(allowed.all()):
+        if not fits(mask, found):
             continue
-        on_forbidden = (found * ~allowed * seen).max().item()
+        on_forbidden = (found * (~mask & mask.any(-1, keepdim=True))).max().item()
         if on_forbidden > 1e-3:
-            if (found * allowed).max().item() < 1e-3:
+            if (found * mask).max().item() < 1e-3:
                 return "the keys that the mask forbids share all the weight, and those that it allows have none"
             return f"a key that the mask forbids has the weight {on_forbidden:.4g}"
     return sharpness(found, expected, given)
@@ -231,12 +226,9 @@ def worst_place(found: Tensor, expected: Tensor) -> tuple[int, ...]:
 
 
 def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:
-    """Draws what was expected beside what was returned, as text: the numbers around the place where they differ most.
+    """Draws what was expected beside what was found, as text: the numbers around the place where they differ most.
 
-    Args:
-        found: what a submission returned.
-        expected: of the same shape; nothing is drawn of single rows.
-        most: rows and columns that are drawn.
+    Nothing is drawn of single rows; of others, at most so many rows and columns.
     """
     if found.shape != expected.shape or found.dim() < 2 or min(found.shape[-2:]) < 2:
         return []

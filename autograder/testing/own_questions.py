@@ -65,21 +65,13 @@ class OwnQuestions:
 
 @dataclass(frozen=True)
 class Scene:
-    """A call of a component.
+    """A call of a component."""
 
-    Attributes:
-        component: "layers.LayerNorm".
-        told: the call in words.
-        axes: length -> what an axis of that length is.
-        made_with: arguments of the constructor; None for a function.
-        inputs: of the call.
-    """
-
-    component: str
-    told: str
-    axes: Mapping[int, str]
-    made_with: Mapping[str, Any] | None
-    inputs: tuple[Any, ...]
+    component: str  # "layers.LayerNorm"
+    told: str  # the call in words
+    axes: Mapping[int, str]  # length -> what an axis of that length is
+    made_with: Mapping[str, Any] | None  # arguments of the constructor; None for a function
+    inputs: tuple[Any, ...]  # of the call
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -150,9 +142,7 @@ def find(component: str, submission: SubmissionUnderTest, assignment: Assignment
 def definition_of(component: str, sources: Sources) -> Definition:
     """The last definition of a component's name.
 
-    Raises:
-        CheckFailed: where its module is not Python.
-        NotImplementedError: where there is none.
+    Raises: CheckFailed where its module is not Python; NotImplementedError where there is none.
     """
     module, _, name = component.partition(".")
     tree = parse(sources[module][1])
@@ -165,10 +155,7 @@ def definition_of(component: str, sources: Sources) -> Definition:
 
 
 def lines_of(component: str, sources: Sources) -> dict[int, str]:
-    """The lines of a component by their numbers in its module, without docstrings, imports, comments and blank lines.
-
-    Raises: see `definition_of`.
-    """
+    """A component's lines by their numbers in its module, without docstrings, imports, comments and blank lines."""
     definition = definition_of(component, sources)
     hidden = {
         number
@@ -284,9 +271,7 @@ def _asked_for_runs(scene: Scene, sights: Sequence[Sight], draw: random.Random) 
 def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object, object]:
     """The dictionary that a function without arguments returns, as it is typed: the function is not run.
 
-    Raises:
-        NotImplementedError: where it is not there, or its TODO is.
-        CheckFailed: where it does not return a dictionary of texts that stand in it.
+    Raises: NotImplementedError where it is not there, or its TODO is; CheckFailed where no dictionary stands in it.
     """
     module, _, name = component.partition(".")
     function = definition_of(component, submission.sources)
@@ -304,11 +289,7 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
 
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> str:
-    """What a student reads who asks for the questions about a task.
-
-    Raises:
-        UserError: for a task about which there are none, or not yet.
-    """
+    """What a student reads of the questions about a task. Raises: UserError where there are none, or not yet."""
     about = {component: task for task in assignment.tasks for component in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
     if number not in tasks:

@@ -35,7 +35,7 @@ class OwnRun:
     """A pytest plugin: notes how tests end, and sums up what they mean in points."""
 
     def __init__(self, config: pytest.Config, assignment: Assignment) -> None:
-        """Makes the code under test from the folder that an option names; ends pytest where it cannot be read."""
+        """Reads the folder that an option names; ends pytest where it cannot be read."""
         os.environ["MPLBACKEND"] = "Agg"  # as in grading, whatever a notebook's host has set
         if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
             config.option.tbstyle = "short"
@@ -81,8 +81,7 @@ class OwnRun:
         state, why = State.PASSED if error is None else State.FAILED, ""
         if isinstance(error, NotImplementedError):
             state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
-            report.outcome = "skipped"
-            report.longrepr = str(item.path), item.location[1] or 0, f"Skipped: {why}"
+            report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
         elif isinstance(error, UnreadableError):
             state = State.NEEDS_READER
         if call.when == "call" or error is not None:
@@ -116,8 +115,7 @@ class OwnRun:
         said = "\n".join(line for line in str(error).split("\n") if not line.startswith(INPUTS))
         causes = {test + item_of(item), file + reason_of(said)}
         tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
-        if self._first is None:
-            self._first = item.nodeid, error
+        self._first = self._first or (item.nodeid, error)
         if not self._causes.isdisjoint(causes | tasks):
             self._repeated.add(item.nodeid)
         self._causes |= causes | (tasks if CHANGED in str(error) else set())
@@ -162,9 +160,8 @@ class OwnRun:
     def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
         """Counts a failed attempt, and names the command that gives a hint after some."""
         states = {one.state for one in outcomes} - {State.PASSED}
-        if not self._has_hints or not states or states & {State.NOT_ATTEMPTED, State.NEEDS_READER}:
-            return
-        if task.understanding or not_python(self._sources):
+        has_failed = bool(states) and states.isdisjoint((State.NOT_ATTEMPTED, State.NEEDS_READER))
+        if not self._has_hints or not has_failed or task.understanding or not_python(self._sources):
             return
         if count_attempt(self._folder.parent / ATTEMPTS, task, self._sources) >= self._assignment.hint_after:
             yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
@@ -174,9 +171,8 @@ class OwnRun:
         if self._first is None:
             return
         nodeid, error = self._first
-        if isinstance(error, CheckFailed) and error.compared is not None:
-            yield from (drawn := side_by_side(*error.compared))
-            yield from [""] * bool(drawn)
+        if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
+            yield from [*drawn, ""]
         seed = self._config.stash[SEED]
         yield f'the first failure alone, where breakpoints work: python -m pytest "{nodeid}" --seed {seed}'
         if n := len(self._repeated):
@@ -195,12 +191,9 @@ class OwnRun:
         if result.state is State.NEEDS_READER:
             return "the tests cannot judge this: a person will read it"
         points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
-        missing = [
-            f"{mark.name} ({mark.points:.2g})" if task.points else mark.name
-            for mark in result.items
-            if mark.missed or mark.requires
-        ]
-        return points + (f"; missing: {', '.join(missing)}" if missing else "")
+        lost = [mark for mark in result.items if mark.missed or mark.requires]
+        missing = ", ".join(mark.name + f" ({mark.points:.2g})" * bool(task.points) for mark in lost)
+        return points + f"; missing: {missing}" * bool(lost)
 
 
 def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:

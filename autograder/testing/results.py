@@ -98,23 +98,14 @@ class CollectionError(RuntimeError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one test.
+    """What became of one test."""
 
-    Attributes:
-        test: its name.
-        state: how it ended.
-        message: why it did not pass.
-        item: of the task's rubric that it belongs to.
-        traceback: the submission's own frames.
-        nodeid: pytest's id, unique among all tests: file and name.
-    """
-
-    test: str
+    test: str  # its name
     state: State
-    message: str = ""
-    item: str = ""
-    traceback: str = ""
-    nodeid: str = ""
+    message: str = ""  # why it did not pass
+    item: str = ""  # of the task's rubric that it belongs to
+    traceback: str = ""  # the submission's own frames
+    nodeid: str = ""  # pytest's id, unique among all tests: file and name
 
     @property
     def is_missed(self) -> bool:
@@ -124,21 +115,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ItemMark:
-    """An item of a task's rubric with its points.
-
-    Attributes:
-        name: of the item.
-        score: what it has earned.
-        points: what it can earn.
-        missed: how many of its tests did not pass.
-        requires: the item without which it is worth nothing, where that one was not earned.
-    """
+    """An item of a task's rubric with its points."""
 
     name: str
-    score: float
-    points: float
-    missed: int
-    requires: str = ""
+    score: float  # what it has earned
+    points: float  # what it can earn
+    missed: int  # how many of its tests did not pass
+    requires: str = ""  # the item without which it is worth nothing, where that one was not earned
 
 
 @dataclass(frozen=True)

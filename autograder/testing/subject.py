@@ -69,20 +69,13 @@ class Subject:
 
     Its methods take `inputs`, the arguments of a call by name; `look_at`, a hint for whoever fails; and `of`, the parts
     that the test is about, by default all.
-
-    Attributes:
-        call: a function or a module of the submission.
-        parts: names of what it returns, in order; a list of tensors is one part.
-        formulas: what it may compute, each of float64 inputs; or why none can be found.
-        parameters: of the component, each with a float64 copy with which the formulas compute.
-        dtype: of the results, where no input has it.
     """
 
-    call: Any
-    parts: Sequence[str]
-    formulas: Candidates
-    parameters: Sequence[tuple[Tensor, Tensor]] = ()
-    dtype: torch.dtype | None = None
+    call: Any  # a function or a module of the submission
+    parts: Sequence[str]  # names of what it returns, in order; a list of tensors is one part
+    formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
+    parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
+    dtype: torch.dtype | None = None  # of the results, where no input has it
 
     def expect_values(
         self,
@@ -287,12 +280,9 @@ def in_dtypes(names: Iterable[str], also_in_float32: Sequence[str]) -> list[tupl
 
 
 def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
-    """Parameters of a test that runs with each kind in several ways; with kinds of extensions in few.
+    """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
 
-    Args:
-        kinds: parameters with a task's mark, and with whether they are of an extension as their last value.
-        rows: further parameters for each kind.
-        of_extensions: those for extensions.
+    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
     """
     return [
         pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")

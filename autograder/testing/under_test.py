@@ -26,9 +26,6 @@ class InProcessSubmission:
     """The submission in this very process, where a debugger can follow every step.
 
     What the Python that grades cannot read is refused, too, where a newer one runs.
-
-    Attributes:
-        contract: what the submission must offer.
     """
 
     def __init__(self, sources: Sources, assignment: Assignment, locate: Locate = in_module) -> None:
@@ -89,13 +86,13 @@ SubmissionUnderTest = InProcessSubmission
 """What tests are handed. Grading hands them a `sandbox.submission.Sandbox` instead, which has the same methods."""
 
 
-def call_undisturbed(call: Callable[[], Any], tensors: Sequence[Tensor]) -> tuple[Any, str]:
-    """Makes a call that writes into its arguments as if it had left them alone: see `call_again`.
+def call_undisturbed(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> tuple[Any, str]:
+    """Calls a function that writes into its arguments as if it had left them alone: see `call_again`.
 
-    Returns:
-        What it returns, and the line that writes, with its place; "" where no submission in this process has it.
+    Returns what it returns, and the line that writes, with its place; "" where no submission in this process has it.
     """
-    value, place = call_again(call, tensors, _quotes)
+    tensors = [one for one in arguments if one is not None]
+    value, place = call_again(partial(function, *arguments), tensors, _quotes)
     return value, _quotes[place[0]](place[1]) if place else ""
 
 
