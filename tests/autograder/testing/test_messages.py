@@ -36,6 +36,8 @@ CASES = {  # what was returned, what is right, the arguments, a part of what is 
     "no residual": (Y, X + Y, {"x": X}, "adding it"),
     "unchanged": (X, Y, {"x": X}, "the result is x"),
     "one place": (torch.cat([X[:, :2], Y[:, 2:]], 1), X, {}, "only index 2 of axis 1 differs, of 3"),
+    "other places": (X.flip(1), X, {}, "the expected values in other places"),
+    "axes swapped": (X[..., :3].mT, X[..., :3], {}, "the expected values with axes in another order"),
     "no scale": ((7**0.5 * SCORES).softmax(-1), WEIGHTS, {"query": QUERY}, "2.646 times as far apart"),
     "softmax over queries": (SCORES.softmax(-2), WEIGHTS, {}, "sum to 1 over axis 1"),
     "not normalised": (WEIGHTS * 0.5 * (1 + torch.rand(2, 4, 1)), WEIGHTS, {}, "here they sum to"),
