@@ -63,19 +63,13 @@ def worst(states: Iterable[State]) -> State:
 
 
 class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
-    """A submission does something else than the contract says.
-
-    Attributes:
-        compared: what was returned and what was expected, where two tensors of one shape differ.
-        look_at: where to look, unless something was observed.
-        inputs: of the call, in words.
-        observed: what the two tensors have in common.
-    """
+    """A submission does something else than the contract says."""
 
     def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None, look_at: str = "") -> None:
         super().__init__(message)
-        self.compared, self.look_at = compared, look_at
-        self.inputs = self.observed = ""
+        self.compared = compared  # what was returned and what was expected, where two tensors of one shape differ
+        self.look_at = look_at  # where to look, unless something was observed
+        self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
 
     def __str__(self) -> str:
         what, *rest = super().__str__().split("\n")

@@ -42,14 +42,10 @@ class InProcessSubmission:
     def build(
         self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
     ) -> nn.Module:
-        """Makes an object of a class of the submission.
+        """Makes an object of a class of the submission, "module.Name", with arguments for its constructor.
 
-        Args:
-            component: the class, "module.Name".
-            dtype: of its parameters and buffers; None = as made.
-            isolated: whether a stand-in replaces every other component, now and in later calls.
-            args: for the constructor.
-            kwargs: for the constructor.
+        `dtype` is that of its parameters and buffers, None = as made; with `isolated`, a stand-in replaces every other
+        component, now and in later calls.
         """
         self.package.isolate(component if isolated else None)
         made: nn.Module = self.package.get(component)(*args, **kwargs)
