@@ -16,7 +16,7 @@ from ..testing.case import Case
 from ..testing.own_questions import MOST_NUMBERS, Place, Scene, Sight, lines_of, places_in, watch, where
 from .bench import Component
 from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
-from .student_lines import Statement, Versioned, changes_of, mixed, slips, with_code, without
+from .student_lines import Changing, Statement, changes_of, mixed, slips, with_code, without
 
 MOST_VERSIONS = 12
 """In which numbers are looked at, or of which it is observed what one sees."""
@@ -162,7 +162,7 @@ def purpose_question(one: Component) -> Question | None:
     return _seen_question("purpose", without, asked, one)
 
 
-def _seen_question(kind: str, changing: Versioned, asked: str, one: Component) -> Question | None:
+def _seen_question(kind: str, changing: Changing, asked: str, one: Component) -> Question | None:
     changes = mixed(changes_of(one.text, one.own, changing), one.draw)[:MOST_VERSIONS]
     for index, right, options in drawn([one.seen(change.text) for change in changes], one.draw):
         line, shown = changes[index].line, one.option(changes[index].line, changes[index].text)

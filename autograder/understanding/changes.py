@@ -19,7 +19,7 @@ from foundation.texts import first_of
 from ..testing.own_questions import lines_of
 from .bench import Component, Trial, function_of
 from .question import LETTERS, Option, Question, drawn, multiple_choice
-from .student_lines import Change, Statement, expressions_in, with_expression
+from .student_lines import Change, Statement, expressions_in, with_code
 
 MOST_NAMED = 4
 """Tests that the answer names for each change."""
@@ -178,7 +178,7 @@ def _rewritten(text: str, own: Sequence[Statement]) -> Iterator[tuple[int, str]]
     for statement in own:
         for part in expressions_in(statement.node) if len(statement.lines) == 1 else ():
             for other in _said_otherwise(part):
-                changed = with_expression(text, statement.node, part, other)
+                changed = with_code(text, statement.node, statement.with_expression(part, other))
                 if changed is not None and changed != text:
                     yield statement.node.lineno, changed
 

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..intake import Intake
+from ..reports.html import MOST_CHARACTERS
 from ..sources import parse
 from .operators import mutations
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
-MOST_STATEMENTS, MOST_LINES, MOST_CHARACTERS = 100, 12, 150
-"""Of a component, that are asked about; of a statement; of a line."""
+MOST_STATEMENTS = 100
+"""Of a component, that are asked about."""
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
 NO_SLIPS = {"conditions", "indices", "orders"}
 """Mutations that seldom look as if somebody had written them."""
@@ -44,6 +45,10 @@ class Statement:
     def lines(self) -> range:
         """The numbers of its lines."""
         return range(self.node.lineno, (self.node.end_lineno or self.node.lineno) + 1)
+
+    def with_expression(self, node: ast.expr, other: ast.expr) -> str:
+        """Its code with another expression in the place of one."""
+        return ast.unparse(copy.deepcopy(self.node, {id(node): other}))
 
 
 def own_statements(intake: Intake, component: str) -> list[Statement]:
@@ -78,10 +83,9 @@ def definitions_of(text: str) -> dict[str, ast.stmt]:
 
 
 def is_legible(statement: Statement, lines: list[str]) -> bool:
-    """Whether a statement can be shown, on lines that fit a page, and is no docstring or `...`."""
-    shown = [lines[number - 1] for number in statement.lines]
+    """Whether all lines of a statement can be shown, and it is no docstring or `...`."""
     is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
-    return not is_text and len(shown) <= MOST_LINES and all(len(line) <= MOST_CHARACTERS for line in shown)
+    return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
 
 
 def _statements(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
@@ -92,11 +96,6 @@ def _statements(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iter
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield from _statements(child, function)
-
-
-def with_expression(text: str, statement: ast.stmt, node: ast.expr, other: ast.expr) -> str | None:
-    """A module's text with another expression in the place of one; see `with_code`."""
-    return with_code(text, statement, ast.unparse(copy.deepcopy(statement, {id(node): other})))
 
 
 def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
@@ -132,46 +131,11 @@ class Change:
     kind: str
 
 
-Versioned = Callable[[str, Statement], Iterator[tuple[str, str | None]]]
-"""From a module's text and a statement in it to kinds of changes, and the texts with them."""
-
-
-def changes_of(text: str, own: Sequence[Statement], changing: Versioned | None = None) -> list[Change]:
-    """All changes of statements that stand on one line of a module's text, each line once.
-
-    Args:
-        text: the module's.
-        own: statements of it.
-        changing: the changes of a statement; None = slips.
-    """
-    found: dict[tuple[int, str], Change] = {}
-    lines = text.split("\n")
-    for statement in own:
-        if len(statement.lines) > 1:
-            continue
-        line = statement.node.lineno
-        before = lines[line - 1].strip()
-        for kind, changed in (changing or slips)(text, statement):
-            after = changed.split("\n")[line - 1].strip() if changed else ""
-            if changed and after != before:
-                found.setdefault((line, after), Change(line, before, after, changed, kind))
-    return list(found.values())
-
-
-def without(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
-    """A statement left out, and each step of it that can be left out."""
-    if not isinstance(statement.node, ast.Return):
-        yield "statements", with_code(text, statement.node, "pass")
-    for kind, changed in slips(text, statement):
-        if kind in LEAVING_OUT and changed and len(changed) < len(text):
-            yield kind, changed
-
-
-def slips(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
-    """The kind of each slip, and the module's text with it."""
+def slips(statement: Statement) -> Iterator[tuple[str, str]]:
+    """The kind of each slip, and the statement's code with it."""
     kinds = arguments_of(statement.function)
     if isinstance(statement.node, ast.Expr):
-        yield "statements", with_code(text, statement.node, "pass")
+        yield "statements", "pass"
     calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
     sizes = {id(size) for call in calls if makes(call) for size in call.args}
     for node in expressions_in(statement.node):
@@ -180,9 +144,37 @@ def slips(text: str, statement: Statement) -> Iterator[tuple[str, str | None]]:
         alike = [name for name in kinds if kinds[name] == own]
         for kind, other in mutations(node, alike):
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
-                yield kind, with_expression(text, statement.node, node, other)
+                yield kind, statement.with_expression(node, other)
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", with_expression(text, statement.node, node, ast.Constant(None))
+            yield "not_passed_on", statement.with_expression(node, ast.Constant(None))
+
+
+def without(statement: Statement) -> Iterator[tuple[str, str]]:
+    """A statement left out, and each step of it that can be left out."""
+    if not isinstance(statement.node, ast.Return):
+        yield "statements", "pass"
+    for kind, code in slips(statement):
+        if kind in LEAVING_OUT and len(code) < len(ast.unparse(statement.node)):
+            yield kind, code
+
+
+Changing = Callable[[Statement], Iterator[tuple[str, str]]]
+"""From a statement to kinds of changes, and its code with them."""
+
+
+def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) -> list[Change]:
+    """All changes of those statements of a module's text that stand on one line, each line once."""
+    found: dict[tuple[int, str], Change] = {}
+    lines = text.split("\n")
+    for statement in (one for one in own if len(one.lines) == 1):
+        line = statement.node.lineno
+        before = lines[line - 1].strip()
+        for kind, code in changing(statement):
+            changed = with_code(text, statement.node, code)
+            after = changed.split("\n")[line - 1].strip() if changed else ""
+            if changed and after != before:
+                found.setdefault((line, after), Change(line, before, after, changed, kind))
+    return list(found.values())
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:

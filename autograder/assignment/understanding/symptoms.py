@@ -65,7 +65,7 @@ def sums_to_one(weights: Tensor) -> bool:
 
 def largest(weights: Tensor, where: Tensor) -> float:
     """The largest of the weights in some places. Raises: IndexError where they are not (2, 3, 4, 5)."""
-    return float(weights[where.expand(2, 3, 4, 5)].abs().max())
+    return float(weights.detach()[where.expand(2, 3, 4, 5)].abs().max())
 
 
 def with_another_position(case: Case, x: Tensor) -> Tensor:
@@ -88,7 +88,7 @@ def of_embedding(submission: SubmissionUnderTest, case: Case) -> Symptoms:
         "Different tokens get the same vector.": lambda: same(output[0, 0], output[0, 1]),
         "No gradient reaches the table.": lambda: not any(gradients),
         LEARNED: lambda: n_learned(module),
-        LONGER: lambda: float(output.square().mean().sqrt().log()),
+        LONGER: lambda: float(output.detach().square().mean().sqrt().log()),
     }
 
 
@@ -116,7 +116,7 @@ def of_attention(submission: SubmissionUnderTest, case: Case) -> Symptoms:
         "A query that may attend to nothing gets NaN.": lambda: bool(context_of_nothing.isnan().any()),
         "The query gets no gradient.": lambda: not gradients[0],
         "The value gets no gradient.": lambda: not gradients[2],
-        SHARPER: lambda: float(weights.amax(dim=-1).mean()) if sums_to_one(weights) else nan,
+        SHARPER: lambda: float(weights.detach().amax(dim=-1).mean()) if sums_to_one(weights) else nan,
     }
 
 

@@ -6,24 +6,22 @@ import re
 
 import pytest
 
-from autograder.assignment_code import understanding_of
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
-from autograder.understanding.behaviour import choice_question, shape_question, symptom_question
+from autograder.understanding.behaviour import choice_question, purpose_question, shape_question, symptom_question
 from autograder.understanding.bench import Component
-from autograder.understanding.changes import breaking_question, hunt_question, neighbours
+from autograder.understanding.changes import breaking_question, equal_question, hunt_question, neighbours
 from autograder.understanding.examiner import Examiner
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
-from validity.questions import with_line
+from validity.questions import right_options
 
 from ..submissions import write_submission
 
 pytestmark = pytest.mark.slow  # submissions are run many times
 ASSIGNMENT = read_assignment()
 ATTENTION = "attention.scaled_dot_product_attention"
-UNDERSTANDING = understanding_of(ASSIGNMENT)
 ORDINALS = ["first", "second", "third", "fourth"]
 
 
@@ -64,14 +62,10 @@ def test_a_shape_is_the_value_s_own(attention, seed):
     assert asked.split("(")[0] in meant.text and f"line {meant.number}" in question.text[1]
 
 
-def test_only_one_change_breaks_the_test(attention):
-    one = attention(5)
-    question = breaking_question(one)
-    checks, row = re.search(r"the test that checks (.+?)(?:, in its case `(.+)`)?\. Which", question.text[0]).groups()
-    tests = {name for name, words in UNDERSTANDING.TESTS.items() if words == checks}
-    rows = [one.judge(with_line(one, option)).rows for option in question.options]
-    broken = [any(test.partition("[")[0] in tests and (row or "") in test for test in found) for found in rows]
-    assert len(broken) == 4 and sum(broken) == 1 and question.answer == "ABCD"[broken.index(True)]
+@pytest.mark.parametrize("ask", [breaking_question, equal_question, purpose_question, symptom_question])
+def test_one_option_is_right_and_the_others_are_not(attention, ask):
+    question = ask(attention(5))
+    assert right_options(question, attention(99)) == tuple(index == question.right for index in range(4))
 
 
 def test_lines_that_read_the_same_do_not_change_places(tmp_path, grader):
@@ -80,14 +74,6 @@ def test_lines_that_read_the_same_do_not_change_places(tmp_path, grader):
     lines = one.text.split("\n")
     pairs = list(neighbours(one.own, one.text))
     assert pairs and all(lines[a.node.lineno - 1] != lines[b.node.lineno - 1] for (a, b), _ in pairs)
-
-
-def test_one_symptom_is_seen_and_the_others_are_not(attention):
-    question = symptom_question(attention(5))
-    one = attention(99)
-    symptoms = one.symptoms(with_line(one, question.change))
-    seen = [symptoms[option.text] for option in question.options]
-    assert seen == [{index == question.right} for index in range(4)]
 
 
 @pytest.mark.parametrize(

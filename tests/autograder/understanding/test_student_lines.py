@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from autograder.intake import Intake
-from autograder.understanding.student_lines import changes_of, own_statements, with_code, with_expression
+from autograder.understanding.student_lines import changes_of, own_statements, with_code
 from foundation.places import REFERENCE, SKELETON
 
 GIVEN = '''
@@ -91,14 +91,6 @@ def test_code_is_replaced_in_its_place_alone():
     [_, statement, _] = ast.parse(text).body
     assert with_code(text, statement, "y = 0") == "é = 'ß'; y = 0  # why\nz = 1"
     assert with_code(text, statement, "y = (") is None
-
-
-@pytest.mark.parametrize("other, wanted", [("a + b", "y = (a + b) * c"), ("f(a)", "y = f(a) * c")])
-def test_parentheses_stand_only_where_they_are_needed(other, wanted):
-    [statement] = ast.parse("y = x * c").body
-    assert isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp)
-    new = ast.parse(other, mode="eval").body
-    assert with_expression("y = x * c", statement, statement.value.left, new) == wanted
 
 
 def test_arguments_are_exchanged_with_those_of_their_kind():
