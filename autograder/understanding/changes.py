@@ -140,8 +140,9 @@ def order_question(one: Component) -> Question | None:
         asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
         text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
         lines = sorted({statement.node.lineno for option in options for statement in pairs[option]})
-        excerpt = one.excerpt(pairs[options[0]][0], lines)
-        return multiple_choice("order", one.name, text, right, options, (excerpt,))
+        firsts = {pairs[option][0].function: pairs[option][0] for option in options}
+        excerpts = tuple(one.excerpt(first, lines) for first in firsts.values())
+        return multiple_choice("order", one.name, text, right, options, excerpts)
     return None
 
 

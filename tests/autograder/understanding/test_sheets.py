@@ -47,12 +47,8 @@ def test_markup_in_a_submission_stays_text_and_answers_are_not_with_the_question
         assert ("B: &lt;script&gt;" in page) == ('class="right"' in page) == (name == "answers")
 
 
-@pytest.mark.parametrize(
-    "text, wanted",
-    [("`a<b` is", "<code>a&lt;b</code> is"), ("`x` and `y`", "<code>x</code> and <code>y</code>")],
-)
-def test_code_between_backquotes(text, wanted):
-    assert str(with_code_spans(text)) == wanted
+def test_code_between_backquotes():
+    assert with_code_spans("`a<b` and `y` or `") == "<code>a&lt;b</code> and <code>y</code> or `"
 
 
 class StubExaminer:
@@ -234,9 +230,7 @@ def test_a_mistake_is_told_with_its_line(seats, tmp_path, line, told):
     assert told in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_sitting_that_was_not_drawn(tmp_path):
-    with pytest.raises(UserError, match="no such sitting; draw it first"):
-        read_key(tmp_path)
+def test_a_key_that_cannot_be_read(tmp_path):
     (tmp_path / "key.json").write_text(json.dumps([{"seat": 1}]))
     with pytest.raises(UserError, match="cannot be read"):
         read_key(tmp_path)
