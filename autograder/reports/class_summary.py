@@ -127,9 +127,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
         counts = "".join(f"  {numbers[state] or '·':>{len(state)}}" for state in states)
         points = f"{'' if average is None else format(average, '.2f'):>6} / {task.points:<4g}"
         lines.append(f"  {task.number:<4} {task.title:<{width}}{points}{counts}")
-    untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
-    on_time = "nothing says when these were handed in, so they count as on time", untold
-    for heading, names in (*sections_of(roll, results), on_time):
+    for heading, names in sections_of(roll, results):
         if names:
             lines += ["", f"{heading}: {first_of([printable(name, 40) for name in names], MOST_NAMES)}"]
     if roll.left_out:
@@ -167,6 +165,8 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
     yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
     yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]
+    untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
+    yield "nothing says when these were handed in, so they count as on time", untold
 
 
 def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
