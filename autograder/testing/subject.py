@@ -9,9 +9,10 @@ independently, most often by PyTorch's own function:
 - `expect_values`: for these inputs the component returns what the formula gives. float64 inputs are handed over as they
   are; float32 inputs as in a model that translates: without gradients, all but the first by name, and laid out as
   after a transpose.
-- `expect_gradients`: the gradients of all inputs and parameters are the formula's, too, and those of parameters are not
-  zero; `nonzero=[]`: each may be zero.
-- `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier.
+- `expect_gradients`: the gradients of all inputs and parameters are the formula's, and those of parameters are not zero
+  (`nonzero=[]`: each may be). Where values are wrong anyway, they need only be those of what the component computes.
+- `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier. `fresh`
+  makes a component that was never called.
 - `expect_right_or_mask_obeyed` (of attention): the context is what the formula gives. If it is wrong without a mask
   already, which costs another item, it need only not change where forbidden keys and values change.
 - `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
@@ -24,7 +25,6 @@ attend; each of its rows allows a key.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.
-Gradients, for example, need only be those of what the component does compute.
 
 Parameters are random, and a submission may name and lay them out as it likes. There may be several formulas, one for
 each way to read the parameters, and one of them has to fit.

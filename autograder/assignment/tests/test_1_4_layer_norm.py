@@ -140,8 +140,7 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, shape: tuple[int
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    # A first call, before the parameters become random, shows what is kept from it: then one that was never called is
-    # right, and this one is not.
+    # What is kept from a first call, before the parameters become random, makes it wrong where a fresh one is right.
     single = torch.float32
     subject = make(submission, case, 6, dtype=single, called_before_with=case.normal(2, 5, 6, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))

@@ -1,9 +1,11 @@
 """Tasks 2.1 and 2.2: encoder and decoder layer; with norm_first, extension E.2.
 
 `layer.draw((b, t, s), masks)` makes the arguments of the call: x (b, t, d) and mask for the encoder's layer; x,
-memory (b, s, d), src_mask and tgt_mask for the decoder's. For each sublayer x becomes norm(x + sublayer(x)), or
-x + sublayer(norm(x)) with norm_first. The parts inside are stand-ins of known formulas, so that a fault in another task
-costs nothing here; a layer that writes a part out is accepted too. See `autograder.testing.subject`.
+memory (b, s, d), src_mask and tgt_mask for the decoder's. Masks of x and of the memory are: "padding", (b, 1, t, t) and
+(b, 1, 1, s); "two axes", (t, t) and (t, s); "each head", (b, h, t, t) and (b, h, t, s). Layers are in eval mode.
+
+For each sublayer x becomes norm(x + sublayer(x)), or x + sublayer(norm(x)) with norm_first. The parts inside are
+stand-ins of known formulas, so that a fault in another task costs nothing here. See `autograder.testing.subject`.
 """
 
 from dataclasses import replace
@@ -36,7 +38,6 @@ RULES = {
     True: "for each sublayer in turn: what is normalised, what does it read, with which mask, and what is added?",
 }
 
-
 CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
     "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
     "no masks": ((3, 2, 13), (2, 5, 4), "none"),
@@ -47,8 +48,7 @@ CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
-
-ROWS = in_dtypes(CASES, ["padding masks"])
+ROWS = in_dtypes(CASES, ["padding masks"])  # all in float64, this one in float32, too; with norm_first only these two:
 OF_EXTENSIONS = [("padding masks", torch.float32), ("one position", torch.float64)]
 
 
@@ -106,8 +106,8 @@ def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
 @pytest.mark.item("dropout")
 @each_post_norm_layer
 def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    # One sublayer at a time computes something, the others return 0. How many LayerNorms follow it depends on the
-    # sublayer, so the result without 0, 1, … of them is compared with that of eval mode: some entries are dropped.
+    # One sublayer at a time computes something, the others return 0. The stand-in LayerNorms can be undone: where 0, 1,
+    # … of them are, train mode must have left of each entry of eval mode 0 or 1 / (1 - rate).
     rate = 0.4
     layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
     census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
