@@ -45,7 +45,7 @@ class CheckingTimeoutError(Exception):
     """The test itself took too long, over answers that came in time."""
 
 
-STATES: dict[type, State] = {
+STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submission is a SubmissionError, too
     SubmissionTimeoutError: State.TIMEOUT,
     CheckingTimeoutError: State.TIMEOUT,
     SubmissionOutOfMemoryError: State.OUT_OF_MEMORY,
@@ -71,7 +71,7 @@ class CollectedTests(Collection):
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""
         message = str(error)
-        state = next((STATES[kind] for kind in type(error).__mro__ if kind in STATES), State.GRADER_ERROR)
+        state = next((state for kind, state in STATES.items() if isinstance(error, kind)), State.GRADER_ERROR)
         if state == State.ERROR:
             kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
             message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from autograder.sandbox.errors import submission_error
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import collected_tests
@@ -41,6 +42,20 @@ def test_damage_by_another_component_is_forgiven(reference):
         outcomes = {marker: found for some in tests.run(sandbox, seed=3) for marker, found in some.items()}
     passed = {result.task.number for result in results_of(assignment, outcomes) if result.state == "passed"}
     assert passed == {"1.3", "1.5"}
+
+
+@pytest.mark.parametrize(
+    "kind, state",
+    [
+        ("MemoryError", State.OUT_OF_MEMORY),
+        ("ForbiddenShortcut", State.REFUSED),
+        ("NotImplementedError", State.ERROR),
+        ("ValueError", State.ERROR),
+    ],
+)
+def test_states_of_what_submitted_code_raises(kind, state):
+    found, message = CollectedTests.describe(None, submission_error(kind, "why"))
+    assert found is state and message.endswith("why")
 
 
 @pytest.mark.parametrize(
