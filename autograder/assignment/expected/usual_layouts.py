@@ -152,11 +152,11 @@ def find_attention(
     )
     query, key, value = (x.detach()[:1] for x in inputs)
     seen = weights.detach()[:1, :, :1]  # of the first query of the first sentence, (1, h, 1, k)
+    every, n = _all_at_once(into), len(into)
     for attend in (look_up, attention):
         with torch.no_grad():
-            n = len(into)
-            queries = _heads_of_each(into, query[:, :1], n_heads)  # (n, h, 1, e)
-            keys = _heads_of_each(into, key, n_heads).repeat(n, 1, 1, 1)
+            queries = every.heads(query[:, :1], n_heads)  # (n, h, 1, e)
+            keys = every.heads(key, n_heads).repeat(n, 1, 1, 1)
             _, tried = attend(queries.repeat_interleave(n, dim=0), keys, keys, None)  # (n n, h, 1, k)
         pair = _best_pair(into, into, (tried - seen).abs().flatten(1).amax(dim=1).view(n, n), tolerance)
         if pair is None:
@@ -165,8 +165,8 @@ def find_attention(
             [option for option in side if option.block not in (pair[0].block, pair[1].block)] for side in (into, out_of)
         )
         with torch.no_grad():
-            contexts = seen @ _heads_of_each(values, value, n_heads)  # (n, h, 1, e)
-            joined = _outputs_of_each(outputs, contexts.movedim(1, -2).flatten(1))  # (m, n, d)
+            contexts = seen @ _all_at_once(values).heads(value, n_heads)  # (n, h, 1, e)
+            joined = _all_at_once(outputs).join(contexts.transpose(0, 2))  # (m, n, d)
             finished = finish(joined.transpose(0, 1))  # (n, m, d)
         target = output.detach()[0, 0]  # (d,)
         error = ((finished - target).abs() / (1 + target.abs())).amax(dim=-1)
@@ -176,15 +176,10 @@ def find_attention(
     return None
 
 
-def _outputs_of_each(options: Sequence[Projection], x: Tensor) -> Tensor:
-    """(positions, d) -> (n, positions, d): what each of n projections makes of x."""
+def _all_at_once(options: Sequence[Projection]) -> Projection:
+    """Projects one batch, (1, ...), with each of n projections: (n, ...)."""
     matrices, biases = torch.stack([one.matrix for one in options]), torch.stack([one.bias for one in options])
-    return x @ matrices + biases[:, None]
-
-
-def _heads_of_each(options: Sequence[Projection], x: Tensor, n_heads: int) -> Tensor:
-    """(1, positions, d) -> (n, h, positions, e)."""
-    return torch.unflatten(_outputs_of_each(options, x[0]), -1, (n_heads, -1)).movedim(-2, 1)
+    return Projection(matrices, biases[:, None], block=-1)
 
 
 def _best_pair(

@@ -191,10 +191,9 @@ def dense_tensors(records: list[Any], memory: bytearray) -> list[torch.Tensor]:
         end = start + padded(count * dtype.itemsize)
         if end > len(memory):
             raise ProtocolError("the body has fewer numbers than the header says")
-        has_any = count > 0
-        flat = (
-            torch.frombuffer(memory, dtype=dtype, count=count, offset=start) if has_any else torch.empty(0, dtype=dtype)
-        )
+        flat = torch.empty(0, dtype=dtype)
+        if count:
+            flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
         if dtype == torch.bool:  # bytes other than 0 and 1 become real ones
             flat = flat.view(torch.uint8) != 0
         tensors.append(flat.view(shape))
