@@ -7,16 +7,14 @@ and a forked child runs each version with the collected tests.
 import importlib
 import os
 import traceback
-import warnings
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
 from tqdm import tqdm
 
 from autograder.sandbox.worker.loading import MissingComponentError
@@ -77,13 +75,13 @@ class Recorder(Collection):
         """State and message of a test that ended with an exception."""
         return classify_in_process(error, self._paths)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    @contextmanager
+    def limits(self, item: pytest.Item) -> Iterator[None]:
         """Limits the time of a test."""
         with time_limit(WAIT_SECONDS), time_limit(SECONDS_A_TEST, CPU):
-            return (yield)
+            yield
 
-    def chosen(self, version: Version) -> list[pytest.Item]:
+    def chosen(self, version: Version) -> list[pytest.Function]:
         """The tests that run on a version."""
         return [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
 
@@ -108,16 +106,13 @@ class Recorder(Collection):
             self.hand_over(submission, seed)
             self.outcomes = {}
             run = Run(version.name, seed, {})
-            with warnings.catch_warnings():
-                warnings.simplefilter("default")  # as in the tests' pytest.ini: correct code may warn
-                for item, following in zip(chosen, [*chosen[1:], None], strict=True):
-                    runtestprotocol(item, nextitem=following, log=False)
-                    outcome = self.outcomes[item.nodeid]
-                    for marker in markers_of(item):
-                        run.outcomes.setdefault(marker, []).append(outcome)
-                    if version.until_failure and outcome.state != State.PASSED:
-                        item.session._setupstate.teardown_exact(None)
-                        break
+            for item in chosen:
+                self.run_items([item])
+                outcome = self.outcomes[item.nodeid]
+                for marker in markers_of(item):
+                    run.outcomes.setdefault(marker, []).append(outcome)
+                if version.until_failure and outcome.state != State.PASSED:
+                    break
             yield run
 
 

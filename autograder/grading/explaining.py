@@ -27,12 +27,13 @@ def find_misconceptions(
 
     Where there is no catalogue, on Gradescope, it is the hint that students find at home.
     """
-    faults, hints = known_faults(assignment), read_hints(assignment.folder)
-    for result in results:
+    failed = [result for result in results if result.state in EXPLAINED]
+    faults, hints = (known_faults(assignment), read_hints(assignment.folder)) if failed else ({}, {})
+    for result in failed:
         if tests.exhausted_by:  # answers that keep the grader busy
             return
         number = result.task.number
-        if result.state in EXPLAINED and (number in faults or number in hints):
+        if number in faults or number in hints:
             *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
             seen = pattern_of(outcomes.get(result.task.marker, ()))
             finding, explains_all = name(faults.get(number, ()), seen)

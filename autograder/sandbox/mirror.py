@@ -46,7 +46,7 @@ def call(
             if tensor.requires_grad:
                 record["grad"] = "leaf" if tensor.is_leaf else "branch"
                 inputs.append(tensor)
-        own = [(i, p) for i, p in enumerate(module.parameters()) if p.requires_grad] if module else []
+        own = [(i, p) for i, p in enumerate(module.mirrored) if p.requires_grad] if module else []
         inputs += [parameter for _, parameter in own]
     content["parameters"] = [index for index, _ in own]
     if module is not None:
@@ -121,13 +121,14 @@ class RemoteModule(nn.Module):
             self.register_parameter(f"p{index}", nn.Parameter(value.contiguous(), requires_grad=needs))
         self.parameter_names = [clean(name, 200) for name in reply.names]
         self.training = reply.training
-        self._sent = [_state(parameter) for parameter in self.parameters()]
+        self.mirrored = [*self.parameters()]
+        self._sent = [_state(parameter) for parameter in self.mirrored]
         weakref.finalize(self, session.release, self.number).atexit = False
 
     def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
         """The parameters whose values here are not those last sent or received, by number; they are to be sent."""
         changed = []
-        for index, parameter in enumerate(self.parameters()):
+        for index, parameter in enumerate(self.mirrored):
             version, copy = self._sent[index]
             if parameter._version != version or not torch.equal(parameter, copy):
                 changed.append((index, parameter))

@@ -11,7 +11,8 @@ record says so when it does. No file of tests, of one task each, can use up the 
 
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import cast
@@ -29,9 +30,9 @@ from ..sandbox.errors import (
     SubmissionTimeoutError,
 )
 from ..sandbox.submission import Sandbox
-from .collection import Collection, run_items
+from .collection import Collection
 from .results import Outcome, State
-from .under_test import SUBMISSION, SubmissionUnderTest
+from .under_test import SubmissionUnderTest
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
@@ -79,8 +80,8 @@ class CollectedTests(Collection):
             message = f"the grader failed, please tell your instructor: {type(error).__name__}: {message}"
         return state, message
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None]:
+    @contextmanager
+    def limits(self, item: pytest.Item) -> Iterator[None]:
         """Limits the time that trusted code takes."""
         left = min(SECONDS, SECONDS_A_FILE - self._used[item.path], SECONDS_IN_ALL - self._used.total())
         if left <= 0:
@@ -89,12 +90,12 @@ class CollectedTests(Collection):
         struck: list[float] = []
         try:
             with time_limit(left, CPU) as struck:
-                return (yield)
+                yield
         finally:
             self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
             if struck:
                 self.exhausted_by.append(item.nodeid)
-                cast(Sandbox, item.config.stash[SUBMISSION]).restart()  # it may have been in the middle of an answer
+                cast(Sandbox, self.submission).restart()  # it may have been in the middle of an answer
                 raise CheckingTimeoutError(TOO_LONG)
 
     def run(
@@ -126,25 +127,21 @@ class CollectedTests(Collection):
                 }
                 yield {marker: ends for marker, ends in found.items() if ends and len(ends) == len(of_task[marker])}
 
-    def _run_file(self, items: Sequence[pytest.Item], submission: Sandbox) -> None:
+    def _run_file(self, items: Sequence[pytest.Function], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""
-        run_items(items)
+        self.run_items(items)
         missed = [item for item in items if self.outcomes[item.nodeid].is_missed]
         if missed and not self._is_fresh:
-            try_again(missed, submission, self.outcomes)
+            self.try_again(missed, submission)
         self._is_fresh = any(self.outcomes[item.nodeid].is_missed for item in items)
         if self._is_fresh:
             submission.restart()
 
-
-def try_again(items: Sequence[pytest.Item], submission: Sandbox, outcomes: Mapping[str, Outcome]) -> None:
-    """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there.
-
-    The outcomes are by node id, and each run of a test renews them.
-    """
-    hopeful = [item for item in items if outcomes[item.nodeid].message != TOO_LONG]
-    for _ in range(FRESH_WORKERS):
-        if hopeful:
-            submission.restart()
-            run_items(hopeful)
-            hopeful = [item for item in hopeful if not outcomes[item.nodeid].is_missed]
+    def try_again(self, items: Iterable[pytest.Function], submission: Sandbox) -> None:
+        """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there."""
+        hopeful = [item for item in items if self.outcomes[item.nodeid].message != TOO_LONG]
+        for _ in range(FRESH_WORKERS):
+            if hopeful:
+                submission.restart()
+                self.run_items(hopeful)
+                hopeful = [item for item in hopeful if not self.outcomes[item.nodeid].is_missed]

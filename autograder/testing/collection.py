@@ -1,20 +1,20 @@
 """Collects the component tests with pytest once, and runs any of them later, in a plain function.
 
-pytest collects and is done; later each test runs by pytest's protocol for single items. So nothing of pytest surrounds
-the caller: neither its loop nor its streams.
+pytest collects and is done. A test is then called with what it asks for: its parameters, `submission`, `case`. Other
+fixtures would need pytest's own protocol, which takes as long as a tenth of a whole grading.
 """
 
 from __future__ import annotations
 
-import contextlib
+import inspect
 import io
 import re
-from collections.abc import Sequence
-from itertools import zip_longest
+import warnings
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from typing import cast
 
 import pytest
-from _pytest.runner import runtestprotocol
 from torch import Tensor
 
 from foundation.assignment_file import Assignment, Task
@@ -22,7 +22,7 @@ from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .under_test import SEED, SUBMISSION, InProcessSubmission, SubmissionUnderTest, item_of, quoted_lines
+from .under_test import SUBMISSION, InProcessSubmission, SubmissionUnderTest, case_of, item_of, quoted_lines
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -35,9 +35,10 @@ class Collection:
 
     def __init__(self, assignment: Assignment) -> None:
         """Collects all tests of an assignment. Raises: CollectionError where they cannot be collected."""
-        self.items: list[pytest.Item] = []
+        self.items: list[pytest.Function] = []
         self.outcomes: dict[str, Outcome] = {}  # by node id
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
+        self.submission, self.seed = cast(SubmissionUnderTest, None), 0  # until `hand_over`
         self._problems: list[str] = []
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
@@ -78,9 +79,7 @@ class Collection:
 
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
-        if self.items:
-            stash = self.items[0].config.stash
-            stash[SUBMISSION], stash[SEED] = submission, seed
+        self.submission, self.seed = submission, seed
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
@@ -91,36 +90,51 @@ class Collection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Keeps the tests, and runs none yet."""
-        self.items = list(session.items)
+        self.items = [item for item in session.items if isinstance(item, pytest.Function)]
+        for item in self.items:
+            for name in inspect.signature(item.function).parameters.keys() - self._arguments_of(item):
+                self._problems.append(f"{item.nodeid} takes {name}: expected submission, case or a parameter")
         return True
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport:
-        """Notes the outcome. pytest's own report would quote our source and our inputs, at length."""
-        error = None if call.excinfo is None else call.excinfo.value
-        when = call.when if call.when != "collect" else "setup"
-        if isinstance(error, CheckFailed) and error.compared is not None:
-            self.compared[item.nodeid] = error.compared
-        if when == "call" or error is not None:
+    def run_items(self, items: Iterable[pytest.Function]) -> None:
+        """Runs tests and notes their outcomes. What a test warns of is nobody's mistake."""
+        for item in items:
+            error = self._error_of(item)
+            if isinstance(error, CheckFailed) and error.compared is not None:
+                self.compared[item.nodeid] = error.compared
             state, message = self.classify(error)
             told, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
             self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid)
-        return pytest.TestReport(item.nodeid, item.location, {}, "failed" if error else "passed", None, when)
 
+    def _error_of(self, item: pytest.Function) -> BaseException | None:
+        """Runs one test; returns the exception that ended it."""
+        try:
+            with self.limits(item), warnings.catch_warnings(action="ignore"):
+                known = self._arguments_of(item)
+                item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit of a submission, and what pytest's own outcomes are
+            return error
+        return None
 
-def run_items(items: Sequence[pytest.Item]) -> None:
-    """Runs tests by pytest's protocol; fixtures of modules live as long as the next test uses them."""
-    for item, following in zip_longest(items, items[1:]):
-        runtestprotocol(item, log=False, nextitem=following)
+    def _arguments_of(self, item: pytest.Function) -> dict[str, object]:
+        """What a test can ask for, by name."""
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        return {**parameters, "submission": self.submission, "case": case_of(item, self.seed)}
+
+    def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
+        """A block in which a test runs."""
+        return nullcontext()
 
 
 def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:
     """Runs a task's tests on code in this process, which is closed afterwards; returns what it has printed."""
     printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        with redirect_stdout(printed), redirect_stderr(printed):
             tests.hand_over(submission, seed)
-            run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
+            tests.run_items([item for item in tests.items if item.get_closest_marker(task.marker)])
     finally:
         submission.close()
     return printed.getvalue()

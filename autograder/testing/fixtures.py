@@ -4,8 +4,8 @@
     python -m pytest -m task_1_3                     tests one task
     python -m pytest --submission FOLDER --seed 7    another folder; the inputs of an earlier run
 
-Here the submission runs in this very process, so a debugger can follow it. Grading passes a submission that
-lives in another process instead (`config.stash[SUBMISSION]`); the tests cannot tell the two apart.
+Here the submission runs in this very process, so a debugger can follow it. Grading hands tests one that lives in
+another process instead (`autograder.testing.collection`); they cannot tell the two apart.
 """
 
 import random
@@ -20,7 +20,7 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 from .case import Case
 from .own_run import OwnRun
-from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, item_of
+from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, case_of, item_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,5 +68,5 @@ def submission(request: pytest.FixtureRequest) -> SubmissionUnderTest:
 
 @pytest.fixture
 def case(request: pytest.FixtureRequest) -> Case:
-    """Random inputs, different for each test and seed; tests of the same name in two files share none."""
-    return Case(request.config.stash[SEED], f"{request.path.name}::{request.node.name}")
+    """Random inputs of a test."""
+    return case_of(request.node, request.config.stash[SEED])

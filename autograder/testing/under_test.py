@@ -16,6 +16,7 @@ from ..assignment_code import stand_ins_of
 from ..sandbox.worker.loading import Package
 from ..sandbox.worker.running import call_again, compile_nothing, parameters_of, settings_kept
 from ..sources import Locate, Sources, adapt, check_syntax, in_module
+from .case import Case
 
 _numbers = itertools.count()
 _quotes: dict[str, Callable[[int], str]] = {}
@@ -118,3 +119,8 @@ def item_of(item: pytest.Item) -> str:
     """The rubric item that a test names; "" where it names none."""
     mark = item.get_closest_marker("item")
     return str(mark.args[0]) if mark is not None and mark.args else ""
+
+
+def case_of(item: pytest.Item, seed: int) -> Case:
+    """Random inputs, different for each test and seed; tests of the same name in two files share none."""
+    return Case(seed, f"{item.path.name}::{item.name}")

@@ -14,8 +14,7 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_2
 
 
-@pytest.fixture
-def subject(submission: SubmissionUnderTest) -> Subject:
+def attention_of(submission: SubmissionUnderTest) -> Subject:
     """The submission's function, and PyTorch's."""
     return Subject(partial(submission.call, "attention.scaled_dot_product_attention"), PARTS, [attention])
 
@@ -39,18 +38,18 @@ SIZES = {  # (b, h, q, k, d), and where to look
 
 @pytest.mark.item("scores, scale and softmax")
 @each_row(SIZES, also_in_float32=["fewer queries than keys", "many keys and queries"])
-def test_attention(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
+def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
-    subject.expect_values(draw(case, sizes, dtype), look_at, of=["context"])
+    attention_of(submission).expect_values(draw(case, sizes, dtype), look_at, of=["context"])
 
 
 @pytest.mark.item("returned weights")
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_weights(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
+def test_weights(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 7), dtype) | {"mask": case.mask(2, 1, 4, 5) if is_masked else None}
     look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
-    subject.expect_values(inputs, look_at, of=["weights"])
+    attention_of(submission).expect_values(inputs, look_at, of=["weights"])
 
 
 MASKS = {  # the mask's axes, or how `test_masks` makes it
@@ -67,7 +66,7 @@ MASKS = {  # the mask's axes, or how `test_masks` makes it
 
 @pytest.mark.item("masks")
 @each_row(MASKS, also_in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
-def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> None:
+def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
     inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)
     if axes == "long":
@@ -83,12 +82,12 @@ def test_masks(subject: Subject, case: Case, name: str, dtype: torch.dtype) -> N
     else:
         inputs["mask"] = case.mask(*(sizes[axis] for axis in axes))
     look_at = "True means may attend; a forbidden key counts for nothing, and the other weights still sum to 1"
-    expect_right_or_mask_obeyed(subject, inputs, look_at)
+    expect_right_or_mask_obeyed(attention_of(submission), inputs, look_at)
 
 
 @pytest.mark.item("masks")
 @pytest.mark.parametrize("sign", [1, -1])
-def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> None:
+def test_masks_among_large_scores(submission: SubmissionUnderTest, case: Case, sign: int) -> None:
     # The keys that the mask forbids score far above the others (or all score far below zero): whatever takes their
     # place has to be far below every real score. Whether the formula is right shows with ordinary scores.
     inputs = draw(case, (2, 2, 3, 5, 4))
@@ -98,21 +97,23 @@ def test_masks_among_large_scores(subject: Subject, case: Case, sign: int) -> No
     inputs["key"] = case.normal(2, 2, 5, 4).abs() + 10 + 1200 * hidden * (sign > 0)
     inputs["mask"] = mask
     look_at = "which weight does a forbidden key get that fits its query best of all?"
-    expect_right_or_mask_obeyed(subject, inputs, look_at, formula_judged_on=draw(case, (2, 2, 3, 5, 4)))
+    expect_right_or_mask_obeyed(
+        attention_of(submission), inputs, look_at, formula_judged_on=draw(case, (2, 2, 3, 5, 4))
+    )
 
 
 @pytest.mark.item("gradients")
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_gradients(subject: Subject, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
+def test_gradients(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
     inputs = draw(case, (2, 3, 4, 5, 6), dtype)
     inputs["mask"] = case.mask(2, 1, 4, 5) if is_masked else None
-    subject.expect_gradients(case, inputs, of=["context"], nonzero=[])
+    attention_of(submission).expect_gradients(case, inputs, of=["context"], nonzero=[])
 
 
 @pytest.mark.item("numerically safe")
 @pytest.mark.parametrize("axes", ["bhqk", "b11k", "qk"])
-def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
+def test_query_without_keys(submission: SubmissionUnderTest, case: Case, axes: str) -> None:
     sizes = {"b": 3, "h": 2, "q": 4, "k": 5, "1": 1}
     inputs = draw(case, (3, 2, 4, 5, 6))
     mask = case.mask(*(sizes[axis] for axis in axes))
@@ -120,26 +121,28 @@ def test_query_without_keys(subject: Subject, case: Case, axes: str) -> None:
     inputs["mask"] = mask
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(3, 2, 4, 1)
     look_at = "what do the softmax and its gradient give for a row in which every key is forbidden?"
-    expect_right_or_finite(subject, case, inputs, look_at, gradients_finite_too=True, judged_where=has_keys)
+    expect_right_or_finite(
+        attention_of(submission), case, inputs, look_at, gradients_finite_too=True, judged_where=has_keys
+    )
 
 
 @pytest.mark.item("numerically safe")
 @each_dtype
 @pytest.mark.parametrize("scale", [30.0, 1e-4])
-def test_large_and_small_scores(subject: Subject, case: Case, scale: float, dtype: torch.dtype) -> None:
+def test_large_and_small_scores(submission: SubmissionUnderTest, case: Case, scale: float, dtype: torch.dtype) -> None:
     # Scores large enough to overflow, but in float32 not so large that its rounding, which the exponential magnifies,
     # shows; or so small that all weights are nearly equal, where a large `value` shows their differences.
     size = min(scale, 8.0) if dtype == torch.float32 else scale
     inputs = draw(case, (2, 2, 4, 5, 16), dtype)
     inputs |= {name: size * case.normal(2, 2, n, 16, dtype=dtype).sign() for name, n in (("query", 4), ("key", 5))}
     inputs["value"] = (5000 if dtype == torch.float64 else 5) * case.normal(2, 2, 5, 16, dtype=dtype)
-    expect_right_or_finite(subject, case, inputs, "exp(1000) is infinite: which step overflows?")
+    expect_right_or_finite(attention_of(submission), case, inputs, "exp(1000) is infinite: which step overflows?")
 
 
 @pytest.mark.item("no side effects")
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
-def test_no_side_effects(subject: Subject, case: Case, is_masked: bool) -> None:
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
     inputs, others = (draw(case, (2, 3, 4, 5, 6), torch.float32) for _ in range(2))
     if is_masked:
         inputs["mask"], others["mask"] = case.mask(2, 1, 4, 5), case.mask(2, 1, 4, 5)
-    subject.expect_no_side_effects(inputs, others)
+    attention_of(submission).expect_no_side_effects(inputs, others)

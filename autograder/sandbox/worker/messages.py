@@ -191,9 +191,10 @@ def dense_tensors(records: list[Any], memory: bytearray) -> list[torch.Tensor]:
         end = start + padded(count * dtype.itemsize)
         if end > len(memory):
             raise ProtocolError("the body has fewer numbers than the header says")
-        flat = torch.empty(0, dtype=dtype)
         if count:
             flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
+        else:
+            flat = torch.empty(0, dtype=dtype)
         if dtype == torch.bool:  # bytes other than 0 and 1 become real ones
             flat = flat.view(torch.uint8) != 0
         tensors.append(flat.view(shape))

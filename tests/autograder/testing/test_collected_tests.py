@@ -16,8 +16,8 @@ from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import collected_tests
 from autograder.testing.collected_tests import CheckingTimeoutError, CollectedTests
-from autograder.testing.collection import Collection, run_items
-from autograder.testing.results import Outcome, State
+from autograder.testing.collection import Collection
+from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.results import tests_of as results_of
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
@@ -61,7 +61,7 @@ def test_states_of_what_submitted_code_raises(kind, state):
 @pytest.mark.parametrize(
     "tries, passes", [("pppp", True), ("fppp", False), ("pfpp", False), ("pppf", False), ("ffff", False)]
 )
-def test_chance_is_not_forgiven(monkeypatch, tries, passes):
+def test_chance_is_not_forgiven(tries, passes):
     """A test that failed must pass in every fresh worker; after one failure it is not tried again."""
     item, restarts, script = SimpleNamespace(nodeid="test"), [], iter(tries)
     outcomes = {"test": Outcome("test", State.FAILED, "first", False)}
@@ -71,8 +71,8 @@ def test_chance_is_not_forgiven(monkeypatch, tries, passes):
             state = State.PASSED if next(script) == "p" else State.FAILED
             outcomes[one.nodeid] = Outcome("test", state, "again", False)
 
-    monkeypatch.setattr(collected_tests, "run_items", run_items)
-    collected_tests.try_again([item], SimpleNamespace(restart=lambda: restarts.append(1)), outcomes)
+    tests = SimpleNamespace(outcomes=outcomes, run_items=run_items)
+    CollectedTests.try_again(tests, [item], SimpleNamespace(restart=lambda: restarts.append(1)))
     assert (outcomes["test"].state == State.PASSED) is passes
     assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)
 
@@ -84,11 +84,9 @@ def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n
     monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
 
     def runs(file: str) -> bool:
-        test = CollectedTests.pytest_runtest_call(tests, SimpleNamespace(path=Path(file), nodeid="test"))
         try:
-            next(test)
-            now[0] += 1.9
-            next(test, None)
+            with CollectedTests.limits(tests, SimpleNamespace(path=Path(file), nodeid="test")):
+                now[0] += 1.9
         except CheckingTimeoutError:
             return False
         return True
@@ -103,20 +101,20 @@ import pytest
 
 @pytest.mark.task_1_1
 @pytest.mark.parametrize("size", [1, 2])
-def test_values(case, request, size):
-    request.config.drawn[request.node.nodeid.rpartition("/")[2]] = case.normal(3).tolist()
+def test_values(submission, case, size):
+    submission[__name__, size] = case.normal(3).tolist()
 """
 
 
 class Drawing(Collection):
     """Runs the tests of an assignment without a submission, and keeps what they draw."""
 
-    def draw(self, seed: int, items: list[pytest.Item]) -> dict[str, list[float]]:
-        self.hand_over(None, seed)
-        items[0].config.drawn = {}
-        run_items(items)
+    def draw(self, seed: int, items: list[pytest.Function]) -> dict[tuple[str, int], list[float]]:
+        drawn: dict[tuple[str, int], list[float]] = {}
+        self.hand_over(drawn, seed)
+        self.run_items(items)
         assert {outcome.state for outcome in self.outcomes.values()} == {State.PASSED}, self.outcomes
-        return items[0].config.drawn
+        return drawn
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +131,7 @@ def collected(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
 
 def test_tests_of_one_name_in_two_files_share_no_inputs(collected: Drawing) -> None:
     drawn = collected.draw(7, collected.items)
-    assert set(drawn) == {f"test_{file}.py::test_values[{size}]" for file in ("one", "two") for size in (1, 2)}
+    assert len({file for file, _ in drawn}) == 2 and {size for _, size in drawn} == {1, 2}
     assert len({tuple(values) for values in drawn.values()}) == 4
 
 
@@ -143,3 +141,13 @@ def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None
     assert collected.draw(7, collected.items[::-1]) == drawn
     other = collected.draw(8, collected.items)
     assert other.keys() == drawn.keys() and all(other[name] != drawn[name] for name in drawn)
+
+
+def test_a_fixture_that_component_tests_cannot_have_is_told(collected: Drawing, tmp_path: Path) -> None:
+    shutil.copytree(collected.items[0].path.parents[1], tmp_path / "assignment")
+    test = tmp_path / "assignment" / "tests" / "test_one.py"
+    test.write_text(SAME_TEST.replace("submission", "tmp_path"))
+    with pytest.raises(
+        CollectionError, match=r"test_one.py::test_values\[1\] takes tmp_path: expected submission, case"
+    ):
+        Collection(read_assignment(tmp_path / "assignment"))

@@ -67,7 +67,8 @@ def test_each_version_of_an_answer_is_one_attempt(tmp_path, assignment):
 def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, capsys):
     (folder := tmp_path / "student").mkdir()
     monkeypatch.setattr(hints, "released_folder", lambda: folder)
-    monkeypatch.setattr(hints, "Collection", lambda of: SimpleNamespace(items=[], outcomes={}, hand_over=print))
+    nothing = SimpleNamespace(items=[], outcomes={}, hand_over=print, run_items=print)
+    monkeypatch.setattr(hints, "Collection", lambda of: nothing)
     for text, told in (
         (
             "import torch\n\ndef attention(:\n    return 1\n",
