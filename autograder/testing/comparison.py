@@ -151,22 +151,6 @@ def expect_close(
     )
 
 
-def expect_equal_to_one(actual: object, candidates: Sequence[Tensor], what: str, look_at: str = "") -> int:
-    """Returns the index of the first candidate that fits; fails where none does, and shows the nearest.
-
-    For mathematics that can be laid out in several ways, which parameters of random values tell apart.
-    """
-    if not candidates:
-        fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
-    errors = [
-        difference(actual, one) if isinstance(actual, Tensor) and actual.shape == one.shape else math.inf
-        for one in candidates
-    ]
-    index = next((number for number, error in enumerate(errors) if error <= TOLERANCE), errors.index(min(errors)))
-    expect_close(actual, candidates[index], what, look_at)
-    return index
-
-
 def run_backward(output: object, direction: Tensor, what: str) -> None:
     """Runs backward from the product of an output with a fixed direction; fails where nothing leads back."""
     found = expect_shape(output, direction.shape, what)

@@ -6,6 +6,7 @@ separately in what the layer returns: first the residual connections and LayerNo
 then each attention.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,7 @@ from autograder.testing.comparison import (
     TOLERANCE,
     difference,
     expect,
-    expect_equal_to_one,
+    expect_close,
     expect_parts,
     expect_shape,
     fail,
@@ -117,7 +118,7 @@ class WrittenOut:
         x, *others = self.inputs
         what = "the output while all matrices that the layer itself holds are zero"
         outputs = [frame(x, *others)[0] for frame in candidates]  # type: ignore[arg-type]
-        return candidates[expect_equal_to_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+        return candidates[expect_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
 
     def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
         """All that the layer may be while its own matrices are zero."""
@@ -148,7 +149,7 @@ class WrittenOut:
         x, *others = self.inputs
         outputs = [replace(frame, network=network)(x, *others)[0] for network in networks]  # type: ignore[arg-type]
         what = f"the output while {ALONE.format('the feed-forward network')}"
-        return networks[expect_equal_to_one(self._run()[0], outputs, what, NETWORK)]
+        return networks[expect_one(self._run()[0], outputs, what, NETWORK)]
 
     def _find_attention(self, frame: Layer, matrices: Sequence[Tensor]) -> tuple[int, FoundAttention]:
         """Which of the layer's attentions has these matrices, and how, while the other matrices are zero."""
@@ -198,3 +199,16 @@ class EvenAttention:
         """Output (b, q, d) and even weights (b, h, q, k)."""
         weights = query.new_full((query.size(0), self.n_heads, query.size(1), key.size(1)), 1 / key.size(1))
         return torch.full_like(query, self.value), weights
+
+
+def expect_one(actual: object, candidates: Sequence[Tensor], what: str, look_at: str) -> int:
+    """Returns the index of the first candidate that fits; fails where none does, and shows the nearest."""
+    if not candidates:
+        fail(what, "parameters in which the parts can be recognised", "none that fit", look_at)
+    errors = [
+        difference(actual, one) if isinstance(actual, Tensor) and actual.shape == one.shape else math.inf
+        for one in candidates
+    ]
+    index = next((number for number, error in enumerate(errors) if error <= TOLERANCE), errors.index(min(errors)))
+    expect_close(actual, candidates[index], what, look_at)
+    return index
