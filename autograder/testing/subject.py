@@ -19,8 +19,8 @@ independently, most often by PyTorch's own function:
   already, it need only be finite, and so need gradients with `gradients_finite_too`.
 - `judged_where`: 1 where a part counts, 0 where it may be anything finite.
 
-`each_dtype` runs a test in float64 and in float32; `each_row` runs it for each row of a table in float64, and for those
-that it names in float32, too. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may
+`each_dtype` runs a test in float64 and in float32; `each_row` runs it once for each row of a table, in float64 but for
+those that it names. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may
 attend; each of its rows allows a key. Of pytest's fixtures a test takes `submission` and `case` alone.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
@@ -268,15 +268,15 @@ class Subject:
         expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
 
 
-def each_row(names: Iterable[str], also_in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """A test runs with each named row of a table in float64, and with some in float32 too."""
-    rows = in_dtypes(names, also_in_float32)
+def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
+    """A test runs with each named row of a table, in float64 or, with some, in float32."""
+    rows = in_dtypes(names, in_float32)
     return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
 
 
-def in_dtypes(names: Iterable[str], also_in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
-    """Each row of a table in float64, some in float32 too."""
-    return [(name, dtype) for name in names for dtype in DTYPES if dtype == torch.float64 or name in also_in_float32]
+def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
+    """The rows of a table, each with the dtype of its inputs."""
+    return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
 
 
 def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:

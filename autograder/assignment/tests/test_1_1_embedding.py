@@ -40,7 +40,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
 
 
 @pytest.mark.item("looked up")
-@each_row(["a batch", "fewer tokens than features"], also_in_float32=["a batch"])
+@each_row(["a batch", "fewer tokens than features"], in_float32=["a batch"])
 def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]
@@ -59,7 +59,7 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
 
 
 @pytest.mark.item("times sqrt(d_model)")
-@each_row(CASES, also_in_float32=["a batch", "many"])
+@each_row(CASES, in_float32=["a batch", "many"])
 def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     vocab_size, d_model, shape, look_at = CASES[name]
     tokens = case.tokens(vocab_size, *shape)

@@ -37,7 +37,7 @@ SIZES = {  # (b, h, q, k, d), and where to look
 
 
 @pytest.mark.item("scores, scale and softmax")
-@each_row(SIZES, also_in_float32=["fewer queries than keys", "many keys and queries"])
+@each_row(SIZES, in_float32=["fewer queries than keys", "many keys and queries"])
 def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, look_at = SIZES[name]
     attention_of(submission).expect_values(draw(case, sizes, dtype), look_at, of=["context"])
@@ -65,7 +65,7 @@ MASKS = {  # the mask's axes, or how `test_masks` makes it
 
 
 @pytest.mark.item("masks")
-@each_row(MASKS, also_in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
+@each_row(MASKS, in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
     inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)

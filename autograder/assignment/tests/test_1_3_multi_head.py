@@ -48,7 +48,7 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
 
 
 @pytest.mark.item("projections and heads")
-@each_row(CASES, also_in_float32=["more keys than queries", "one head"])
+@each_row(CASES, in_float32=["more keys than queries", "one head"])
 def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     (n_heads, d_head), axes, look_at = CASES[name]
     subject = make(submission, case, n_heads, d_head, dtype=dtype)
@@ -92,7 +92,7 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
 
 
 @pytest.mark.item("masks reach every head")
-@each_row(["b11k", "qk", "b1qk", "bhqk"], also_in_float32=["b1qk", "bhqk"])
+@each_row(["b11k", "qk", "b1qk", "bhqk"], in_float32=["b1qk", "bhqk"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes = {"b": 4, "h": 4, "q": 4, "k": 5, "1": 1}
     subject = make(submission, case, 4, 3, dtype=dtype)

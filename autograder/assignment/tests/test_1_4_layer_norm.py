@@ -53,7 +53,7 @@ SHAPES = {  # of x, and where to look
 
 
 @pytest.mark.item("mean, variance, gain and shift")
-@each_row(SHAPES, also_in_float32=["a batch"])
+@each_row(SHAPES, in_float32=["a batch"])
 def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, look_at = SHAPES[name]
     subject = make(submission, case, shape[-1], dtype=dtype)
@@ -80,7 +80,7 @@ EPSILONS = {  # the constructor's arguments, the size of x, and where to look
 
 
 @pytest.mark.item("epsilon")
-@each_row(EPSILONS, also_in_float32=["the default"])
+@each_row(EPSILONS, in_float32=["the default"])
 def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     options, scale, look_at = EPSILONS[name]
     subject = make(submission, case, 6, dtype=dtype, **options)

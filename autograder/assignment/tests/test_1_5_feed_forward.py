@@ -74,7 +74,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 
 
 @pytest.mark.item("both maps")
-@each_row(["a batch", "d_ff below d_model"], also_in_float32=["a batch"])
+@each_row(["a batch", "d_ff below d_model"], in_float32=["a batch"])
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test.
     shape, d_ff, scale, look_at = CASES[name]
@@ -84,7 +84,7 @@ def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: tor
 
 
 @pytest.mark.item("relu between them")
-@each_row(CASES, also_in_float32=["a batch"])
+@each_row(CASES, in_float32=["a batch"])
 def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     shape, d_ff, scale, look_at = CASES[name]
     subject = make(submission, case, shape[-1], d_ff, dtype=dtype)

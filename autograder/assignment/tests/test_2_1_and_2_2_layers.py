@@ -48,7 +48,7 @@ CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
-ROWS = in_dtypes(CASES, ["padding masks"])  # all in float64, this one in float32, too; with norm_first only these two:
+ROWS = in_dtypes(CASES, in_float32=["padding masks"])  # with norm_first only these two:
 OF_EXTENSIONS = [("padding masks", torch.float32), ("one position", torch.float64)]
 
 

@@ -30,7 +30,7 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
 }
 
 
-ROWS = in_dtypes(CASES, ["three layers"])
+ROWS = in_dtypes(CASES, in_float32=["three layers"])
 OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
 
 

@@ -41,7 +41,7 @@ CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s; with 
 }
 
 
-ROWS = in_dtypes(CASES, ["two layers"])
+ROWS = in_dtypes(CASES, in_float32=["two layers"])
 
 
 @pytest.mark.item("encode and decode")

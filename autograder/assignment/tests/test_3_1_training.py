@@ -32,7 +32,7 @@ LIMIT = {"max_grad_norm": 0.02}
 # `train`, which says what each means), and where to look.
 CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "forward, backward, step": {
-        "three batches": ({"epochs": 2}, FORWARD),
+        "three batches": ({}, FORWARD),
         "one sentence a batch": ({"shape": "one sentence"}, FORWARD),
         "momentum and weight decay": ({"optimizer": "with momentum", "epochs": 2}, STEP),
         "float32": ({"dtype": torch.float32}, FORWARD),

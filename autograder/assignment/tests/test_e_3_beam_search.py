@@ -119,7 +119,6 @@ SETTINGS: dict[str, tuple[list[int], int, float, int, dict[str, Any]]] = {
     "one token of one sentence": ([2], 3, 0.6, 1, {"is_training": False}),
     "other ids as small as an index": ([4, 1, 0], 3, 0.0, 13, {"special": "other", "mask": "(s, s)"}),
     "other ids as small as an index, 14 tokens": ([4, 1, 0], 3, 0.0, 14, {"special": "other"}),
-    "a long translation": ([0, 4, 2], 3, 0.6, 62, {}),
 }
 
 
