@@ -92,7 +92,7 @@ class Collection:
         """Keeps the tests, and runs none yet."""
         self.items = [item for item in session.items if isinstance(item, pytest.Function)]
         for item in self.items:
-            for name in inspect.signature(item.function).parameters.keys() - self._arguments_of(item):
+            for name in inspect.signature(item.function).parameters.keys() - {"submission", "case", *row_of(item)}:
                 self._problems.append(f"{item.nodeid} takes {name}: expected submission, case or a parameter")
         return True
 
@@ -110,7 +110,7 @@ class Collection:
         """Runs one test; returns the exception that ended it."""
         try:
             with self.limits(item), warnings.catch_warnings(action="ignore"):
-                known = self._arguments_of(item)
+                known = {"submission": self.submission, "case": case_of(item, self.seed), **row_of(item)}
                 item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
         except KeyboardInterrupt:
             raise
@@ -118,14 +118,14 @@ class Collection:
             return error
         return None
 
-    def _arguments_of(self, item: pytest.Function) -> dict[str, object]:
-        """What a test can ask for, by name."""
-        parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        return {**parameters, "submission": self.submission, "case": case_of(item, self.seed)}
-
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""
         return nullcontext()
+
+
+def row_of(item: pytest.Function) -> dict[str, object]:
+    """The values of a test's parameters in this row of its table, by name."""
+    return item.callspec.params if hasattr(item, "callspec") else {}
 
 
 def run_in_process(tests: Collection, submission: InProcessSubmission, task: Task, seed: int) -> str:

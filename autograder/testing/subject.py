@@ -20,8 +20,8 @@ independently, most often by PyTorch's own function:
 - `judged_where`: 1 where a part counts, 0 where it may be anything finite.
 
 `each_dtype` runs a test in float64 and in float32; `each_row` runs it once for each row of a table, in float64 but for
-those that it names. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may
-attend; each of its rows allows a key. Of pytest's fixtures a test takes `submission` and `case` alone.
+those that it names. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may attend; each of
+its rows allows a key. Of pytest's fixtures a test takes `submission` and `case` alone.
 
 Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
 item, so a test that is not about values compares the component with itself where its values are wrong anyway.
