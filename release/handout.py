@@ -140,7 +140,11 @@ def make_handout(
         "first": first.number,
         "marker": first.marker,
         "effort_note": _effort_note(regular, efforts),
-        "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in assignment.tasks),
+        "tasks": "\n".join(
+            _row(task, assignment, skeleton, efforts)
+            for task in assignment.tasks
+            if task.points or task.written or not task.by_hand  # a sitting without points may never be held
+        ),
         "credit": CREDITS[assignment.credit],
         "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),
