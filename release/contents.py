@@ -37,6 +37,7 @@ CORPUS = "data/corpus"
 GRADER, FOUNDATION = "autograder", "foundation"
 TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
+OWN_WORK = f"{GRADER}/assignment/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
 PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
@@ -180,7 +181,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
         if not (path.startswith(TESTS) and any(marker in content for marker in later))
     }
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
-    others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
+    others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
     return found | hints_of(root)
 

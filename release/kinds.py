@@ -19,7 +19,7 @@ from .packing import ARCHIVES, Audience, audience_of, make_zip
 from .pictures import PNG, fault_of_picture
 
 OURS = {
-    "engine": r"(?:autograder|foundation)/[\w/]+\.(?:py|toml|ini)",
+    "engine": r"(?:autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)",
     "test": rf"{COMPONENT_TESTS}/\w+\.(?:py|toml)",
     "given code": rf"given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}",
     "corpus": r"data/corpus/[\w.]+",
