@@ -24,12 +24,10 @@ from ...testing.comparison import (
 from ...testing.fitting import Computation, tensors_in
 from ...testing.results import CheckFailed
 from ...testing.subject import Subject
-from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
-from .by_behaviour import find_projections
-from .readings import needs_reader
-from .usual_layouts import ROLES, UsualLayout, find_attention
+from .readings import Search, needs_reader
+from .usual_layouts import UsualLayout, attention_formulas, find_attention
 
 PARTS = ("context", "weights")
 PARTS_OF_MODULE = ("output", "weights")
@@ -116,12 +114,12 @@ def expect_right_or_finite(
 
 
 def multi_heads(
-    submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], n_heads: int, case: Case
+    module: nn.Module, leaves: Sequence[Tensor], n_heads: int, case: Case, search: Search
 ) -> list[Computation]:
     """The projections in the roles that explain what the module does.
 
-    Where no roles explain it, the computation of the most usual layout, from which something returned then differs: the
-    weights alone, where it gives the output.
+    Where no roles explain it, the computation of the most usual layout, if the parameters look like that: something
+    returned then differs from it, the weights alone where it gives the output.
     """
     parameters = list(module.parameters())
     d_model, dtype = d_model_of(leaves, n_heads), parameters[0].dtype
@@ -138,16 +136,14 @@ def multi_heads(
         found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
         if found is not None:
             return [found]
-    twin = submission.build("attention.MultiHeadedAttention", d_model, n_heads, dtype=dtype).eval()
-    found = find_projections(submission, twin, leaves, d_model, n_heads)
-    if found is not None:
-        return [found]
+
+    def draw(chance: torch.Generator) -> list[Tensor | None]:
+        return [*(torch.randn(2, n, d_model, generator=chance, dtype=torch.float64) for n in (3, 4, 4)), None]
+
+    if (placed := search(attention_formulas(d_model, n_heads), draw)) is not None:
+        return [placed]
     if layout is None:
         expect_shape(weights, of_heads, "weights", "those of every head, as the attention returns them", dtype)
-        of_head = d_model**2 // n_heads
-        are_whole = all(p.numel() % of_head == 0 for p in leaves if p.numel() > ROLES * d_model)
-        what = "query, key and value, each projected and split into heads, and the heads projected together"
-        expect(not are_whole, "what is returned", what, "something else", SPLIT)
         needs_reader("multi-head attention")
     written_out = layout.most_usual(n_heads, attention)
     is_right = difference(written_out(*doubles)[0], output.double()) <= tolerance

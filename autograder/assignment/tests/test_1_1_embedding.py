@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import embeddings, learned_and_leaves, made
+from autograder.assignment.expected.readings import Search, embeddings, learned_and_leaves, made
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.fitting import Computation
@@ -23,8 +23,8 @@ SCALE = "what else happens to the vectors of the table? (the docstring, and sect
 def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors, in eval mode; options of `made`."""
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model)
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        return embeddings(leaves, vocab_size, d_model, search)
 
     return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from autograder.assignment.expected.attention import PARTS_OF_MODULE as PARTS
 from autograder.assignment.expected.attention import SPLIT, check_numbers, expect_right_or_mask_obeyed, multi_heads
 from autograder.assignment.expected.attention import draw_positions as draw
-from autograder.assignment.expected.readings import made
+from autograder.assignment.expected.readings import Search, made
 from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case
 from autograder.testing.comparison import fail
@@ -31,9 +31,9 @@ MASK = "which mask does each head get? True means may attend"
 def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
     """Multi-headed attention with random parameters, in eval mode; options of `made`."""
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
         check_numbers(leaves, n_heads * d_head, n_heads)
-        return multi_heads(submission, module, leaves, n_heads, case)
+        return multi_heads(module, leaves, n_heads, case, search)
 
     return made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
 
