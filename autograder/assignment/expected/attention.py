@@ -26,6 +26,7 @@ from ...testing.results import CheckFailed
 from ...testing.subject import Subject
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
+from .by_behaviour import normal
 from .readings import Search, needs_reader
 from .usual_layouts import UsualLayout, attention_formulas, find_attention
 
@@ -136,10 +137,7 @@ def multi_heads(
         found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
         if found is not None:
             return [found]
-
-    def draw(chance: torch.Generator) -> list[Tensor | None]:
-        return [*(torch.randn(2, n, d_model, generator=chance, dtype=torch.float64) for n in (3, 4, 4)), None]
-
+    draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
     if (placed := search(attention_formulas(d_model, n_heads), draw)) is not None:
         return [placed]
     if layout is None:

@@ -21,6 +21,9 @@ from torch import Tensor, nn
 from ...testing.comparison import TOLERANCE, difference
 from ...testing.fitting import Computation
 
+Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
+"""Draws the arguments of a call, in float64."""
+
 MOST_ROUNDS = 40
 EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
 """How far equal gradients may be apart, relative to themselves and to the largest of all."""
@@ -101,13 +104,20 @@ def find_formula(
     return formulas[number].of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
 
 
+def normal(*shapes: tuple[int, ...] | None) -> Draw:
+    """Arguments of these shapes, normally distributed; None stays None."""
+    return lambda chance: [
+        None if shape is None else torch.randn(shape, generator=chance, dtype=torch.float64) for shape in shapes
+    ]
+
+
 @dataclass(frozen=True)
 class Component:
     """A component in float64 whose parameters may be changed, and how its arguments are drawn."""
 
     call: Computation
     parameters: Sequence[Tensor]
-    draw: Callable[[torch.Generator], Sequence[Tensor | None]]
+    draw: Draw
 
     @property
     def size(self) -> int:

@@ -171,7 +171,8 @@ def layers(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Iterato
 def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Census:
     """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
 
-    In place of the stand-ins that it does not use, a layer may learn as many numbers, and four biases an attention.
+    In place of the stand-ins that it does not use, a layer may learn as many numbers, and biases of each attention:
+    one for each projection, of the output perhaps one for each head.
     """
     census, d_model, d_ff = Census.of(parameters, sizes.d_model), sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
@@ -179,7 +180,7 @@ def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -
     missing = [one - other for one, other in zip(wanted, got, strict=True)]
     fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
     numbers = sum(p.numel() for p in census.others)
-    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * 4 * d_model
+    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * (4 + sizes.n_heads) * d_model
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,

@@ -11,6 +11,7 @@ part, the component needs a reader.
 import math
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any, NoReturn
 
@@ -24,14 +25,11 @@ from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from .by_behaviour import Component, Formula, find_formula, in_a_row, learned
+from .by_behaviour import Component, Draw, Formula, find_formula, in_a_row, learned, normal
 from .usual_layouts import formula_readings, network_formula
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
-
-Draw = Callable[[torch.Generator], list[Tensor | None]]
-"""Draws the arguments of a call, in float64."""
 
 Search = Callable[[Sequence[Formula], Draw], Computation | None]
 """Looks for one of some formulas in a component, wherever its parameters stand."""
@@ -108,32 +106,31 @@ def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, search: 
 def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float, search: Search) -> list[Computation]:
     """PyTorch's own layer norm, whichever numbers are the gain: it may be kept as its difference from 1."""
 
-    def norm_by(gain: Tensor, shift: Tensor) -> Computation:
-        return lambda x: F.layer_norm(x, (d_model,), gain, shift, epsilon)
+    def norm_by(numbers: Sequence[Tensor], least: float = 0.0) -> Computation:
+        gain, shift = numbers
+        return lambda x: F.layer_norm(x, (d_model,), least + gain, shift, epsilon)
 
     if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
         return []
     numbers = in_a_row(leaves)
     pairs = [*permutations(numbers.view(2, d_model).unbind())]
     if len(leaves) != 2:
-        formulas = [Formula([(d_model,)] * 2, lambda parts, n=n: norm_by(n + parts[0], parts[1])) for n in (0, 1)]
-        found = search(formulas, lambda chance: [torch.randn(3, 4, d_model, generator=chance, dtype=torch.float64)])
+        shapes = [(d_model,), (d_model,)]
+        formulas = [Formula(shapes, norm_by), Formula(shapes, partial(norm_by, least=1.0))]
+        found = search(formulas, normal((3, 4, d_model)))
         if found is not None:
             return [found]
         pairs += permutations(numbers.view(d_model, 2).unbind(dim=1))  # those of a feature may lie side by side
-    return [norm_by(n + gain, shift) for n in (0, 1) for gain, shift in pairs]
+    return [norm_by(pair, least) for least in (0.0, 1.0) for pair in pairs]
 
 
 def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, search: Search) -> list[Computation]:
     """W_2 relu(W_1 x + b_1) + b_2, for each way to lay out two matrices and two biases."""
-
-    def draw(chance: torch.Generator) -> list[Tensor | None]:
-        return [torch.randn(2, 6, d_model, generator=chance, dtype=torch.float64)]
-
     found: list[Computation] = list(formula_readings(leaves, d_model, d_ff))
     if not found:
         expect_numbers(leaves, 2 * d_model * d_ff + d_model + d_ff, "two maps, each with a bias")
-        return [search([network_formula(d_model, d_ff)], draw) or needs_reader("feed-forward network")]
+        placed = search([network_formula(d_model, d_ff)], normal((2, 6, d_model)))
+        return [placed or needs_reader("feed-forward network")]
     return found
 
 

@@ -13,14 +13,15 @@ from ...testing.arguments import Inputs, copies_of
 from ...testing.case import Case
 from ...testing.comparison import expect, expect_parts, expect_shape
 from ...testing.fitting import Computation, attempt, leaves_of
-from ...testing.results import CheckFailed, OtherPartsError
+from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
+from .by_behaviour import Component, find_formula, normal
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
 from .readings import expect_plain
 from .written_out import SIZES as READABLE
-from .written_out import WrittenOut
+from .written_out import WrittenOut, own_formulas
 
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
 PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
@@ -74,9 +75,25 @@ class LayerSubject(Subject):
             probe = cls(module, parts, (), (), used, sizes, kind, case).draw((2, 4, 5), "none")
             own = WrittenOut(module, list(probe.values()), sizes, case.number(0.6, 1.4))
             leaves = leaves_of(parameters)
-            found = attempt(lambda: [own.read(leaves)])
-            if isinstance(found, CheckFailed):  # it has all parts, and one is wrong: still it has gradients
-                found = OtherPartsError(str(found), found.compared)
+
+            def twin() -> Component:
+                other = submission.build(f"layers.{kind}", sizes.d_model, **options, dtype=dtype).eval()
+                of_twin = list(other.parameters())
+                with torch.no_grad():
+                    for parameter, leaf in zip(of_twin, leaves, strict=True):
+                        parameter.copy_(leaf)
+                shapes = [None if one is None else tuple(one.shape) for one in probe.values()]
+                return Component(other, Census.of(of_twin, sizes.d_model).others, normal(*shapes))
+
+            try:
+                found = [own.read(leaves)]
+            except (CheckFailed, UnreadableError) as error:
+                formulas, others = own_formulas(leaves, len(parts) - 1, sizes)
+                placed = find_formula(submission, (kind, *options.items()), twin, others, formulas)
+                if placed is None and isinstance(error, UnreadableError):
+                    raise
+                # It may have all parts, and one is wrong: still it has gradients.
+                found = [placed] if placed else OtherPartsError(str(error), getattr(error, "compared", None))
         return cls(module, parts, found, list(zip(parameters, leaves, strict=True)), used, sizes, kind, case)
 
     def output(self, inputs: Inputs) -> Tensor:
