@@ -12,7 +12,6 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import permutations
 from typing import Any, NoReturn
 
 import torch
@@ -25,7 +24,8 @@ from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from .by_behaviour import Component, Draw, Formula, find_formula, in_a_row, learned, normal
+from .by_behaviour import Component, Draw, Formula, find_formula, learned, normal
+from .layers import pairs_of
 from .usual_layouts import formula_readings, network_formula
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
@@ -110,17 +110,13 @@ def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float, search: 
         gain, shift = numbers
         return lambda x: F.layer_norm(x, (d_model,), least + gain, shift, epsilon)
 
-    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
-        return []
-    numbers = in_a_row(leaves)
-    pairs = [*permutations(numbers.view(2, d_model).unbind())]
-    if len(leaves) != 2:
+    pairs = pairs_of(leaves, d_model)
+    if pairs and len(leaves) != 2:
         shapes = [(d_model,), (d_model,)]
         formulas = [Formula(shapes, norm_by), Formula(shapes, partial(norm_by, least=1.0))]
         found = search(formulas, normal((3, 4, d_model)))
         if found is not None:
             return [found]
-        pairs += permutations(numbers.view(d_model, 2).unbind(dim=1))  # those of a feature may lie side by side
     return [norm_by(pair, least) for least in (0.0, 1.0) for pair in pairs]
 
 

@@ -42,7 +42,6 @@ from .usual_layouts import (
 )
 
 ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
-LAYER = "layer that writes parts out"
 NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer can use that instead"
 ALONE = "all matrices that the layer itself holds are zero but those of {}"
 SIZES = Sizes(d_model=20, n_heads=4, d_ff=17)
@@ -74,6 +73,13 @@ class WrittenOut:
             if any(parameter is other for other in self.census.others) and parameter.numel() > 4 * sizes.d_model
         }
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether its own parameters have the shapes that linear maps and LayerNorms have, fused ones too."""
+        d_model, d_ff = self.sizes.d_model, self.sizes.d_ff
+        shapes = [p.squeeze().shape for p in self.census.others]
+        return all(len(shape) < 3 and all(n % d_model == 0 or n == d_ff for n in shape) for shape in shapes)
+
     def read(self, leaves: Sequence[Tensor]) -> Layer:
         """The layer's parts in their roles, made from these parameters; fails where one of them is wrong.
 
@@ -87,7 +93,7 @@ class WrittenOut:
         n_own = self.n_attentions - len(self.census.attentions)
         is_whole = bool(of_attentions) == bool(n_own) == bool(groups) and len(groups) == n_own
         if not is_whole or len(of_network) != 2 * (1 - len(self.census.feed_forwards)):
-            needs_reader(LAYER)
+            needs_reader("layer that writes parts out")
         try:
             self._switch_on([])
             frame = self._find_frame(leaves)
@@ -163,8 +169,6 @@ class WrittenOut:
         """The feed-forward network, while no attention of the layer's own reads its input."""
         vectors = [torch.full((n,), self.constant, dtype=torch.float64) for n in (self.sizes.d_ff, self.sizes.d_model)]
         networks = list(formula_readings([*matrices, *vectors], self.sizes.d_model, self.sizes.d_ff))
-        if not networks:
-            needs_reader(LAYER)
         x, *others = self.inputs
         outputs = [replace(frame, network=network)(x, *others)[0] for network in networks]  # type: ignore[arg-type]
         what = f"the output while {ALONE.format('the feed-forward network')}"
@@ -199,9 +203,8 @@ class WrittenOut:
         ]
         inputs: list[Tensor] = [query, source, source]  # type: ignore[list-item]
         layout = UsualLayout.of([*matrices, *biases], self.sizes.d_model, self.sizes.n_heads)
-        if layout is None:
-            needs_reader(LAYER)
-        found = find_attention(layout, self.sizes.n_heads, inputs, output, weights[number], finish)
+        seen = inputs, output, weights[number], finish
+        found = None if layout is None else find_attention(layout, self.sizes.n_heads, *seen)
         if found is None:
             what = f"weights and output while {ALONE.format('one attention')}"
             fail(what, "those of projected heads, projected again", "others", ATTENTION)
@@ -221,12 +224,11 @@ def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> t
     kinds = attention_formulas(sizes.d_model, sizes.n_heads)
     found: dict[tuple[int, ...], Formula] = {}
     for own in product(*[kinds] * (n_attentions - len(stand_ins)), *[network] * len(network)):
-        for norm in vectors[: 1 + bool(n_norms)]:
-            formulas = [*own, *[norm] * n_norms]
-            if sum(sum(formula.counts) for formula in formulas) != count:
-                continue
+        if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
+            continue
+        for own_norms in product(vectors, repeat=n_norms):
             for attentions in permutations([*stand_ins, *own[: n_attentions - len(stand_ins)]]):
-                for order in permutations([*norms, *[norm] * n_norms]):
+                for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]
                     formula = _layer_formula(slots, n_attentions, sizes.norm_first)
                     found.setdefault(tuple(map(id, slots)), formula)
