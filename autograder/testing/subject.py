@@ -119,7 +119,7 @@ class Subject:
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
-                has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
+                has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
@@ -234,7 +234,7 @@ class Subject:
         """
         if not set(of) <= set(self.parts):
             raise ValueError(f"of {of}: expected some of {self.parts}")
-        if isinstance(self.formulas, CheckFailed):
+        if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
         right = nearest(found, self.formulas, leaves, judged, judged_where)

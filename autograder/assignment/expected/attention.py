@@ -22,7 +22,7 @@ from ...testing.comparison import (
     expect_shape,
 )
 from ...testing.fitting import Computation, tensors_in
-from ...testing.results import CheckFailed
+from ...testing.results import CheckFailed, UnreadableError
 from ...testing.subject import Subject
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
@@ -54,11 +54,16 @@ def expect_right_or_mask_obeyed(
 ) -> None:
     """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts.
 
-    Whether the formula is wrong anyway is judged on inputs without a mask: None = on the same ones.
+    Of one that needs a reader, the masks of single heads must add up. Whether the formula is wrong anyway is judged on
+    inputs without a mask: None = on the same ones.
     """
     of = subject.parts[:1]
     try:
         subject.expect_values(inputs, look_at, of, contiguous=True, **options)
+    except UnreadableError:
+        expect_as_if_absent(subject.call, inputs, subject.parts, look_at)
+        expect_one_mask_for_each_head(subject.call, inputs, subject.parts, look_at)
+        raise
     except CheckFailed:
         if subject.is_right(formula_judged_on or {**inputs, "mask": None}, of):
             raise
@@ -93,6 +98,28 @@ def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequenc
         wanted = expect_shape(alone, fewer.shape, parts[0], look_at)
         what = f"{parts[0]} with one query less"
         expect_close(first.reshape(query.shape)[..., :-1, :], wanted, what, look_at, TOLERANCE_OF_FLOAT32)
+
+
+def expect_one_mask_for_each_head(call: Callable[..., Any], inputs: Inputs, parts: Sequence[str], look_at: str) -> None:
+    """What masks do to heads, each to its own, must add up, as the heads' outputs do; and some must do something."""
+    query, key, value, mask = (cast("Tensor", inputs[name]) for name in ("query", "key", "value", "mask"))
+    if mask.dim() < 4 or mask.size(1) == 1 or query.dim() == 4:
+        return
+
+    def output(own: Tensor) -> Tensor:
+        first = expect_parts(call(*copies_of((query, key, value, own))), parts, "what is returned")[0]
+        return expect_shape(first, query.shape, parts[0], look_at).detach()[mask.any(-1).all(1)]
+
+    nothing = torch.ones_like(mask)
+    whole, changes = output(nothing), []
+    for head in range(mask.size(1)):
+        alone = nothing.clone()
+        alone[:, head] = mask[:, head]
+        changes.append(output(alone) - whole)
+        is_right = bool(mask[:, head].all()) or bool(changes[-1].abs().max() > TOLERANCE_OF_FLOAT32)
+        expect(is_right, f"{parts[0]} with a mask of one head alone", "another than without", "the same", look_at)
+    what = f"{parts[0]} with a mask of its own for each head"
+    expect_close(output(mask), whole + sum(changes), what, look_at, TOLERANCE_OF_FLOAT32)
 
 
 def expect_right_or_finite(
