@@ -103,12 +103,14 @@ class UsualLayout:
 def pieces_of(parameter: Tensor, d_model: int) -> Sequence[Tensor]:
     """The matrices in a parameter: itself, or several one after another along an axis."""
     count = parameter.numel() // d_model**2
+    if parameter.numel() != count * d_model**2:
+        return []
     for axis, size in enumerate(parameter.shape):
         if count > 1 and parameter.dim() == 2 and size == count * d_model:
             return parameter.chunk(count, dim=axis)
         if count > 1 and parameter.dim() == 3 and size == count:
             return parameter.unbind(axis)
-    return [parameter] if parameter.numel() == d_model**2 else []
+    return [parameter] if count == 1 else []
 
 
 def _ways(numbers: Tensor, d_model: int, n_heads: int) -> tuple[list[Tensor], list[Tensor]]:

@@ -21,7 +21,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from .failures import UnreadableError
 
-MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 2_000, 8 << 20
 """Limits of one object: tests build small ones, and both sides hold several copies."""
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
