@@ -111,7 +111,7 @@ class Subject:
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
-        all, and there must be some. The case draws the sum of results that is differentiated.
+        all that the formula gives one, and there must be some. The case draws the sum of results that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
@@ -126,7 +126,8 @@ class Subject:
                 expect_own_gradients(self._first_part, given, parameters, case)
                 return
             compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
-        judged = parameters if nonzero is None else list(nonzero)
+        used = [parameter for parameter, leaf in self.parameters if leaf.grad is None or leaf.grad.any()]
+        judged = used if nonzero is None else list(nonzero)
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
 

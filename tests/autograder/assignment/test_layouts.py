@@ -4,15 +4,15 @@ The layouts are drawn from a seed. A slow test takes all of them, the others a s
 """
 
 import random
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from autograder.catalogue import apply, read_catalogue
 from autograder.sources import Sources
 from autograder.testing.results import State, worst
 from autograder.testing.results import tests_of as results_of
@@ -62,9 +62,7 @@ def drawn(reference, kind, number, change=lambda text: text):
 
 def states_of(layouts, reference, assignment):
     """The worst state of the tasks that judge a layout, and why, by its name."""
-    versions = [
-        Version(one.name, one.sources, [0], markers_of_tasks(assignment, [one.component])) for one in layouts
-    ]
+    versions = [Version(one.name, one.sources, [0], markers_of_tasks(assignment, [one.component])) for one in layouts]
     found = {}
     for run in run_versions(versions, reference, assignment):
         results = [one for one in results_of(assignment, run.outcomes) if one.outcomes]
@@ -184,3 +182,48 @@ def test_right_layouts_keep_all_points(reference, assignment):
 def test_all_layouts_keep_all_points(reference, assignment):
     layouts = [drawn(reference, kind, number) for kind, count in SHARES.items() for number in range(count)]
     expect_kept(layouts, reference, assignment)
+
+
+FAULTS = {  # which components, and what stands for what
+    "scores are not scaled": (["attention", "layers"], r" / e\*\*0\.5", ""),
+    "scores are scaled by d_model": (["attention", "layers"], r" / e\*\*0\.5", " / d**0.5"),
+    "softmax over the queries": (["attention", "layers"], r"scores\.softmax\(-1\)", "scores.softmax(-2)"),
+    "mask inverted": (["attention", "layers"], "~mask", "mask"),
+    "value from key": (["attention"], r"(\n +v = \W*(?:\w+[(.]\w*\W*)*?)\bvalue\b", r"\1key"),
+    "heads merged without transpose": (
+        ["attention", "layers"],
+        r"context\.transpose\(1, 2\)\.flatten\(2\)",
+        "context.reshape(context.size(0), context.size(2), -1)",
+    ),
+    "heads split without transpose": (
+        ["attention", "layers"],
+        r"\.unflatten\(-1, \(h, e\)\)\.transpose\(1, 2\)",
+        ".unflatten(1, (-1, 1)).reshape(query.size(0), h, -1, e)",
+    ),
+    "mask of the first head for all": (["attention"], r"mask\[:, i if mask\.size\(1\) > 1 else 0\]", "mask[:, 0]"),
+    "output added to the query": (["attention"], r"return (.*), weights\n$", r"return query + \1, weights\n"),
+    "no relu": (["layers"], r"\.relu\(\)", ""),
+    "sample variance": (["layers", "model"], "unbiased=False", "unbiased=True"),
+    "epsilon outside the root": (["layers"], r"\(spread \+ (\S+)\)\.sqrt\(\)", r"(spread.sqrt() + \1)"),
+    "no dropout": (["layers"], r"self\.dropout\(out\)", "out"),
+    "no residual connection": (["layers"], r"x = x \+ self", "x = self"),
+    "no scaling": (["embedding"], r" \* d\*\*0\.5", ""),
+    "softmax without logarithm": (["model"], r"log_softmax\(-1\)", "softmax(-1)"),
+}
+
+
+@pytest.mark.slow
+def test_faults_in_unusual_layouts_are_found_or_need_a_reader(reference, assignment):
+    layouts = []
+    for name, (modules, old, new) in FAULTS.items():
+        of_modules = [one for one in SHARES if one.partition(".")[0] in modules]
+        faulty = []
+        for kind, number in ((kind, number) for number in range(20) for kind in of_modules):
+            if len(faulty) < 5:
+                layout = drawn(reference, kind, number, lambda text: re.sub(old, new, text))  # noqa: B023
+                if layout.text != drawn(reference, kind, number).text:
+                    faulty.append(replace(layout, name=f"{name}: {layout.name}"))
+        assert len(faulty) == 5, name
+        layouts += faulty
+    found = states_of(layouts, reference, assignment)
+    assert [name for name, (state, _) in found.items() if state is State.PASSED] == []
