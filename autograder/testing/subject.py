@@ -41,7 +41,7 @@ from torch import Tensor
 
 from .arguments import Inputs, call_with_copies, copies_of, copy_of, describe, expect_unchanged
 from .case import Case
-from .comparison import all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .fitting import (
     Candidates,
     Pair,
@@ -111,7 +111,7 @@ class Subject:
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
-        all that the formula gives one, and there must be some. The case draws the sum of results that is differentiated.
+        all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
@@ -126,7 +126,9 @@ class Subject:
                 expect_own_gradients(self._first_part, given, parameters, case)
                 return
             compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
-        used = [parameter for parameter, leaf in self.parameters if leaf.grad is None or leaf.grad.any()]
+        # The formula itself may give none: to a word that does not occur, or to a bias that softmax takes away.
+        gradients = [(parameter, leaf.grad) for parameter, leaf in self.parameters]
+        used = [p for p, gradient in gradients if gradient is None or bool((gradient.abs() > NEGLIGIBLE).any())]
         judged = used if nonzero is None else list(nonzero)
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
