@@ -4,7 +4,7 @@ A feed-forward network has four parameters that are told apart by their shapes. 
 are query, key, value and output is found by trying: tests write random values into all parameters, and only the right
 roles give what the submission returns. Query and key are found by the returned weights, then value and output by the
 returned output. Matrices may be on either side of x, each by itself or several in one parameter, with or without
-biases, in any order, or have an axis for their heads. `by_behaviour` reads other layouts of attention.
+biases, in any order, or have an axis for their heads. `by_behaviour` finds the formulas below in other layouts.
 
 Shapes: b batch · h heads · q/k query and key positions · d = d_model · e = d / h, the features of one head.
 """
