@@ -13,10 +13,10 @@ correct implementations again.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Contract
@@ -31,7 +31,7 @@ from ..sandbox.zygote import Zygote
 from ..sources import Sources, parse
 from ..testing.own_tests import MOST_TESTS, named_tests
 from ..testing.results import Outcome, State, TaskResult, judge_task
-from .made_code import Implementation, implementations_of
+from .made_code import Implementation
 
 MOST_LAWS = 2
 """That one test may be said to demand."""
@@ -67,7 +67,7 @@ class Tried:
         """The tests that count."""
         return [test for test, todo in self.tests.items() if not todo and test not in self.excluded]
 
-    @property
+    @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The faults by group."""
         groups: dict[str, list[str]] = {}
@@ -96,9 +96,10 @@ class Tried:
 
     def _is_open(self, fault: Implementation) -> bool:
         """Whether trying a fault may change what is found."""
-        counting = {*self.counting}
-        is_known = self.found_by.get(fault.name) in counting or counting <= self.passed.get(fault.name, set())
-        return bool(counting) and not is_known and not self.finds(fault.group)
+        if self.finds(fault.group) or self.found_by.get(fault.name) in self.counting:
+            return False
+        missed = [name for name in self.groups[fault.group] if {*self.counting} <= self.passed.get(name, set())]
+        return fault.name not in missed and 2 * len(missed) <= len(self.groups[fault.group])
 
     def next(self, draw: random.Random) -> Implementation | None:
         """The next implementation that is to be tried, None where nothing is left to be found out."""
@@ -169,8 +170,18 @@ class Tried:
         return "\n".join([*lines, *([f"  not found: {', '.join(missed)}"] if missed else [])])
 
 
-def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygote: Zygote, seed: int) -> TaskResult:
-    """Judges one task. Raises: SandboxUnavailableError where the machine cannot contain the submission."""
+def judge_own_tests(
+    submission: Intake,
+    task: Task,
+    assignment: Assignment,
+    known: Mapping[str, Sequence[Implementation]],
+    zygote: Zygote,
+    seed: int,
+) -> TaskResult:
+    """Judge one task with known implementations, by component.
+
+    Raises: SandboxUnavailableError where the machine cannot contain the submission.
+    """
     module = task.components[0].partition(".")[0]
     if module not in submission.submitted:
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
@@ -182,10 +193,9 @@ def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygo
     todos = [todo for own in tests.values() for todo in own.values()]
     if todos and all(todos):
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, todos[0])
-    known = implementations_of(task, assignment).items()
     classes = [
         Tried(name, component, own, tests[name])
-        for name, (component, own) in zip(task.components, known, strict=True)
+        for name, (component, own) in zip(task.components, known.items(), strict=True)
     ]
     if too_many := [one.name for one in classes if len(one.tests) > MOST_TESTS]:
         return TaskResult(task, State.REFUSED, 0.0, f"{too_many[0]}: more than {MOST_TESTS} tests")
@@ -226,8 +236,7 @@ class Trial:
         self._sources: Sources = {"__init__": ("__init__.py", ""), module: source}
         contract = Contract({module: tuple(one.name.partition(".")[2] for one in classes)})
         self._assignment = replace(assignment, contract=contract)
-        texts = {one.component: {known.name: known.text for known in one.implementations} for one in classes}
-        self._implementations = Implementations(texts, assignment, zygote)
+        self._implementations = Implementations(assignment, zygote)
         self._seconds = self._computed = 0.0
 
     def check(self) -> None:
@@ -241,7 +250,7 @@ class Trial:
 
         Raises: SubmissionTimeoutError where all tests together take too long.
         """
-        pipes = self._implementations.offer({one.component: known.name for one, known in together})
+        pipes = self._implementations.offer({one.component: known.text for one, known in together})
         with Sandbox(
             self._sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=pipes
         ) as sandbox:

@@ -24,27 +24,28 @@ MOST_STARTS = 6
 
 
 class Implementations:
-    """Implementations by component and name, in a worker that is started when it is first needed."""
+    """A worker that is started when it is first needed."""
 
-    def __init__(self, texts: Mapping[str, Mapping[str, str]], assignment: Assignment, zygote: Zygote) -> None:
-        """Takes their texts, each of which sets the name `implementation`."""
-        self._texts, self._zygote = texts, zygote
+    def __init__(self, assignment: Assignment, zygote: Zygote) -> None:
+        self._zygote = zygote
         self._assignment = replace(assignment, contract=Contract({}))
         self._sandbox: Sandbox | None = None
         self._ends: list[tuple[int, int]] = []
         self._starts = 0
 
-    def offer(self, chosen: Mapping[str, str]) -> tuple[int, int]:
-        """Have an implementation of each component served; return the pipes for the worker that is to call them.
+    def offer(self, texts: Mapping[str, str]) -> tuple[int, int]:
+        """Have implementations served, by component; return the pipes for the worker that is to call them.
+
+        Each text sets the name `implementation`.
 
         Raises: SubmissionTimeoutError if what was asked before has ended too many of these workers.
         """
         while True:
-            if not self._ends or self.has_ended:
-                self._start()
+            if self._sandbox is None or not self._ends or self.has_ended:
+                self._sandbox = self._start()
             ends = self._ends.pop(0)
             try:
-                self._request("serve", {"chosen": chosen})
+                self._sandbox.session("").request("", "serve", {"texts": texts}, Encoder(), lambda answer: None)
             except SubmissionError:  # it is busy, or has ended, because of what the tests before have asked
                 close(ends)
                 self.close()
@@ -56,7 +57,7 @@ class Implementations:
         """Whether the worker has ended: no test brings that about by usual calls."""
         return self._sandbox is None or self._sandbox.session("").has_ended
 
-    def _start(self) -> None:
+    def _start(self) -> Sandbox:
         self.close()
         self._starts += 1
         if self._starts > MOST_STARTS:
@@ -67,14 +68,7 @@ class Implementations:
             theirs += [their_requests, their_replies]
             self._ends.append((requests, replies))
         sources = {"__init__": ("__init__.py", "")}
-        self._sandbox = Sandbox(
-            sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=theirs
-        )
-        self._request("keep", {"texts": self._texts})
-
-    def _request(self, verb: str, content: dict[str, object]) -> None:
-        if self._sandbox is not None:
-            self._sandbox.session("").request("", verb, content, Encoder(), lambda answer: None)
+        return Sandbox(sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=theirs)
 
     def close(self) -> None:
         """End the worker."""

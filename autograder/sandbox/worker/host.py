@@ -1,7 +1,7 @@
 """The worker that holds implementations, and answers what students' own tests, in another worker, ask of them.
 
-Anything may have made up what it is asked. So a `Host` has few verbs: make an implementation anew, build an object,
-copy one, call, and the backward pass. It says of an exception of which kind it is, and no more: what leaves it is
+Anything may have made up what it is asked. So a `Host` has few verbs: build an object, copy one, call,
+and the backward pass. It says of an exception of which kind it is, and no more: what leaves it is
 results, and nothing that could tell how an implementation is written.
 """
 
@@ -19,11 +19,11 @@ import torch
 from .failures import KINDS
 from .messages import DTYPES, REPLY_LIMITS, Decoder, Encoder
 from .peer import Peer
-from .service import Content, Held, Service
+from .service import Content, Service
 
 IMPLEMENTATION = "implementation"
 """The name that an implementation's text sets."""
-VERBS = ("make", "build", "copy", "call", "backward")
+VERBS = ("build", "copy", "call", "backward")
 MOST_REQUESTS = 100_000
 
 
@@ -36,6 +36,8 @@ class Host(Service):
         """Takes the code of an implementation by component."""
         super().__init__(None)
         self._codes, self._left = codes, MOST_REQUESTS
+        self._made: tuple[str, int] | None = None
+        self._implementation: Any = None
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
@@ -47,13 +49,6 @@ class Host(Service):
 
     def _describe(self, error: BaseException) -> str:
         return next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "")
-
-    def do_make(self, request: Content, decoder: Decoder, encoder: Encoder) -> bool:
-        """Runs the text of an implementation, so that it keeps nothing of earlier tests; whether it is a class."""
-        names: dict[str, Any] = {}
-        exec(self._codes[request["component"]], names)  # noqa: S102  the kit's own
-        self._objects[request["id"]] = Held(names[IMPLEMENTATION], None, [], training=False)
-        return isinstance(names[IMPLEMENTATION], type)
 
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object."""
@@ -72,7 +67,14 @@ class Host(Service):
         return result
 
     def _find(self, target: Content) -> Any:
-        return self._objects[target["object"]].value
+        """An object, or an implementation; each test has one of its own, which keeps nothing of earlier tests."""
+        if "object" in target:
+            return self._objects[target["object"]].value
+        if self._made != (target["component"], target["made"]):
+            self._made, names = (target["component"], target["made"]), dict[str, Any]()
+            exec(self._codes[target["component"]], names)  # noqa: S102  the kit's own
+            self._implementation = names[IMPLEMENTATION]
+        return self._implementation
 
 
 class Worker(Service):
@@ -83,7 +85,6 @@ class Worker(Service):
         super().__init__(stand_ins)
         self._pipes = [*pipes]
         self._peer: Peer | None = None
-        self._codes: dict[str, dict[str, CodeType]] = {}
 
     def do_try(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[bool]:
         """Runs a test of a submitted class, with one seed after the other, until it passes; whether it has passed."""
@@ -98,20 +99,13 @@ class Worker(Service):
         """Raises what is the matter where a component cannot be had."""
         self._components.get(request["tests"])
 
-    def do_keep(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
-        """Takes implementations, by component and name."""
-        self._codes = {
-            component: {name: compile(text, "", "exec", dont_inherit=True) for name, text in known.items()}
-            for component, known in request["texts"].items()
-        }
-
     def do_serve(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
-        """Has an implementation of each component answer on the next pair of pipes, as long as somebody asks there."""
-        chosen = {component: self._codes[component][name] for component, name in request["chosen"].items()}
+        """Has implementations, by component, answer on the next pair of pipes, as long as somebody asks there."""
+        codes = {name: compile(text, "", "exec", dont_inherit=True) for name, text in request["texts"].items()}
         requests, replies, *self._pipes = self._pipes
 
         def host() -> None:
             with suppress(Exception):  # no frame, or nobody left to answer
-                Host(chosen).serve(requests, replies)
+                Host(codes).serve(requests, replies)
 
         self.next = host

@@ -6,7 +6,6 @@ at the other end is in `host.py`.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -31,18 +30,17 @@ class Peer:
     def __init__(self, requests: int, replies: int) -> None:
         """Takes the ends of the two pipes."""
         self._sink, self._source = open(requests, "wb"), open(replies, "rb")  # noqa: SIM115  open as long as the worker
-        self._last, self._released = 0, list[int]()
+        self._last, self._made, self._released = 0, 0, list[int]()
 
     def implementation(self, component: str) -> Callable[..., Any]:
-        """Return an implementation of a component that was made anew: a function, or what builds objects of a class."""
-        content: Content = {"component": component, "target": {}, "seed": self.draw_seed()}
-        number, is_class = self.request(component, "make", content, Encoder(), lambda one: (one.number, one.result))
-        target = {"object": number}
+        """Return an implementation of a component that is made anew: a function, or what builds objects of a class."""
+        self._made += 1
+        target = {"component": component, "made": self._made}
+        use = build if component.rpartition(".")[2][0].isupper() else call
 
         def implementation(*args: object, **kwargs: object) -> object:
-            return (build if is_class else call)(self, component, target, args, kwargs)
+            return use(self, component, target, args, kwargs)
 
-        weakref.finalize(implementation, self.release, number).atexit = False
         return implementation
 
     def request(

@@ -109,7 +109,8 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
+        if any(request["forbidden"].values()):
+            self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         return layers
 
