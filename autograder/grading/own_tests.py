@@ -251,9 +251,7 @@ class Trial:
         Raises: SubmissionTimeoutError where all tests together take too long.
         """
         pipes = self._implementations.offer({one.component: known.text for one, known in together})
-        with Sandbox(
-            self._sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=pipes
-        ) as sandbox:
+        with Sandbox(self._sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=pipes) as sandbox:
             waiting = [*together]
             with suppress(SubmissionDiedError, SubmissionTimeoutError):  # the others are tried in a new worker
                 while waiting:

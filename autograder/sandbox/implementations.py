@@ -14,7 +14,7 @@ from dataclasses import replace
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from .errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
+from .errors import SubmissionError, SubmissionTimeoutError
 from .submission import Sandbox
 from .worker.messages import Encoder
 from .zygote import Zygote

@@ -1,8 +1,8 @@
 """The worker that holds implementations, and answers what students' own tests, in another worker, ask of them.
 
-Anything may have made up what it is asked. So a `Host` has few verbs: build an object, copy one, call,
-and the backward pass. It says of an exception of which kind it is, and no more: what leaves it is
-results, and nothing that could tell how an implementation is written.
+Anything may have made up what it is asked. So a `Host` has few verbs: build an object, copy one, call, and the backward
+pass. It says of an exception of which kind it is, and no more: what leaves it is results, and nothing that could tell
+how an implementation is written.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -25,8 +25,11 @@ Kind = tuple[torch.Size, torch.dtype]
 class Link(Protocol):
     """The way to the process that holds the objects: the trusted side's `Session`, or a worker's `Peer`."""
 
-    methods: Sequence[str]  # that objects have beside `forward`
     shows_names: bool  # whether parameters have the names that they have there
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that objects have beside `forward`."""
 
     def request(
         self, component: str, verb: str, content: dict[str, Any], encoder: Encoder, read: Callable[[Answer], Any]
@@ -63,7 +66,12 @@ def call(
     called with it, if any, as `worker.service` reads it.
     """
     encoder = Encoder()
-    content = {"target": target, "args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": session.draw_seed()}
+    content = {
+        "target": target,
+        "args": encoder.encode(args),
+        "kwargs": encoder.encode(kwargs),
+        "seed": session.draw_seed(),
+    }
     content |= {"grad": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
     arguments = [*encoder.tensors]
     inputs: list[Tensor] = []
@@ -106,7 +114,9 @@ def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor])
         encoder = Encoder()
         given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
         content = {"graph": number, "seeds": given}
-        return session.request(component, "backward", content, encoder, partial(session.read_gradients, inputs=kinds))
+        read = partial(session.read_gradients, inputs=kinds)
+        gradients: list[Tensor | None] = session.request(component, "backward", content, encoder, read)
+        return gradients
 
     weakref.finalize(ask, session.release, number).atexit = False
     connected = RemoteCall.apply(ask, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
@@ -196,11 +206,12 @@ class RemoteModule(nn.Module):
             return lambda *args, **kwargs: self.call(name, args, kwargs)
         return super().__getattr__(name)
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> RemoteModule:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         to, same = (fn(torch.empty(0, dtype=dtype)).dtype for dtype in (torch.float32, torch.float64))
         if to == same:  # what makes one dtype of all others converts the module
             self.converted_to = DTYPE_NAMES[to]
-        return super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]  # PyTorch's
+        return self
 
 
 def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:

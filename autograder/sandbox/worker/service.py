@@ -1,9 +1,10 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward; `host.py` has those for students' own tests. Every request carries an id, which the reply repeats; the object or the
-graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
-object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
-submission raises becomes an error reply; what it does to this process beyond that costs the process.
+Verbs: load, import, build, call, backward; `host.py` has those for students' own tests. Every request carries an id,
+which the reply repeats; the object or the graph that it makes has the same number. `drop` has the numbers of those that
+the trusted side no longer holds. Of the object that a call is about, `changed` has the parameters that were written
+there, `training` the mode, and `dtype` what it was converted to. Everything a submission
+raises becomes an error reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Service:
     """Answers requests about one submission."""
 
     repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
-    """Whether calls that write into their arguments are made again, without that; whether results keep their strides."""
+    """Whether calls that write into arguments are made again, without that; whether results keep their strides."""
 
     def __init__(self, stand_ins: object) -> None:
         """Takes the module of stand-ins."""

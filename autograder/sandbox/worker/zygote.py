@@ -1,9 +1,10 @@
 """A process that has PyTorch loaded and nothing of ours to hide, and forks one worker for each submission.
 
 It is started with one end of a socket pair as standard input. Each message there asks for a fork, and has four
-descriptors (requests, replies, output, warden), and those of pipes between two workers if there are any. On the warden, a socket of that worker alone, the zygote answers with
-the pid, and then with the exit status once the other side writes anything or goes away. So graders that share a zygote
-never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
+descriptors (requests, replies, output, warden), and those of pipes to other workers, if any. On the warden, a socket of
+that worker alone, the zygote answers with the pid, and then with the exit status once the other side writes anything or
+goes away. So graders that share a zygote never wait for each other; a worker never outlives its grader, nor the zygote
+whoever started it.
 """
 
 from __future__ import annotations
