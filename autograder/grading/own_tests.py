@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import attrgetter
 
 from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Contract
@@ -242,7 +243,7 @@ class Trial:
     def check(self) -> None:
         """Import the module where no implementation can be called. Raises SubmissionError where that fails."""
         with Sandbox(self._sources, self._assignment, zygote=self._zygote) as sandbox:
-            for one in self._classes:
+            for one in filter(attrgetter("counting"), self._classes):
                 sandbox.session(one.name).request(one.name, "find", {"tests": one.name}, Encoder(), lambda answer: None)
 
     def run(self, together: Sequence[tuple[Tried, Implementation]], use: Callable[..., None]) -> None:
