@@ -41,7 +41,7 @@ PATIENCE = 2.0
 
 
 Try = Callable[[str, list[int]], bool]
-"""Whether a test passes with one of these seeds. Raises SubmissionError where it has gone wrong otherwise."""
+"""Whether a test passes with one of these seeds. Raises an error of the sandbox where that ends its process."""
 
 
 @dataclass
@@ -128,8 +128,6 @@ class Tried:
                 self.excluded[test] = "it takes too long" if is_late else "it ends its process"
                 self.queue.append(one)
                 raise
-            except SubmissionError:
-                has_passed = False
             if not has_passed:
                 if one.group:
                     self.found_by[one.name] = test
@@ -269,7 +267,12 @@ class Trial:
 
     def _try(self, sandbox: Sandbox, one: Tried, test: str, seeds: list[int]) -> bool:
         content = {"tests": one.name, "test": test, "component": one.component, "seeds": seeds}
-        passed = sandbox.session(one.name).request(one.name, "try", content, Encoder(), read_verdicts)
+        try:
+            passed = sandbox.session(one.name).request(one.name, "try", content, Encoder(), read_verdicts)
+        except (SubmissionDiedError, SubmissionTimeoutError):
+            raise
+        except SubmissionError:  # whatever it says goes nowhere: it may have called an implementation
+            return False
         if self._implementations.has_ended:
             raise SubmissionDiedError("the worker with the implementations has ended")
         return passed[-1]
