@@ -1,9 +1,10 @@
 """Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
 The tests run in workers that do not contain what they test: they send tensors to another worker, which has the
-implementations, and get tensors back. For each implementation, a new worker runs them in random order until one fails,
-with two seeds, and ends then: so no test knows of another implementation, nor what has become of tests before it.
-Correct and faulty implementations come in random order. A worker says of a test whether it has passed, and no more.
+implementations, and get tensors back. For each implementation, a new worker runs them until one fails, with two seeds,
+and ends then: so no test knows of another implementation, nor what has become of tests before it. Correct and faulty
+implementations come in random order, and the order of the tests does not depend on which of them it is. A worker says
+of a test whether it has passed, and no more.
 
 A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
 found. Where a test has found faults and then turns out to reject correct code, these faults are tried again, among all
@@ -13,6 +14,7 @@ correct implementations again.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -115,12 +117,12 @@ class Tried:
         return None
 
     def try_on(self, one: Implementation, try_test: Try, draw: random.Random) -> None:
-        """Try the tests on an implementation in random order, until one fails.
+        """Try the tests on an implementation until one fails, those first that have found most so far.
 
         Raises: SubmissionDiedError, SubmissionTimeoutError where a test has ended its process; it is excluded.
         """
-        counting = self.counting
-        for test in draw.sample(counting, len(counting)):
+        counting, found = self.counting, Counter(self.found_by.values())
+        for test in sorted(counting, key=lambda test: (-found[test], draw.random())):
             try:
                 has_passed = try_test(test, [draw.getrandbits(32) for _ in range(2)])
             except (SubmissionDiedError, SubmissionTimeoutError) as error:
