@@ -11,7 +11,7 @@ say about submitted code, and a safety net around our own, which is noted when i
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
@@ -27,6 +27,7 @@ from ..scoring import ScoringError, read_references, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
+from .made_code import Implementation, implementations_of
 from .own_tests import judge_own_tests
 from .record import Record, judge_bleu
 
@@ -42,6 +43,12 @@ class Grader:
     tests: CollectedTests
     zygote: Zygote  # that workers are forked from
     level: str = "auto"  # of containment
+    implementations: dict[str, dict[str, list[Implementation]]] = field(init=False)  # by task and component
+
+    def __post_init__(self) -> None:
+        """Makes once what own tests are tried on, for all submissions."""
+        tasks = [task for task in self.assignment.tasks if task.tests_of]
+        self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
 
     def judge(
         self,
@@ -91,7 +98,7 @@ class Grader:
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
             own_tests = [
-                judge_own_tests(submission, task, assignment, self.zygote, seed)
+                judge_own_tests(submission, task, assignment, self.implementations[task.number], self.zygote, seed)
                 for task in assignment.tasks
                 if task.tests_of
             ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import select
@@ -9,10 +10,13 @@ import signal
 import sys
 import sysconfig
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
 
 from foundation.assignment_file import Assignment
 from foundation.places import ROOT
@@ -30,8 +34,8 @@ from .errors import (
     submission_error,
 )
 from .imports import wanted_imports
-from .replies import Answer, Failure, read_reply
-from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_frame
+from .replies import CallReply, Failure, read_call, read_gradients, read_reply
+from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .zygote import Ending, Zygote
 
 Made = TypeVar("Made")
@@ -94,10 +98,21 @@ class Session:
         is_alive: False once it has ended; then its objects are gone.
     """
 
+    shows_names = False
+    read_call, read_gradients = staticmethod(read_call), staticmethod(read_gradients)
+
     def __init__(
-        self, zygote: Zygote, sources: Sources, assignment: Assignment, budget: Budget, output: Output, locate: Locate
+        self,
+        zygote: Zygote,
+        sources: Sources,
+        assignment: Assignment,
+        budget: Budget,
+        output: Output,
+        locate: Locate,
+        descriptors: Sequence[int] = (),
     ) -> None:
-        self.sources, self.contract = sources, assignment.contract
+        """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
+        self.sources, self.methods = sources, assignment.contract.methods
         self._budget, self._output, self._locate = budget, output, locate
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
@@ -106,10 +121,11 @@ class Session:
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         # Lines as Python counts them: splitlines() also splits at form feeds.
         self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
-        forbidden = {"kernels": self.contract.forbidden.kernels, "python": self.contract.forbidden.python}
+        contract, self._descriptors = assignment.contract, descriptors
+        forbidden = {"kernels": contract.forbidden.kernels, "python": contract.forbidden.python}
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
-        content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
+        content = {"sources": named, "contract": contract.modules, "forbidden": forbidden, "plan": plan}
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
@@ -117,7 +133,8 @@ class Session:
 
     def _start(self, zygote: Zygote, content: Content, imports: list[str]) -> tuple[str, ...]:
         """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that."""
-        self._worker = zygote.fork(with_plots=any(name.partition(".")[0] == "matplotlib" for name in imports))
+        with_plots = any(name.partition(".")[0] == "matplotlib" for name in imports)
+        self._worker = zygote.fork(with_plots, self._descriptors)
         self.is_alive = True
         try:
             content = {**content, "imports": imports}
@@ -128,6 +145,23 @@ class Session:
             if isinstance(error, SubmissionError):
                 raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
             raise
+
+    def draw_seed(self) -> int:
+        """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+        drawn = int(torch.randint(2**62, ()))
+        return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
+
+    def show_changes(self, reply: CallReply, arguments: Sequence[Tensor]) -> None:
+        """Spoil the arguments that a call has changed."""
+        for index in {*reply.changed}:
+            spoil(arguments[index], self.quote(*reply.place) if reply.place else "")
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the worker has closed its pipe for answers, which it does when it ends."""
+        hung_up = select.poll()
+        hung_up.register(self._worker.replies, 0)
+        return not self.is_alive or bool(hung_up.poll(0))
 
     def release(self, number: int) -> None:
         """Lets the worker forget an object or a graph, with the next request."""
@@ -281,3 +315,21 @@ class Session:
         name, lines = self._lines[file]
         line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
         return f"{self._locate(name, number)}{between}{line}"
+
+
+def spoil(tensor: Tensor, place: str) -> None:
+    """Makes a change that the submission has made to an argument visible in the caller's tensor.
+
+    Its own values are not written there: a test that computes what it expects from the same tensor after the call
+    would then compute it from the submission's choice. Floats become NaN, other values some that differ somewhere and
+    stay within the range that was there. It gets an attribute `changed_at`, the line that made the change.
+    """
+    with torch.no_grad():
+        if tensor.is_floating_point():
+            tensor.fill_(torch.nan)
+        elif tensor.dtype == torch.bool:
+            tensor.logical_not_()
+        else:
+            mirrored = tensor.min() + tensor.max() - tensor
+            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1) if torch.equal(mirrored, tensor) else mirrored)
+    tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes

@@ -1,9 +1,10 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
-graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
-object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
-submission raises becomes an error reply; what it does to this process beyond that costs the process.
+Verbs: load, import, build, call, backward; `host.py` has those for students' own tests. Every request carries an id,
+which the reply repeats; the object or the graph that it makes has the same number. `drop` has the numbers of those that
+the trusted side no longer holds. Of the object that a call is about, `changed` has the parameters that were written
+there, `training` the mode, and `dtype` what it was converted to. Everything a submission
+raises becomes an error reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Held:
     isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
+    dtype: str | None = None  # that it was last converted to on the other side
 
 
 @dataclass
@@ -54,9 +56,14 @@ class Graph:
 class Service:
     """Answers requests about one submission."""
 
+    repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
+    """Whether calls that write into arguments are made again, without that; whether results keep their strides."""
+
     def __init__(self, stand_ins: object) -> None:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
+        self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
+        self._forbid_shortcuts: Callable[[], None] | None = None
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, Graph] = {}
@@ -65,12 +72,15 @@ class Service:
         """Answers until the pipe of requests is closed."""
         with open(requests, "rb") as source, open(replies, "wb") as sink, contextlib.suppress(EOFError):
             while True:
-                sink.write(self.answer(*read_frame(source.read, REQUEST_LIMITS)))
+                sink.write(self.answer(*read_frame(source.read, self.limits)))
                 sink.flush()
+                if self.next is not None:
+                    self.next()
+                    self.next = None
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
-        encoder = Encoder(keeps_layout=False)
+        encoder = Encoder(self.keeps_layout)
         try:
             for number in request["drop"]:
                 self._objects.pop(number, None)
@@ -79,12 +89,15 @@ class Service:
             result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
             frame = pack({"id": request["id"], "result": result, "tensors": encoder.records}, encoder.body())
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
-            frame = pack({"id": request["id"], "error": describe(error, self._files)})
+            frame = pack({"id": request["id"], "error": self._describe(error)})
             error.__traceback__ = None
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
         return frame
+
+    def _describe(self, error: BaseException) -> object:
+        return describe(error, self._files)
 
     def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[str]:
         """Imports what the submission will want, gives up this process's rights, and takes the submission.
@@ -97,7 +110,8 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts: Callable[[], None] | None = shortcuts.prepare(**request["forbidden"])
+        if any(request["forbidden"].values()):
+            self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         return layers
 
@@ -122,6 +136,10 @@ class Service:
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
+        return self._hold(value, isolated, request, encoder)
+
+    def _hold(self, value: Any, isolated: str | None, request: Content, encoder: Encoder) -> Content:
+        """Keeps an object under the number of its request, and describes it."""
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
@@ -142,7 +160,7 @@ class Service:
         value = self._call(request, decoder)
         changed = [index for index, one in enumerate(before) if has_changed(*one)]
         place = None
-        if changed and not request["target"]["stand_in"]:
+        if changed and self.repeats_changes and not request["target"]["stand_in"]:
             decoder.tensors[:] = [copy for _, _, copy in before]
             inputs = self._connect(decoder)
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
@@ -178,7 +196,10 @@ class Service:
     def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:
         """The object that a call is about, with parameters and mode as they are on the other side."""
         held = self._objects.get(request["target"].get("object"))
-        if held is not None:
+        if held is not None and isinstance(held.value, nn.Module):
+            if request["dtype"] != held.dtype:
+                held.dtype = request["dtype"]
+                held.value.to(DTYPES[held.dtype])
             for index, place in request["changed"]:
                 held.parameters[index].data.copy_(decoder.tensors[place])
             if request["training"] != held.training:
