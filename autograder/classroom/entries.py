@@ -18,9 +18,10 @@ from foundation.texts import printable
 
 from ..grading.record import Model, write_json
 from ..intake import LooseFiles, name_of
+from ..platforms.canvas import CANVAS_FILE
+from ..platforms.download import read_download
 from .handed_in import HandedIn
 from .matching import last_of, owners_of, plain
-from .platforms import CANVAS_FILE, read_download
 from .records import record_names
 from .roster import Student, read_roster
 
@@ -174,7 +175,7 @@ class Roll(Model):
     """A class."""
 
     assignment: str  # the name of whose marks these are
-    layout: str  # of the download, one of `platforms.LAYOUTS`
+    layout: str  # of the download, one of `download.PLATFORMS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
     members: tuple[Member, ...]  # all students

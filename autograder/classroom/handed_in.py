@@ -64,7 +64,7 @@ class Stray:
 class Download:
     """A class's download, with its entries in order."""
 
-    layout: str  # one of `platforms.LAYOUTS`
+    layout: str  # one of `download.PLATFORMS`
     folder: Path  # that holds the submissions; below the named one where an extra folder lies between
     submissions: tuple[HandedIn, ...]
     strays: tuple[Stray, ...]

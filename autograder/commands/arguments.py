@@ -12,10 +12,10 @@ from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 
-from ..classroom.platforms import LAYOUTS
 from ..grading.grader_version import grader_version
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
+from ..platforms.download import PLATFORMS
 from ..sandbox.layers import LEVELS
 from ..scoring import read_references
 
@@ -25,7 +25,7 @@ RUNNING = ("seed", "assignment", "release", "level")
 """What every command takes that runs submissions."""
 GRADING = (*RUNNING, "references")
 CLASS = ("roster", "layout")
-"""How a class is read; see `classroom.platforms`."""
+"""How a class is read; see `platforms.download`."""
 FOLDER = "a platform's download, unpacked, or one entry per submission"
 
 
@@ -42,7 +42,7 @@ def shared_options() -> dict[str, dict[str, Any]]:
     return {
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
         "jobs": {"type": positive, "default": usable_cores(), "help": jobs},
-        "layout": {"choices": LAYOUTS, "help": "default: recognised from the names"},
+        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
         "level": {"default": "auto", "choices": LEVELS, "help": level},
         "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
         "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},

@@ -18,13 +18,13 @@ from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import grade_class
 from ..classroom.handed_in import HandedIn
 from ..classroom.marks import Result, results_of
-from ..classroom.platforms import LAYOUTS
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
 from ..grading.record import write_json
 from ..intake import IntakeError, take_in
+from ..platforms.download import PLATFORMS
+from ..platforms.nbgrader import STUDENT, Gradebook
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
-from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
 from .arguments import CLASS, FOLDER, GRADING, Commands, add_parser, conditions_of, references_in
 
@@ -97,7 +97,7 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
     count = counted(len(entries), "submission")
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
-    lines = [f"{roll.folder}: {LAYOUTS[roll.layout].title}", count, ""]
+    lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, ""]
     width = max((len(printable(one.entry, 60)) for one in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:

@@ -20,7 +20,7 @@ from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.class_summary import MOST_NAMES
-from ..reports.exports import PLATFORMS, export, marks_of
+from ..reports.exports import IMPORTING, export, marks_of
 from .arguments import Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -84,7 +84,7 @@ def add_commands(commands: Commands) -> None:
         ("assignment",),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
-    parser.add_argument("--for", dest="platform", required=True, choices=PLATFORMS, help="the platform")
+    parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
     roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
     column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"

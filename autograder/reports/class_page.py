@@ -11,8 +11,8 @@ from foundation.assignment_file import Assignment
 from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
-from ..classroom.platforms import LAYOUTS
 from ..grading.record import Part, Record
+from ..platforms.download import PLATFORMS
 from ..testing.results import State
 from .class_summary import open_parts, scores_of, tasks_of
 
@@ -111,7 +111,7 @@ def class_view(
         "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
         "thresholds": assignment.thresholds,
         **understanding_picture(marks, assignment),
-        "platform": LAYOUTS[roll.layout].title,
+        "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,
         "missing": roll.missing,
         "left_out": [one for one in roll.left_out if not one.needs_decision],

@@ -187,11 +187,6 @@ def harmless(value: Cell) -> Cell:
     return FORMULA.sub(r"\1'", value) if isinstance(value, str) and value != "-" else value
 
 
-def as_score(score: float | None) -> str:
-    """Points with at most two decimals; empty where there are none."""
-    return "" if score is None else f"{score:.2f}".rstrip("0").rstrip(".")
-
-
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     """Who changes, by how much, and because of which test; names by the submission's key."""
     n_kept, n_failed = sum(one.is_kept for one in held), sum(one.has_failed for one in held)

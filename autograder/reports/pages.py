@@ -14,7 +14,7 @@ from urllib.parse import quote
 import jinja2
 
 from foundation.assignment_file import Assignment
-from foundation.texts import counted
+from foundation.texts import as_score, counted
 from foundation.whole_files import write_whole
 
 from ..catalogue import Fault
@@ -24,7 +24,7 @@ from ..classroom.similarity import Findings, Written
 from ..grading.record import Part, Record
 from ..testing.results import State
 from .class_page import class_view
-from .class_summary import as_score, records_of
+from .class_summary import records_of
 from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 

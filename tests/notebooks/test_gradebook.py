@@ -20,7 +20,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.marks import mark_of
 from autograder.grading.record import Record, new_record
-from autograder.reports.gradebook import Gradebook
+from autograder.platforms.nbgrader import Gradebook
 from autograder.scoring import read_references
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment

@@ -14,7 +14,7 @@ from autograder.classroom.records import Decision, Results, decide
 from autograder.commands import marks as command
 from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
-from autograder.reports.exports import PLATFORMS
+from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
@@ -90,7 +90,7 @@ def feedback(marks: Path, platform: str) -> dict[str, str]:
 
 
 def test_names_that_students_chose_stay_names(run, marks):
-    for name in PLATFORMS:
+    for name in IMPORTING:
         run(name)
         assert not any(cell.startswith(("=", "+", "@")) for row in rows(marks, name) for cell in row)
         assert not any(".." in one or "/" in one or "<" in one for one in feedback(marks, name))

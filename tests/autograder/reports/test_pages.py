@@ -18,7 +18,7 @@ from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
-from autograder.reports.exports import PLATFORMS, export, marks_of
+from autograder.reports.exports import IMPORTING, export, marks_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
@@ -227,7 +227,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         export(name, marks_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
         exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
-    assert PLATFORMS.keys() == SCORES.keys()
+    assert IMPORTING.keys() == SCORES.keys()
 
     outcome = as_results(found)
     assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)

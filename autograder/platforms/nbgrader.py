@@ -1,4 +1,4 @@
-"""Writes our marks to nbgrader's gradebook, so that its formgrader, feedback and export show them.
+"""nbgrader: its folder of submissions, and our marks in its gradebook for its formgrader, feedback and export.
 
     book = Gradebook("notebooks", assignment)      # a course's folder
     book.write("anna", mark, intake)
@@ -6,7 +6,11 @@
 nbgrader's own autograding runs submitted code beside its database; these marks come from the sandbox. Feedback is made
 from the notebooks that were handed out: the text of answers is put into the cells of the release, and neither outputs
 nor metadata of the student's own notebooks are used.
+
+Submissions are `submitted/STUDENT/ASSIGNMENT/`, with the time of the submission in `timestamp.txt`.
 """
+
+from __future__ import annotations
 
 import ast
 import json
@@ -19,8 +23,9 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
@@ -28,11 +33,16 @@ from foundation.places import ROOT
 from foundation.texts import printable
 from foundation.whole_files import write_whole
 
-from ..classroom.marks import Mark
+from ..classroom.handed_in import HandedIn, Listing, Person, Stray, peek, read_time
 from ..grading.record import Part
 from ..intake import Intake
-from ..sources import parse
-from .terminal import text_of
+from ..intake.tree import read_file
+from ..reports.terminal import text_of
+from ..sources import IntakeError, RefusedError, parse
+from .platform import Platform, Read
+
+if TYPE_CHECKING:
+    from ..classroom.marks import Mark
 
 HANDED_OUT = ROOT / "notebooks" / "release"
 """The students' notebooks, by nbgrader's name of the assignment."""
@@ -40,6 +50,8 @@ STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 """An id, which becomes a folder's name."""
 DEFINITION = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 WIDTH = 100  # of a line in a page of nbgrader, which cuts longer ones
+TIMESTAMP = "timestamp.txt"
+MOST_TIMESTAMP = 100
 MISSING = "# The submission has no definition of {name}."
 
 Json = dict[str, Any]
@@ -181,3 +193,48 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written
         shown = "".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") + "\n" for line in lines)
         return {**cell, "outputs": [{"output_type": "stream", "name": "stdout", "text": shown}], "execution_count": 1}
     return cell
+
+
+def recognises_nbgrader(listing: Listing) -> bool:
+    """Whether all folders hold one folder of the same name and nothing else, and a time is noted in most."""
+    inner = [peek(listing.path / folder) for folder in listing.folders]
+    names = {name for inside in inner for name in inside.folders}
+    if len(names) != 1 or any(inside.files for inside in inner):
+        return False
+    (assignment,) = names
+    n_times = sum(TIMESTAMP in peek(inside.path / assignment).files for inside in inner)
+    return listing.path.name == "submitted" or 2 * n_times > sum(bool(inside.folders) for inside in inner)
+
+
+def read_nbgrader(listing: Listing) -> Read:
+    """The only assignment of each student."""
+    strays = [Stray(name, "not a student's folder") for name in listing.files]
+    submissions = []
+    for student in listing.folders:
+        inside = peek(listing.path / student)
+        if len(inside.folders) > 1:
+            what = f"several assignments, {' and '.join(inside.folders[:2])}"
+            raise UserError(f"{inside.path}: {what}; copy those of one assignment into a folder of their own")
+        if not inside.folders:
+            strays.append(Stray(student, "no assignment's folder in it, or not readable"))
+            continue
+        folder = inside.path / inside.folders[0]
+        person = Person("", {"login": student})
+        submitted, unread = time_noted_in(folder)
+        submissions.append(HandedIn(student, folder, (person,), student, submitted=submitted, unread_time=unread))
+    return submissions, strays
+
+
+def time_noted_in(folder: Path) -> tuple[datetime | None, str]:
+    """The time that nbgrader has noted, as in "2026-11-02 15:58:23.948203 UTC", and why it cannot be read."""
+    if not os.path.lexists(folder / TIMESTAMP):
+        return None, ""
+    try:
+        text = read_file(folder / TIMESTAMP, MOST_TIMESTAMP).decode("utf-8").strip()
+    except (IntakeError, RefusedError, ValueError):
+        return None, f"a {TIMESTAMP} that cannot be read"
+    time = read_time(text)
+    return time, "" if time else f"{printable(text, 40)!r} in {TIMESTAMP}"
+
+
+NBGRADER = Platform("nbgrader", recognises_nbgrader, read_nbgrader)

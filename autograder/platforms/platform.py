@@ -1,0 +1,62 @@
+"""What a platform is: its download, the columns of its roster, the table that it imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..classroom.handed_in import HandedIn, Listing, Stray, holds_a_submission
+from ..intake import LooseFiles
+
+if TYPE_CHECKING:
+    from ..reports.exports import Mark
+
+Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
+"""The submissions of a download, and the strays."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file to import."""
+
+    heading: Sequence[str]
+    rows: Sequence[Mapping[str, str]]  # by column
+    unknown: Sequence[str] = ()  # students with a score whom the platform could not find
+    note: str = ""  # what to see to before the import
+    doubt: str = ""  # why marks would come into another place than the one that is meant
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform, or another way in which submissions come."""
+
+    title: str  # for people
+    recognises: Callable[[Listing], bool]  # whether a folder has the layout of its downloads
+    read: Callable[[Listing], Read]  # what is in such a folder; a `UserError` says why it cannot be used
+    marks_roster: frozenset[str] = frozenset()  # headings in lower case, any of which only its roster has
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of that roster, before `roster.COLUMNS`
+    prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
+    not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
+    table: Callable[[Sequence[Mark], str, float], Table] | None = None  # of marks, heading or title, most points
+    feedback: Callable[[Mark], str | None] | None = None  # the file's name by which it finds the student
+
+
+def is_mostly(listing: Listing, *patterns: re.Pattern[str]) -> bool:
+    """Whether most of the entries are named as a platform names them."""
+    names = (*listing.folders, *listing.files)
+    return 2 * sum(any(one.fullmatch(name) for one in patterns) for name in names) > len(names)
+
+
+def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> Path | LooseFiles:
+    """A submission of the loose files of one student, or the single archive.
+
+    Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
+    Intake gives their names back to numbered ones.
+    """
+    chosen = {member: entry for member, _, entry in sorted(files, key=lambda file: file[1])}
+    members = tuple(sorted(chosen.items()))
+    is_one = len(members) == 1 and holds_a_submission(members[0][0])
+    return folder / members[0][1] if is_one else LooseFiles(name, folder, members)
