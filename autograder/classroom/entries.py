@@ -17,11 +17,10 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ..grading.record import Model, write_json
-from ..intake import LooseFiles, name_of
-from ..platforms.canvas import CANVAS_FILE
+from ..intake import name_of
 from ..platforms.download import read_download
 from .handed_in import HandedIn
-from .matching import last_of, owners_of, plain
+from .matching import hint_for, last_of, owners_of, plain
 from .records import record_names
 from .roster import Student, read_roster
 
@@ -34,7 +33,12 @@ Line: TypeAlias = Annotated[
 
 
 def take_class(
-    folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+    folder: Path,
+    output: Path,
+    assignment: Assignment,
+    roster: Path | None = None,
+    layout: str | None = None,
+    deadline: datetime | None = None,
 ) -> tuple[Roll, list[HandedIn]]:
     """A class whose records go to a folder, as `list_class` reads it, and at least one submission.
 
@@ -46,22 +50,29 @@ def take_class(
         raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
     if (output / ROLL).exists():
         read_roll(output, assignment)
-    roll, entries = list_class(folder, assignment, roster, layout)
+    roll, entries = list_class(folder, assignment, roster, layout, deadline)
     if not entries:
         raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
     return roll, entries
 
 
 def list_class(
-    folder: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+    folder: Path,
+    assignment: Assignment,
+    roster: Path | None = None,
+    layout: str | None = None,
+    deadline: datetime | None = None,
 ) -> tuple[Roll, list[HandedIn]]:
     """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
 
-    Raises: UserError where there is no submission, or the roster cannot be read.
+    Of clones, before a deadline. Raises: UserError where there is no submission, or the roster cannot be read or fits
+    none.
     """
-    download = read_download(folder, assignment, layout)
+    download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
     owners = owners_of(download.submissions, students)
+    if roster and not any(owners.values()):
+        raise UserError(f"{roster}: no submission fits any of its students; {hint_for(download.submissions, students)}")
     handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
     for one, own in owners.items():
         for student in own:
@@ -117,19 +128,11 @@ def member_of(
         ids={**(one.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
         key=keys[one],
         entry=one.entry,
-        file=file_of(one.source),
+        file=one.file or one.source.name,
         is_late=dated.is_late,
         submitted=dated.submitted,
         unread_time=dated.unread_time,
     )
-
-
-def file_of(source: Path | LooseFiles) -> str:
-    """The name of a submission in the download, or of one of its loose files: on Canvas, of the last upload."""
-    if not isinstance(source, LooseFiles):
-        return source.name
-    uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
-    return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
 
 
 class Member(Model):
@@ -141,7 +144,7 @@ class Member(Model):
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
-    file: Line = ""  # the name of one of its files there; feedback for Canvas has to begin with it
+    file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -90,7 +91,9 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
     Raises: UserError where it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Blackboard's
+        text = content.decode("utf-16" if is_utf16 else "utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:

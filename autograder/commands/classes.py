@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -39,9 +40,10 @@ def add_commands(commands: Commands) -> None:
         "list-class",
         list_download,
         "list the submissions in a platform's download",
-        "List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
-        "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
-        "entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
+        "List the submissions in a download of Canvas, Moodle, Brightspace, Blackboard, Gradescope or nbgrader, in "
+        "clones of git repositories, or in a folder with one entry per submission: who handed in what, what came late, "
+        "who is missing, and which entries are not submissions. Nothing is graded. The exit status is 1 if a person "
+        "has to decide something.",
         "submissions --roster roster.csv",
         (*CLASS, "assignment"),
     )
@@ -86,10 +88,15 @@ def add_commands(commands: Commands) -> None:
 def list_download(options: argparse.Namespace) -> int:
     """Lists a class; the exit status."""
     assignment = read_assignment(options.assignment)
-    roll, entries = list_class(options.folder, assignment, options.roster, options.layout)
+    roll, entries = list_class(options.folder, assignment, *how_to_read(options))
     print("\n".join(roll_as_text(roll, entries, assignment.late)))
     is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
     return int(is_undated or bool(roll.to_decide))
+
+
+def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
+    """How a class is read, in the order in which `list_class` takes it."""
+    return options.roster, options.layout, options.deadline
 
 
 def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | None) -> list[str]:
@@ -97,7 +104,7 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
     count = counted(len(entries), "submission")
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
-    lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, ""]
+    lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]
     width = max((len(printable(one.entry, 60)) for one in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:
@@ -112,6 +119,12 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
         if told:
             lines += ["", f"{heading}:", *(f"  {printable(one, 160)}" for one in told)]
     return lines
+
+
+def notes_on_times(roll: Roll) -> list[str]:
+    """What to know of the times of submissions."""
+    note = PLATFORMS[roll.layout].note
+    return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
 
 def details(names: str, member: Member, policy: LatePolicy | None) -> str:
@@ -129,7 +142,7 @@ def grade(options: argparse.Namespace) -> int:
     check_folder(options.output)
     conditions = conditions_of(options)
     assignment = conditions.assignment
-    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
     with hold(options.output):
         stored = Results(options.output, conditions.seeds)
@@ -143,7 +156,7 @@ def grade(options: argparse.Namespace) -> int:
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
         write_marks(book, entries, results, options.release, assignment)
-    print(as_class_table(roll, results))
+    print("\n".join([as_class_table(roll, results), *notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
     if held:
@@ -183,7 +196,7 @@ def similar(options: argparse.Namespace) -> int:
     check_folder(options.output)
     references = references_in(options.references)
     assignment = read_assignment(options.assignment)
-    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
     written = read_class(entries, options.release, assignment, references, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})

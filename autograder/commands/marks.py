@@ -77,17 +77,17 @@ def add_commands(commands: Commands) -> None:
         export_class,
         "write marks in a form that a learning platform imports",
         "Write the marks of a class as a table that a platform imports, and each student's page into an "
-        "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
-        "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
+        "archive that Canvas, Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` "
+        "count, with points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
         "could not find a student, or the assignment's column is not known.",
         "marks --for canvas --roster gradebook.csv",
         ("assignment",),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
     parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
-    roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
+    roster = "the platform's export of students, for their ids there: its gradebook, or Moodle's grading worksheet"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"
+    column = "the platform's heading of the assignment (default: that of the roster, or else the title)"
     parser.add_argument("--column", default="", metavar="NAME", help=column)
     parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
 
@@ -215,7 +215,8 @@ def export_class(options: argparse.Namespace) -> int:
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
     name, column = options.platform, options.column or judgement.assignment
     table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
-    print(f"{name}: {output / name}.csv, {output / name}-feedback.zip")
+    archive = output / f"{name}-feedback.zip"
+    print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     tell("no score", [f"{result.member.name} ({result.status})" for result in results if result.score is None])
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)

@@ -23,10 +23,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from foundation.texts import as_score, first_of, printable
+from foundation.texts import as_score
 
 from ..classroom.handed_in import HandedIn, Listing, Person, Stray
-from .platform import Platform, Read, Table, gather, is_mostly
+from .platform import Platform, Read, Table, gather, heading_in, is_mostly
 
 if TYPE_CHECKING:
     from ..reports.exports import Mark
@@ -56,7 +56,9 @@ def read_canvas(listing: Listing) -> Read:
         entry = f"{person.name}_{user}".lstrip("_")
         loose = [(found["file"], int(found["upload"]), found[0]) for found in uploads]
         is_late = any(found["late"] for found in uploads)
-        submissions.append(HandedIn(entry, gather(entry, listing.path, loose), (person,), entry, is_late))
+        last = max(loose, key=lambda file: file[1])[2]
+        source = gather(entry, listing.path, loose)
+        submissions.append(HandedIn(entry, source, (person,), entry, is_late, file=last))
     return submissions, strays
 
 
@@ -67,7 +69,7 @@ ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
     """The gradebook with one assignment."""
-    column, doubt = column_in(marks, column)
+    column, doubt = heading_in(marks, column, ASSIGNMENT)
     rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
     unknown, has_roster = [], any(mark.row for mark in marks)
     for mark in marks:
@@ -82,19 +84,6 @@ def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
         cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
         rows.append({**cells, column: as_score(mark.result.score)})
     return Table((*CANVAS_STUDENT, column), rows, unknown, doubt=doubt)
-
-
-def column_in(marks: Sequence[Mark], wanted: str) -> tuple[str, str]:
-    """The assignment's heading in Canvas's own export, or else what is wanted; and why that may be the wrong column."""
-    found = (ASSIGNMENT.fullmatch(heading) for heading in dict.fromkeys(name for mark in marks for name in mark.row))
-    titles = {one[0]: one["title"] for one in found if one}
-    same = [wanted] if wanted in titles else [heading for heading, one in titles.items() if one == wanted]
-    if len(same) == 1 or not titles:
-        return (*same, wanted)[0], ""
-    likely = same or sorted(titles, key=lambda heading: wanted.casefold() not in heading.casefold())
-    shown = first_of([repr(printable(heading, 60)) for heading in likely], 5)
-    which = f"{'more than one column' if same else 'no column'} of the gradebook is {wanted!r} and its number"
-    return wanted, f"{which}: name the one that is meant with --column: {shown}"
 
 
 def canvas_feedback(mark: Mark) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
@@ -16,6 +17,8 @@ from foundation.command_line import UserError
 
 from ..classroom.handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
 from ..intake import name_of
+from .blackboard import BLACKBOARD
+from .brightspace import BRIGHTSPACE
 from .canvas import CANVAS
 from .git import GIT
 from .gradescope import GRADESCOPE
@@ -36,24 +39,30 @@ def read_plain(listing: Listing) -> Read:
 
 PLATFORMS = {
     "gradescope": GRADESCOPE,
+    "brightspace": BRIGHTSPACE,
+    "blackboard": BLACKBOARD,
     "canvas": CANVAS,
     "moodle": MOODLE,
-    "github": GIT,
+    "git": GIT,
     "nbgrader": NBGRADER,
     "plain": Platform("a folder with one entry per submission", lambda listing: True, read_plain),
 }
 """By name, in the order in which they are tried.
 
 Students choose parts of names, and one of them must not decide for the class: each platform's layout is that of most
-entries. Numbers that Canvas puts before a student's file name are surer than what Moodle does.
+entries. Dates that Brightspace and Blackboard write are surer than numbers, and numbers that Canvas puts before a
+student's file name are surer than what Moodle does.
 """
 NO_TIME = "none, although others have one"
 
 
-def read_download(folder: Path, assignment: Assignment, layout: str | None = None) -> Download:
+def read_download(
+    folder: Path, assignment: Assignment, layout: str | None = None, deadline: datetime | None = None
+) -> Download:
     """Finds the submissions in an unpacked download; one more folder may lie around them.
 
-    The layout is one of PLATFORMS; None = the first that recognises the folder.
+    The layout is one of PLATFORMS; None = the first that recognises the folder. With a deadline, of clones the last
+    commit before it is read.
 
     Raises: UserError where there is no submission in it, or it is a submission itself.
     """
@@ -66,7 +75,10 @@ def read_download(folder: Path, assignment: Assignment, layout: str | None = Non
     if layout is None and (inner := extra_folder(listing, files)):
         listing = list_folder(folder / inner)
     name = layout or platform_of(listing)
-    submissions, strays = PLATFORMS[name].read(listing)
+    platform = PLATFORMS[name]
+    if deadline and not platform.before:
+        raise UserError(f"--deadline: {listing.path} has no commits (layout: {platform.title}); leave it out")
+    submissions, strays = platform.before(listing, deadline) if platform.before else platform.read(listing)
     if not submissions:
         raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
     if any(one.submitted for one in submissions):

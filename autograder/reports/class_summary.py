@@ -169,13 +169,13 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
     yield "nothing says when these were handed in, so they count as on time", untold
 
 
-def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
+def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
     """A table as CSV, quoted where needed; what a row lacks is empty, and other keys are left out.
 
     It begins with a byte-order mark: without one, spreadsheets take UTF-8 for an older encoding and spoil names.
     """
     text = io.StringIO()
-    text.write(BYTE_ORDER_MARK)
+    text.write(BYTE_ORDER_MARK if has_mark else "")
     writer = csv.DictWriter(text, heading, restval="", extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)

@@ -76,18 +76,20 @@ def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[
 def export(
     platform: str, marks: Sequence[Mark], column: str, max_score: float, source: Path, output: Path
 ) -> tuple[Table, list[str]]:
-    """Writes `PLATFORM.csv` and `PLATFORM-feedback.zip`; `source` is the folder of marks, with the students' pages.
+    """Writes `PLATFORM.csv`, and `PLATFORM-feedback.zip` with the students' pages where the platform takes that.
 
-    `column` is the assignment's heading or title in Canvas. Returns the table, and the students with a score of whom
-    the archive has no page.
+    `source` is the folder of marks; `column` is the assignment's heading or title on the platform. Returns the table,
+    and the students with a score of whom the archive has no page.
     """
     table_of, feedback_of = IMPORTING[platform]
     table = table_of(marks, column, max_score)
-    write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows))
-    pages, without = {}, []
+    write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
+    pages, without = dict[str, bytes](), list[str]()
+    if feedback_of is None:
+        return table, without
     for mark in (mark for mark in marks if mark.result.score is not None):
         path = source / STUDENTS / f"{mark.result.member.key}.html"
-        name = feedback_of(mark) if feedback_of else None
+        name = feedback_of(mark)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:

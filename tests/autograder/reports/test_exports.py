@@ -72,7 +72,7 @@ def run(marks, monkeypatch):
 
 def enrol(marks: Path, *members: Member) -> None:
     """Lets these be the class, handed in through another platform."""
-    about = {"assignment": ASSIGNMENT.name, "layout": "github", "folder": "class", "has_roster": True}
+    about = {"assignment": ASSIGNMENT.name, "layout": "git", "folder": "class", "has_roster": True}
     write_roll(Roll(**about, members=members, left_out=()), marks)
 
 

@@ -227,7 +227,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         export(name, marks_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
         exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
-    assert IMPORTING.keys() == SCORES.keys()
+    assert IMPORTING.keys() >= SCORES.keys()
 
     outcome = as_results(found)
     assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
