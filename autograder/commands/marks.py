@@ -78,8 +78,8 @@ def add_commands(commands: Commands) -> None:
         "write marks in a form that a learning platform imports",
         "Write the marks of a class as a table that a platform imports, and each student's page into an "
         "archive that Canvas, Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` "
-        "count, with points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
-        "could not find a student, or the assignment's column is not known.",
+        "count, with points by hand and late days. Students without a score get none there. The exit status is 1 if the "
+        "platform could not find a student, or the assignment's column is not known.",
         "marks --for canvas --roster gradebook.csv",
         ("assignment",),
     )
