@@ -228,11 +228,11 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
 
 
 def find_student(roll: Roll, text: str) -> Member:
-    """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
+    """The student whom some text names: by id, e-mail, name, or the entry that was handed in.
 
     Raises: UserError where nobody is called so, or more than one.
     """
-    members = [member for member in roll.members if member.key]
+    members = roll.members
     found = [member for member in members if member.id == text]
     if not found and (said := plain(text)):  # accents and the order of code points do not count
         found = [member for member in members if said in map(plain, member.names)]
@@ -243,4 +243,4 @@ def find_student(roll: Roll, text: str) -> Member:
         raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
     near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
     hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
-    raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+    raise UserError(f"{printable(text, 60)}: no student of the class is called so{hint}")

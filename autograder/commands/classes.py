@@ -16,12 +16,13 @@ from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
 from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
-from ..classroom.grading import grade_class
+from ..classroom.grading import Change, change_of, grade_class
 from ..classroom.handed_in import HandedIn
-from ..classroom.marks import Result, results_of
+from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
-from ..grading.record import write_json
+from ..grading.record import Judgement, write_json
+from ..grading.submission import Conditions
 from ..intake import IntakeError, take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.nbgrader import STUDENT, Gradebook
@@ -65,6 +66,8 @@ def add_commands(commands: Commands) -> None:
         (*GRADING, *CLASS, "output", "jobs"),
     )
     parser.add_argument("folder", type=Path, help=FOLDER)
+    shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
+    parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     book = "write the marks into nbgrader's gradebook too: the folder of its course"
@@ -143,15 +146,28 @@ def grade(options: argparse.Namespace) -> int:
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
+    write_roll(roll, options.output)  # so that people can decide while it runs
+    if options.shard:
+        return grade_share(entries, conditions, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
+    members = [(member, member.key) for member in roll.members]
+    decided = decisions_in(options.output)
+
+    def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
+        """What changes for the first student of an entry for whom anything does."""
+        for member in (member for member, key in members if key == entry.key):
+            marks = (mark_of(one, decided.get(member.id, NOTHING), assignment.late, member) for one in (old, new))
+            if change := change_of(*marks):
+                return change
+        return None
+
     with hold(options.output):
         stored = Results(options.output, conditions.seeds)
-        held = grade_class(entries, conditions, stored, options.again, options.keep)
+        held = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
-    write_roll(roll, options.output)
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
@@ -163,6 +179,28 @@ def grade(options: argparse.Namespace) -> int:
         print(f"\n{as_regrade_table(held, roll.names())}")
     waits = any(not one.is_kept for one in held)
     return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
+
+
+def share(text: str) -> tuple[int, int]:
+    """Which share of how many, on the command line."""
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
+
+
+def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: argparse.Namespace) -> int:
+    """Grades one share of a class, beside others that are graded at the same time; the exit status.
+
+    The results count once the command runs without a share: only that writes summary and pages, and keeps changes.
+    """
+    number, of = options.shard
+    mine = entries[number - 1 :: of]
+    with hold(options.output, is_alone=False):
+        grade_class(mine, conditions, Results(options.output, conditions.seeds), options.again)
+    print(f"share {number} of {of}: {len(mine)} of {counted(len(entries), 'submission')} graded")
+    print("once all are done, run the command without --shard: it writes summary and pages")
+    return 0
 
 
 def note_strangers(students: Iterable[str], roll: Roll) -> None:

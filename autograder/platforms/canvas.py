@@ -73,7 +73,7 @@ def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
     rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
     unknown, has_roster = [], any(mark.row for mark in marks)
     for mark in marks:
-        if mark.result.score is None:
+        if mark.result.score is None and mark.result.status != "excused":
             continue
         if has_roster and not mark.row and "canvas" not in mark.ids:  # a login of elsewhere may be somebody else's here
             unknown.append(mark.result.member.called)
@@ -82,7 +82,7 @@ def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
         if not any(cells.values()):
             unknown.append(mark.result.member.called)
         cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
-        rows.append({**cells, column: as_score(mark.result.score)})
+        rows.append({**cells, column: as_score(mark.result.score) or "EX"})
     return Table((*CANVAS_STUDENT, column), rows, unknown, doubt=doubt)
 
 

@@ -40,20 +40,26 @@ class Mark:
     def comment(self) -> str:
         """What people say, and where points are missing and why, in one line; "" where there is no score."""
         record, mark = self.result.record, self.result.mark
-        if record is None or mark is None or self.result.score is None:
+        if mark is None or self.result.score is None:
             return ""
         texts = [mark.comment.text] if mark.comment else []
+        if mark.by_hand:
+            return "; ".join([*texts, f"by hand: {mark.by_hand.text}"])[:MOST_CHARACTERS]
         if days := mark.lateness.days:
             texts.append(f"{mark.lateness.percent:g}% off for {counted(days, 'late day')}")
-        texts += [told for one in mark.parts if (told := _told(one))]
-        texts += record.judgement.notes
+        reasons = {one.by_hand and one.by_hand.text for one in mark.parts}
+        why = reasons.pop() if len(reasons) == 1 else None
+        texts += [f"all tasks by hand: {why}"] if why else []
+        texts += [told for one in mark.parts if (told := _told(one, bool(why)))]
+        texts += record.judgement.notes if record else []
         return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
 
 
-def _told(one: PartMark) -> str:
+def _told(one: PartMark, is_explained: bool) -> str:
     """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
     part, texts = one.part, []
-    if one.by_hand or (not part.extension and (one.score or 0.0) < part.points):
+    is_less = part.points and (one.by_hand or (not part.extension and (one.score or 0.0) < part.points))
+    if is_less and not is_explained:
         why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
         texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
     if one.comment:

@@ -50,7 +50,7 @@ def write_pages(
     for key, shown in graded.items():
         view = student_view(records[key], assignment, shared[key])
         write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
-    view = class_view(records, shared, roll, assignment, catalogue)
+    view = class_view(records, shared, roll, assignment, catalogue, [one for one in results if one.member.is_missing])
     write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 
 

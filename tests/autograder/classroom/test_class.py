@@ -116,7 +116,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(output, log, grade, 
 
     def full(descriptor: int) -> None:
         calls.append(descriptor)
-        if len(calls) > 1:
+        if len(calls) > 2:  # the roll, and a record
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 
@@ -168,7 +168,7 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
     for name, words in {
         "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
         "lund": r"did you mean Anna Lund \(4711\)\?$",
-        "zoe": "no student who handed in is called so$",
+        "zoe ray": "no student of the class is called so$",
     }.items():
         with pytest.raises(UserError, match=words):
             find_student(roll, name)

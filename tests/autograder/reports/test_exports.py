@@ -211,7 +211,7 @@ def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
     assert override("table") == 0 and "1 point by hand" in capsys.readouterr().out
     assert override("values") == 0, "the table was worth nothing only for want of them"
     assert run("moodle") == 0 and rows(marks, "moodle")[2][2] == "100"
-    assert "by hand: “values” given: slip" in rows(marks, "moodle")[2][-1]
+    assert "by hand: “table”, “values” given: slip" in rows(marks, "moodle")[2][-1]
     assert override("valeus") == 2
     assert "--item valeus: task 1.1 has no such item: expected values, table\n" in capsys.readouterr().err
 
