@@ -214,19 +214,28 @@ def note_strangers(students: Iterable[str], roll: Roll) -> None:
 def write_marks(
     book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], release: Path, assignment: Assignment
 ) -> None:
-    """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
+    """Writes marks, late penalties and feedback into the gradebook; takes marks of earlier runs back."""
     sources = {entry.key: entry.source for entry in entries}
-    for member, mark in ((result.member, result.mark) for result in results if result.mark):
-        student = member.ids.get("login", member.id)
-        if not STUDENT.fullmatch(student):
-            what = f"{printable(student, 60)} is no student's id in nbgrader"
-            print(f"note: not in the gradebook: {what}", file=sys.stderr)
-            continue
+    ids = {result.member.id: result.member.ids.get("login", result.member.id) for result in results}
+    strange = [student for student in ids.values() if not STUDENT.fullmatch(student)]
+    for result in (one for one in results if one.mark and ids[one.member.id] not in strange):
         try:
-            intake = take_in(sources[member.key], release, assignment)
+            intake = take_in(sources[result.member.key], release, assignment) if result.record else None
         except IntakeError:
             intake = None
-        book.write(student, mark, intake)
+        if result.mark:
+            book.write(ids[result.member.id], result.mark, intake)
+    taken = book.take_back(ids[one.member.id] for one in results if not one.mark)
+    unmarked = [one.member.name for one in results if one.mark and one.score is None]
+    print(f"nbgrader's gradebook: {counted(sum(bool(one.mark) for one in results) - len(strange), 'student')}")
+    for what, names in {
+        "with a late penalty there": [one.member.name for one in results if one.mark and one.mark.lateness.percent],
+        "no mark, so nbgrader counts 0 for what is missing": unmarked,
+        "marks of an earlier run were taken back": taken,
+        "not in the gradebook, since it is no student's id in nbgrader": strange,
+    }.items():
+        if names:
+            print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)
 
 
 def similar(options: argparse.Namespace) -> int:

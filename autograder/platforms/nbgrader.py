@@ -21,7 +21,7 @@ import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -91,18 +91,33 @@ class Gradebook:
     def write(self, student: str, mark: Mark, intake: Intake | None) -> None:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
 
-        They replace those of an earlier run. A part without points waits for a person. Marks given by hand in nbgrader
-        stay, as nbgrader does it, and are flagged for review. `intake` is None where the submission cannot be read.
+        They replace those of an earlier run. A part without points waits for a person, and all parts do where it is
+        not known what lateness costs. A bonus is extra credit; what lateness costs is nbgrader's penalty. Marks given
+        by hand in nbgrader stay, as nbgrader does it, and are flagged for review. `intake` is None where the
+        submission cannot be read.
         """
         parts = {test_cell(one.part.number): one.part for one in mark.parts}
         scores = {test_cell(one.part.number): one.score for one in mark.parts}
+        if mark.lateness.unknown or mark.excused or mark.by_hand:
+            scores = dict.fromkeys(scores, 0.0 if mark.by_hand and not mark.excused else None)
         with self._connected() as book:
-            self._prepare(book, student)
+            self._prepare(book, student, {name for name, part in parts.items() if part.extension})
             for cell in (cell for cell in self.cells if cell.points is not None):
                 grade, score = book.find_grade(cell.name, cell.notebook, self.name, student), scores.get(cell.name)
-                # nbgrader allows no more than the cell's points; a bonus has points in the cell, too.
+                is_bonus = cell.name in parts and parts[cell.name].extension
+                # nbgrader allows no more than the cell's points
                 grade.auto_score = None if score is None else min(float(score), grade.cell.max_score)
+                grade.extra_credit = float(score) if is_bonus and score is not None else None
                 grade.needs_manual_grade = score is None or grade.manual_score is not None
+                first = grade if cell.name == test_cell(mark.parts[0].part.number) else None
+                if first and mark.by_hand and not mark.excused:
+                    first.extra_credit = mark.by_hand.value
+            book.db.commit()
+            submission = book.find_submission(self.name, student)
+            percent = 0.0 if mark.by_hand else mark.lateness.percent
+            for number, notebook in enumerate(submission.notebooks):
+                penalty = round(submission.score * percent / 100, 2)
+                notebook.late_submission_penalty = 0.0 if number else penalty
             book.db.commit()
         answers, written = (answers_of(intake), intake.answers) if intake else ({}, "")
         folder = self.course / "autograded" / student / self.name
@@ -112,6 +127,27 @@ class Gradebook:
             cells = [_filled(cell, answers, parts, written) for cell in notebook["cells"]]
             text = json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n"
             write_whole(folder / f"{stem}.ipynb", text)
+
+    def take_back(self, students: Iterable[str]) -> list[str]:
+        """Takes marks of an earlier run from those who have none any more; the students whose marks were there."""
+        from nbgrader.api import MissingEntry
+
+        taken = []
+        with self._connected() as book:
+            for student in students:
+                try:
+                    submission = book.find_submission(self.name, student)
+                except MissingEntry:
+                    continue
+                grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+                if any(grade.auto_score is not None for grade in grades):
+                    taken.append(student)
+                for grade in grades:
+                    grade.auto_score, grade.extra_credit, grade.needs_manual_grade = None, None, True
+                for notebook in submission.notebooks:
+                    notebook.late_submission_penalty = 0.0
+            book.db.commit()
+        return taken
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
@@ -134,7 +170,7 @@ class Gradebook:
             cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
             raise UserError(f"gradebook {self.course}: {cause}") from None
 
-    def _prepare(self, book: Any, student: str) -> None:
+    def _prepare(self, book: Any, student: str, bonus: Collection[str]) -> None:
         book.update_or_create_assignment(self.name)
         for notebook in self.notebooks:
             book.update_or_create_notebook(notebook, self.name)
@@ -142,7 +178,7 @@ class Gradebook:
             if cell.points is None:
                 book.update_or_create_solution_cell(cell.name, cell.notebook, self.name)
             else:
-                more = {"max_score": cell.points, "cell_type": cell.kind}
+                more = {"max_score": 0.0 if cell.name in bonus else cell.points, "cell_type": cell.kind}
                 book.update_or_create_grade_cell(cell.name, cell.notebook, self.name, **more)
         book.update_or_create_student(student)
         book.update_or_create_submission(self.name, student)
