@@ -307,3 +307,28 @@ def test_in_a_browser(tmp_path, pages, scheme):
             page.set_viewport_size({"width": 360, "height": 640})
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
+
+
+def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
+    def with_bleu(key, bleu, digest, *unwritten):
+        found = graded(key).record
+        parts = [
+            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in found.judgement.parts
+        ]
+        files = {"student/translations.txt": digest * 64}
+        return graded(key, bleu=(bleu, bleu, bleu), parts=tuple(parts), files=files)
+
+    page = pages(
+        with_bleu("fine", 0.6, "a"),
+        with_bleu("part", 0.6, "b", "2.3", "2.4"),
+        with_bleu("high", 0.76, "c"),
+        with_bleu("refs", 1.0, "d"),
+        with_bleu("twin", 0.6, "e"),
+        with_bleu("brother", 0.6, "e"),
+    )["class.html"]
+    first = section(page, "first")
+    assert "points for BLEU 0.60, but not written: Encoder" in first
+    assert "BLEU 0.76: no model of this assignment is above 0.75" in first
+    assert "the translations are the references" in first
+    assert "translations.txt is the same file as that of twin" in first.replace("Twin", "twin")
+    assert "5 to look at first" in words(page)
