@@ -264,6 +264,9 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
         lines.append(f"      {first_of([one.component for one in pair.matches], 3)}")
     if n_pairs > MOST_PAIRS:
         lines.append(f"  … and {n_pairs - MOST_PAIRS} more")
+    if findings.too_little:
+        shown = first_of([names[key] for key in findings.too_little], MOST_NAMES)
+        lines.append(f"  too little of their own, beside what was handed out or many have, to name anybody: {shown}")
     for keys in findings.same_translations[:MOST_PAIRS]:
         same = first_of([names[key] for key in keys], MOST_NAMES)
         lines.append(f"  translations with the same mistakes: {same}")
