@@ -1,8 +1,11 @@
 """Clones of repositories: when they were handed in, what they had before a deadline, and that nothing in them runs."""
 
 import csv
+import json
 import os
+import re
 import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +15,7 @@ from autograder.classroom.entries import list_class
 from autograder.intake import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
-from foundation.places import ASSIGNMENT_FILE, SKELETON
+from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON
 
 from ..classroom.conftest import ASSIGNMENT
 
@@ -162,3 +165,38 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, log, output, ca
     assert summary(output) == [("100.0", "0"), ("100.0", "0"), ("", "")]
     _, entries = list_class(folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
     assert [layers(one) for one in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
+
+
+def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
+    """The one in the documentation, with a kit that says what pytest says; fields by Classroom 50's wiki."""
+    kit, clone = tmp_path / "assignment", commit("cs-transformer-anna", "# anna\n", LATE)
+    (clone / "student").mkdir()
+    (clone / "student" / "layers.py").write_text("# by anna\n")
+    (kit / "student").mkdir(parents=True)
+    (kit / "requirements.txt").touch()
+    (kit / "pip.py").touch()
+    (kit / "pytest.py").write_text(
+        "print('1.1 Input embedding: 4 of 4 points\\n1.2 Attention: 7.5 of 14 points; missing')"
+    )
+    [script] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/platforms.md").read_text(), re.DOTALL)
+    (tmp_path / "autograder.py").write_text(script)
+    variables = ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **{name: name.lower() for name in variables}}
+    subprocess.run([sys.executable, tmp_path / "autograder.py"], cwd=clone, env=environment, check=True)
+    result = json.loads((clone / "result.json").read_text())
+    assert (kit / "student" / "layers.py").read_text() == "# by anna\n"
+    tests = {test.pop("test-name"): test for test in result.pop("tests")}
+    assert tests["1.1"] == {"passed": True, "score": 4, "max-score": 4}
+    assert tests["1.2"] == {"passed": False, "score": 7, "max-score": 14} and tests["1.3"]["score"] == 0
+    assert result.pop("max-score") == sum(int(test["max-score"]) for test in tests.values())
+    assert result == {
+        "schema": "classroom50/result/v1",
+        "classroom": "classroom",
+        "assignment": "assignment",
+        "score": 11,
+        "submission": "submission_tag",
+        "commit": "commit_url",
+        "release": "release_url",
+        "review": "commit_url",
+        "datetime": LATE,
+    }
