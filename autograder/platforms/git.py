@@ -109,7 +109,8 @@ def head_of(repository: Path) -> str:
     """The commit that is checked out, read without git."""
     if repository.is_symlink() or not repository.is_dir():
         raise GitError(".git is not a folder")
-    if os.path.lexists(repository / "objects" / "info" / "alternates"):
+    objects = repository / "objects"
+    if os.path.lexists(objects / "info" / "alternates") or objects.is_symlink() or (objects / "pack").is_symlink():
         raise GitError("it borrows objects from another repository")
     text = read_file(repository / "HEAD", 1000).decode("utf-8", "replace").strip()
     if branch := BRANCH.fullmatch(text):

@@ -156,7 +156,8 @@ def open_parts(marks: Iterable[Mark]) -> dict[State, list[str]]:
 def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, list[str]]]:
     """Headings with the students, or entries of the download, that a person should know about."""
     names, records = roll.names(), records_of(results)
-    states = {key: open_parts(one.mark for one in results if one.member.key == key and one.mark) for key in records}
+    marks = [(one.member.key, one.mark) for one in results if one.mark and not (one.mark.by_hand or one.mark.excused)]
+    states = {key: open_parts(mark for own, mark in marks if own == key) for key in records}
     for state in reversed(State):
         if state.needs_a_look:
             yield state.value, [names[key] for key, found in states.items() if state in found]

@@ -100,7 +100,7 @@ def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> dict[str
     for name, one in marks:
         who = f"{name}: " if len(results) > 1 else ""
         if one.by_hand:
-            said.append(f"{who}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
+            said.append(f"{who}{counted(one.score or 0, 'point')} by hand: {one.by_hand.text}")
         if one.comment:
             said.append(f"{who}{one.comment.text}")
     scores = {one.score for _, one in marks}
@@ -129,6 +129,8 @@ def said_of(result: Result, is_named: bool) -> list[str]:
         earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")
         lines.append(f"{counted(late.days, 'day')} late: {late.percent:g}% of the {earned} earned is taken off.")
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
+    lines += [f"Points for the whole by hand: {result.mark.by_hand.text}"] if result.mark.by_hand else []
+    lines += [f"Excused: {result.mark.excused.text}"] if result.mark.excused else []
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
 

@@ -179,6 +179,16 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
         assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_on_each_platform_a_group_shares_what_one_of_its_members_handed_in(layout, grade, tmp_path):
+    files, roster = LAYOUTS[layout]
+    lines = [f"{line},{'G' * ('Bob' in line or 'Carl' in line)}" for line in roster.splitlines()[1:]]
+    (tmp_path / "roster.csv").write_text("\n".join([f"{roster.splitlines()[0]},group", *lines, ""]))
+    _, marks = grade(files, "--roster", tmp_path / "roster.csv")
+    scores = {row["name"]: row["score"] for row in rows_of(marks / "summary.csv")}
+    assert (scores["Anna Smith"], scores["Bob Berg"], scores["Carl Clark"]) == ("100.0", "86.0", "86.0")
+
+
 def test_a_class_as_text(tmp_path, capsys):
     files, roster = CANVAS
     (tmp_path / "download").mkdir()

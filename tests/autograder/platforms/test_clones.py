@@ -175,9 +175,8 @@ def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
     (kit / "student").mkdir(parents=True)
     (kit / "requirements.txt").touch()
     (kit / "pip.py").touch()
-    (kit / "pytest.py").write_text(
-        "print('1.1 Input embedding: 4 of 4 points\\n1.2 Attention: 7.5 of 14 points; missing')"
-    )
+    printed = "1.1 Input embedding: 4 of 4 points\n1.2 Attention: 7.5 of 14 points; missing: masks"
+    (kit / "pytest.py").write_text(f"print({printed!r})")
     [script] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/platforms.md").read_text(), re.DOTALL)
     (tmp_path / "autograder.py").write_text(script)
     variables = ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL")

@@ -259,6 +259,11 @@ def test_the_folder_that_gh_makes_tells_the_assignment(lay, names):
     assert download.layout == "git" and found == {name.removeprefix("hw1-") for name in names}
 
 
+def test_clones_without_git_are_read_if_named_so(lay):
+    download = read(lay("hw-anna/layers.py", "hw-bob/layers.py"), "git")
+    assert [one.people[0].ids["github"] for one in download.submissions] == ["anna", "bob"]
+
+
 @pytest.mark.parametrize(
     ("names", "layout"),
     [

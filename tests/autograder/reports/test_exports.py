@@ -231,3 +231,13 @@ def test_what_is_no_folder_of_marks_is_one_line(marks, run, capsys, file, conten
     assert run("moodle") == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1 and words in printed
+
+
+def test_all_tasks_by_hand_are_one_sentence_and_tasks_without_points_none(marks, run):
+    words = ["override", "anna", "--task", "all", "--points", "0", "--why", "copied", "--by", "tina", "--output"]
+    assert main([*words, str(marks)]) == 0 and run("moodle") == 0
+    assert rows(marks, "moodle")[1][-1] == "all tasks by hand: copied"
+    for task in ("1.1", "E.5"):
+        decide(marks, Decision(student="bob", kind="points", task=task, value=0, text="no", by="tina"))
+    run("moodle")
+    assert rows(marks, "moodle")[2][-1] == "1.1 Input embedding: 0 of 4 (by hand: no)"
