@@ -36,7 +36,8 @@ def add_commands(commands: Commands) -> None:
         "override",
         override,
         "give a student points for a task by hand",
-        "They take the place of the grader's, whatever it finds out later, until you take them back.",
+        "They take the place of the grader's until you take them back; if they were more than the grader's, never for "
+        "less than it finds out later. Everybody on the roster can be named.",
         'anna --task 1.3 --points 4 --why "correct except for a typing error"',
     )
     which = "its number, such as 1.3; all = each of them; whole = points for everything together, such as an oral mark"
