@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -89,7 +89,7 @@ def list_class(
         elif any(counting[student] is None for student in owners[one]):
             why = "one of several submissions, and nothing tells which one counts"
         left_out.append(LeftOut(entry=one.entry, reason=why, needs_decision="later" not in why))
-    left_out += [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
+    left_out += [LeftOut(**asdict(stray)) for stray in download.strays]
     roll = Roll(
         assignment=assignment.name,
         layout=download.layout,

@@ -60,6 +60,7 @@ class Stray:
 
     entry: str
     reason: str
+    needs_decision: bool = False
 
 
 @dataclass(frozen=True)

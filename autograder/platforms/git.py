@@ -54,19 +54,20 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
         person = Person("", {"github": name.removeprefix(prefix)})
         if not name.startswith(prefix):
             strays.append(Stray(name, f"not named {prefix}… as the others are"))
-        elif name not in clones:
-            submissions.append(HandedIn(name, folder, (person,), name))
-        else:
+            continue
+        time, unread = None, "no .git in it" if deadline and name not in clones else ""
+        if name in clones:
             try:
-                source, time = submission_in(folder, deadline)
+                folder, time = submission_in(folder, deadline)
+                if time is None:
+                    strays.append(Stray(name, "no commit before the deadline"))
+                    continue
             except (GitError, IntakeError, RefusedError) as error:
-                why = f"its commits cannot be read: {error}"
-                submissions.append(HandedIn(name, folder, (person,), name, unread_time=why))
-                continue
-            if time is None:
-                strays.append(Stray(name, "no commit before the deadline"))
-            else:
-                submissions.append(HandedIn(name, source, (person,), name, submitted=time))
+                unread = f"its commits cannot be read: {error}"
+        if unread and deadline:
+            strays.append(Stray(name, f"{unread}, so nothing tells what was there at the deadline", True))
+        else:
+            submissions.append(HandedIn(name, folder, (person,), name, submitted=time, unread_time=unread))
     return submissions, strays
 
 
@@ -102,7 +103,7 @@ def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetim
     if deadline is None:
         return clone, last_commit(clone, head)[1]
     commit, time = last_commit(clone, head, f"--min-age={int(deadline.timestamp())}")
-    return (clone if commit in ("", head) else archive_of(clone, commit)), time
+    return (archive_of(clone, commit) if commit else clone), time
 
 
 def head_of(repository: Path) -> str:

@@ -79,12 +79,14 @@ def test_the_last_commit_before_a_deadline_counts(clones):
         datetime.fromisoformat(time) for time in (EARLY, LATE, LATE)
     ]
     assert layers(bob) == "# late\n" and "commits cannot be read" in dora.unread_time
+    (clones / "hw-anna" / "layers.py").write_text("# not committed\n")
     before = read(clones, DEADLINE)
-    assert [one.entry for one in before.submissions] == ["hw-anna", "hw-bob", "hw-dora"]
+    assert [one.entry for one in before.submissions] == ["hw-anna", "hw-bob"]
     assert [layers(one) for one in before.submissions[:2]] == ["# anna\n", "# in time\n"]
-    assert before.submissions[0].source == clones / "hw-anna", "the working tree is the last commit"
     assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
-    assert [(one.entry, one.reason) for one in before.strays] == [("hw-carl", "no commit before the deadline")]
+    late, unread = before.strays
+    assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
+    assert unread.needs_decision and "so nothing tells what was there at the deadline" in unread.reason
 
 
 def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git, tmp_path):
