@@ -71,8 +71,8 @@ def list_class(
     download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
     owners = owners_of(download.submissions, students)
-    if roster and not any(owners.values()):
-        raise UserError(f"{roster}: no submission fits any of its students; {hint_for(download.submissions, students)}")
+    if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
+        raise UserError(f"{roster}: no submission fits any of its students; {hint}")
     handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
     for one, own in owners.items():
         for student in own:

@@ -49,7 +49,7 @@ def share_in_groups(
 
 
 def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
-    """Which column of a roster that fits no submission has their names, or the ends of them."""
+    """Which column of a roster that fits no submission has their names, or the ends of them; "" = one that is read."""
     people = [person for one in submissions for person in one.people]
     wanted = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
     ends = [{plain(text.rpartition("-")[2]) for text in person.ids.values()} for person in people]
@@ -62,6 +62,8 @@ def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
     if not hits:
         shown = first_of([printable(one.entry, 40) for one in submissions], 3)
         return f"none of its columns has anybody of {shown}: is it this class's roster?"
+    if is_whole and heading.strip().lower() in {name for names in COLUMNS.values() for name in names}:
+        return ""  # names are there, and fit nobody for sure
     kind = next((kind for person in people for kind in person.ids if kind in COLUMNS), "name")
     count = f"its column {printable(heading, 40)!r} has {hits} of {counted(len(people), 'name')}"
     if not is_whole:
