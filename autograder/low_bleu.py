@@ -68,7 +68,7 @@ def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]
     sampled = [at for at in range(0, len(lines), step) if len(lines[at].split()) >= LEAST_WORDS]
     for at in sampled:
         own = frozenset(lines[at].split())
-        best, share = max(((place, _share(own, other)) for place, other in enumerate(words)), key=lambda one: one[1])
+        best, share = max(((place, _share(own, other)) for place, other in enumerate(words)), key=lambda pair: pair[1])
         if share >= ALIKE and _share(own, words[at]) < UNLIKE:
             moved.append((at, best))
     if len(moved) <= len(sampled) * 2 * FEW:
@@ -83,5 +83,5 @@ def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]
         yield f"the lines are in another order: line {first + 1} fits reference {place + 1}"
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))
+def _share(line: frozenset[str], other: frozenset[str]) -> float:
+    return len(line & other) / max(1, len(line | other))

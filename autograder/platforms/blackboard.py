@@ -41,13 +41,13 @@ def read_blackboard(listing: Listing) -> Read:
     attempts: dict[str, list[re.Match[str]]] = defaultdict(list)
     submissions = []
     for name in listing.files:
-        if found := FILE.fullmatch(name):
-            attempts[found["entry"]].append(found)
+        if match := FILE.fullmatch(name):
+            attempts[match["entry"]].append(match)
         else:
             strays.append(Stray(name, "not named as Blackboard names submissions"))
     for entry, files in attempts.items():
         name, user = person_in(listing.path / f"{entry}.txt") or ("", files[0]["user"])
-        loose = [(one["file"], 0, one[0]) for one in files if one["file"]]
+        loose = [(file["file"], 0, file[0]) for file in files if file["file"]]
         if not loose:
             strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read what it says"))
             continue
@@ -67,8 +67,8 @@ def person_in(receipt: Path) -> tuple[str, str] | None:
         first = read_file(receipt, MOST_RECEIPT).decode("utf-8-sig", "replace").lstrip().partition("\n")[0]
     except (IntakeError, RefusedError):
         return None
-    found = NAME.fullmatch(first.strip())
-    return (found["name"], found["user"]) if found else None
+    match = NAME.fullmatch(first.strip())
+    return (match["name"], match["user"]) if match else None
 
 
 def blackboard_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:

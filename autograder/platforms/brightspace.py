@@ -41,13 +41,13 @@ def read_brightspace(listing: Listing) -> Read:
     submissions, strays = [], []
     loose: dict[str, list[re.Match[str]]] = defaultdict(list)
     for name in (*listing.folders, *listing.files):
-        found = ENTRY.fullmatch(name)
-        if found and bool(found["file"]) == (name in listing.files):
-            loose[found["entry"]].append(found)
+        match = ENTRY.fullmatch(name)
+        if match and bool(match["file"]) == (name in listing.files):
+            loose[match["entry"]].append(match)
         elif name != "index.html":
             strays.append(Stray(name, "not named as Brightspace names submissions"))
     for entry, (first, *others) in loose.items():
-        files = [(one["file"], 0, one[0]) for one in (first, *others) if one["file"]]
+        files = [(file["file"], 0, file[0]) for file in (first, *others) if file["file"]]
         source = gather(entry, listing.path, files) if files else listing.path / entry
         time = time_in(first["time"])
         unread = "" if time else printable(first["time"], 40)
@@ -80,8 +80,8 @@ def brightspace_table(marks: Sequence[Mark], column: str, max_score: float) -> T
 
 def brightspace_feedback(mark: Mark) -> str | None:
     """A file in the student's folder; None where the download was not Brightspace's."""
-    found = ENTRY.fullmatch(mark.result.member.file)
-    return f"{printable(found['entry'])}/feedback.html" if found else None
+    match = ENTRY.fullmatch(mark.result.member.file)
+    return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
 BRIGHTSPACE = Platform(

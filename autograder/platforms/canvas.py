@@ -1,13 +1,13 @@
 """Canvas.
 
-Canvas: loose files, `NAME_LATE_USER_UPLOAD_FILE` with the lower-case name, the user's and the upload's number.
+Its download has loose files, `NAME_LATE_USER_UPLOAD_FILE` with the lower-case name, the user's and the upload's number.
 
 Of names, Canvas keeps letters of any script with their accents and vowel signs, which need not be one character, and
 leaves out spaces and punctuation (`sanitize_file_name` in `lib/content_zipper.rb` of instructure/canvas-lms). `LATE_`
 stands there only for late submissions; under anonymous grading NAME is missing and the user is `anon_…`. A text entry
 ends with `_text.html`, a URL with `_link.html`. Canvas hands out the last attempt of each student only.
 
-Canvas's gradebook: Grades > Import, and for feedback Assignment > Upload submissions.
+The gradebook: Grades > Import, and for feedback Assignment > Upload submissions.
 
 Canvas finds students by ID (its own number), else by SIS User ID, SIS Login ID or name, and the assignment by a
 heading `Title (number)` or its title; for any other heading it makes a new assignment. It reads these columns in

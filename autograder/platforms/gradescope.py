@@ -1,6 +1,6 @@
 """Gradescope; what its container runs is `reports.gradescope`.
 
-Gradescope: `submission_metadata.yml` beside a folder `submission_NUMBER` for each submission.
+Its export has `submission_metadata.yml` beside a folder `submission_NUMBER` for each submission.
 
 The metadata name the submitters, all partners of a group, and the time; keys have a colon in front. They quote what
 submitted code printed, so they are read as plain data.

@@ -1,11 +1,11 @@
 """Moodle.
 
-Moodle: `NAME_NUMBER_assignsubmission_file_` as a folder per student, or as the beginning of each file's name.
+Its download has `NAME_NUMBER_assignsubmission_file_` as a folder per student, or as the beginning of each file's name.
 
 The number is the participant's, as in the column Identifier of the grading worksheet; a group has its own
 (`mod/assign/classes/downloader.php` in moodle/moodle). Text typed into Moodle is `…_assignsubmission_onlinetext_`.
 
-Moodle's grading worksheet: Submissions > Upload grading worksheet, and Upload multiple feedback files in a zip.
+The grading worksheet: Submissions > Upload grading worksheet, and Upload multiple feedback files in a zip.
 
 Moodle finds students by Identifier, "Participant" and a number, and needs Grade and Last modified (grade), too; it
 skips empty grades, those above the maximum, and, unless told otherwise, marks that were changed after the
