@@ -19,11 +19,12 @@ from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
 from ..intake import TRANSLATIONS, Intake
+from ..low_bleu import why_low
 from ..own_work.graded_hunts import judge_hunts
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
-from ..scoring import ScoringError, read_references, read_translations, score
+from ..scoring import ScoringError, read_references, read_sources, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
@@ -152,4 +153,8 @@ def judge_translations(record: Record, intake: Intake, assignment: Assignment, r
         found = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
-    return record.found(bleu=found).judged(judge_bleu(task, found, assignment) for task in tasks)
+    results = [judge_bleu(task, found, assignment) for task in tasks]
+    if any(result.state is State.FAILED for result in results):
+        for reason in why_low(lines, targets, read_sources(references)):
+            note(f"{TRANSLATIONS}: {reason}")
+    return record.found(bleu=found).judged(results)
