@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import select
 import signal
 import sys
@@ -11,6 +12,7 @@ import sysconfig
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +20,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import ROOT
 from foundation.texts import clean, with_comment
 
+from ..rules import NO_TEXT
 from ..sources import Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
@@ -32,6 +35,7 @@ from .errors import (
 from .imports import wanted_imports
 from .replies import Answer, Failure, read_reply
 from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_frame
+from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
 
 Made = TypeVar("Made")
@@ -44,6 +48,8 @@ ENDING_SECONDS = 0.02
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
 PIECE = 1 << 16
+MOST_NOTICES = 50
+NAME = re.compile(r"[\w./]{1,60}")
 _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
 _LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
 OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
@@ -82,6 +88,19 @@ class Output:
         return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
 
 
+class Notices:
+    """What is listed for a person to read: what submitted code did, by file, line and name, and undone refusals."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int, str]] = []  # module, line, audit event or attribute
+        self.unguarded: list[str] = []  # components after whose calls forbidden kernels did not refuse
+
+    def add(self, module: str, line: int, name: str) -> None:
+        """Keeps a notice of a worker, who may have forged it: a few at most."""
+        if len(self.seen) < MOST_NOTICES and NAME.fullmatch(name) and (module, line, name) not in self.seen:
+            self.seen.append((module, line, name))
+
+
 class DeadlineError(Exception):
     """There was no complete reply in time; a TimeoutError is what `time_limit` raises, for another reason."""
 
@@ -95,10 +114,18 @@ class Session:
     """
 
     def __init__(
-        self, zygote: Zygote, sources: Sources, assignment: Assignment, budget: Budget, output: Output, locate: Locate
+        self,
+        zygote: Zygote,
+        sources: Sources,
+        assignment: Assignment,
+        budget: Budget,
+        output: Output,
+        notices: Notices,
+        locate: Locate,
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
-        self._budget, self._output, self._locate = budget, output, locate
+        self._budget, self._output, self._notices, self._locate = budget, output, notices, locate
+        self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
         self._last = 0
@@ -106,10 +133,12 @@ class Session:
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         # Lines as Python counts them: splitlines() also splits at form feeds.
         self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
-        forbidden = {"kernels": self.contract.forbidden.kernels, "python": self.contract.forbidden.python}
+        forbidden = {name: getattr(self.contract.forbidden, name) for name in ("kernels", "python")}
+        forbidden["key"] = self._key
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
         content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
+        content["internals"] = self.contract.forbidden.internals or NO_TEXT
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
@@ -148,8 +177,25 @@ class Session:
         """
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
+        if component != self._user:
+            self.check_refusals()
+        self._user = component if verb != "import" else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
+
+    def check_refusals(self) -> None:
+        """Notes the component that was called last if forbidden kernels no longer refuse."""
+        if not (self.is_alive and self._user and self.contract.forbidden.kernels):
+            return
+        component, self._user, question = self._user, "", secrets.token_hex(16)
+        expected = answer_of_all(question, self._key, self.contract.forbidden.kernels)
+        is_right = False
+        with suppress(SubmissionError):  # where PyTorch's own kernels run with odd arguments, the process may crash
+            content = {"question": question}
+            got = self._ask(component, "prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
+            is_right = got == expected
+        if not is_right and component not in self._notices.unguarded:
+            self._notices.unguarded.append(component)
 
     def _ask(
         self,
@@ -183,8 +229,9 @@ class Session:
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
         deadline, worker = time.monotonic() + seconds, self._worker
-        with suppress(BlockingIOError):
-            if os.read(worker.replies, 1):
+        read = partial(self._read, deadline)
+        while is_ready(worker.replies):
+            if not self._notes(read_frame(read, REPLY_LIMITS)[0]):
                 raise ProtocolError("the worker wrote before it was asked")
         unsent = memoryview(request)
         while unsent:
@@ -193,22 +240,35 @@ class Session:
             except BlockingIOError:
                 self._wait(worker.requests, select.POLLOUT, deadline)
 
-        def read(size: int) -> bytes:
-            data = bytearray()
-            while len(data) < size:
-                try:
-                    piece = os.read(worker.replies, min(size - len(data), 1 << 20))
-                except BlockingIOError:
-                    self._wait(worker.replies, select.POLLIN, deadline)
-                    continue
-                if not piece:
-                    raise EOFError
-                data += piece
-            return bytes(data)
-
-        frame = read_frame(read, REPLY_LIMITS)
+        while self._notes((frame := read_frame(read, REPLY_LIMITS))[0]):
+            continue
         self._output.collect(worker.output)
         return frame
+
+    def _read(self, deadline: float, size: int) -> bytes:
+        """So many bytes of the replies."""
+        data = bytearray()
+        while len(data) < size:
+            try:
+                piece = os.read(self._worker.replies, min(size - len(data), 1 << 20))
+            except BlockingIOError:
+                self._wait(self._worker.replies, select.POLLIN, deadline)
+                continue
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+    def _notes(self, header: dict[str, Any]) -> bool:
+        """Keeps what a frame says that is no reply but a notice; whether it is one."""
+        match header:
+            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines:
+                self._n_notices += 1
+                if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
+                    raise ProtocolError("too many notices")
+                self._notices.add(self._lines[file][0], line, name)
+                return True
+        return False
 
     def _wait(self, descriptor: int, event: int, deadline: float) -> None:
         """Waits until a pipe is ready, and collects output meanwhile."""
@@ -256,6 +316,9 @@ class Session:
         self.is_alive = False
         self.ended_because = reason
         self._output.collect(self._worker.output)
+        with suppress(EOFError, ProtocolError, DeadlineError):
+            while is_ready(self._worker.replies):
+                self._notes(read_frame(partial(self._read, time.monotonic()), REPLY_LIMITS)[0])
         ending = self._worker.kill()
         self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
@@ -281,3 +344,10 @@ class Session:
         name, lines = self._lines[file]
         line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
         return f"{self._locate(name, number)}{between}{line}"
+
+
+def is_ready(descriptor: int) -> bool:
+    """Whether a pipe can be read, or has been closed."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

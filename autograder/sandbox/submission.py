@@ -15,7 +15,7 @@ from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionErro
 from .imports import defuse
 from .mirror import RemoteModule, call, draw_seed
 from .replies import Answer, read_object
-from .session import Output, Session
+from .session import Notices, Output, Session
 from .worker.messages import DTYPE_NAMES, Encoder
 from .zygote import Zygote
 
@@ -36,6 +36,7 @@ class Sandbox:
 
     Attributes:
         budget: what it has used of its limits.
+        notices: what a person should know that it did.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Sandbox:
         self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair, killed_before)
         self._output = Output(assignment.limits.output_kb << 10)
+        self.notices = Notices()
         self._session: Session | None = None
         self._layers: tuple[str, ...] | None = None
 
@@ -113,7 +115,8 @@ class Sandbox:
         """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.restart()
-            self._session = Session(self._zygote, sources, self._assignment, self.budget, self._output, self._locate)
+            shared = (self.budget, self._output, self.notices, self._locate)
+            self._session = Session(self._zygote, sources, self._assignment, *shared)
             layers = self._session.layers
             if self._layers not in (None, layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
@@ -147,6 +150,7 @@ class Sandbox:
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""
         if self._session is not None:
+            self._session.check_refusals()
             self._session.end("it was restarted or closed")
             self._session = None
 

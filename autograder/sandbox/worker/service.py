@@ -1,6 +1,6 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
+Verbs: load, import, build, call, backward, prove. Every request carries an id, which the reply repeats; the object or the
 graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
 object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
 submission raises becomes an error reply; what it does to this process beyond that costs the process.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import random
 import sys
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from . import shortcuts
+from . import shortcuts, watching
 from .failures import describe
 from .hardening import harden
 from .loading import Package
@@ -63,10 +64,12 @@ class Service:
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
-        with open(requests, "rb") as source, open(replies, "wb") as sink, contextlib.suppress(EOFError):
+        self._replies = replies
+        with open(requests, "rb") as source, contextlib.suppress(EOFError):
             while True:
-                sink.write(self.answer(*read_frame(source.read, REQUEST_LIMITS)))
-                sink.flush()
+                unsent = memoryview(self.answer(*read_frame(source.read, REQUEST_LIMITS)))
+                while unsent:  # without a buffer, in which a notice of `watching` could end up
+                    unsent = unsent[os.write(replies, unsent) :]
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
@@ -97,9 +100,16 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts: Callable[[], None] | None = shortcuts.prepare(**request["forbidden"])
-        self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        forbid, self._prove = shortcuts.prepare(**request["forbidden"])
+        self._forbid_shortcuts: Callable[[], None] | None = forbid
+        options = {"settings_kept": settings_kept, "more_builtins": watching.BUILTINS}
+        self._components = Package(sources, request["contract"], self._stand_ins, **options)
+        watching.watch(self._files, request["internals"], self._replies)
         return layers
+
+    def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
+        """Answers a question with the kernels that still refuse."""
+        return self._prove(request["question"])
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""
