@@ -64,7 +64,9 @@ def make_parser() -> Parser:
     sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
     add_places(sub)
 
-    text = "Run the component tests on known faults and correct variants in a student's own process and in the sandbox: "
+    text = (
+        "Run the component tests on known faults and correct variants in a student's own process and in the sandbox: "
+    )
     text += "each test must end in the same state, and each task earn the same points."
     sub = add("same", same.compare, "prove that home and grading say the same", text, "--every 20")
     sub.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")

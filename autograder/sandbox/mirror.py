@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -18,6 +19,7 @@ from .replies import Answer, ObjectReply, read_call, read_gradients
 from .session import Session
 from .worker.messages import Encoder, ProtocolError
 
+_numbers = itertools.count(1)
 Asked = Callable[[Sequence[Tensor | None]], list[Tensor | None]]
 """From the gradients of a call's outputs to those of its inputs."""
 
@@ -41,6 +43,8 @@ def call(
     arguments = [*encoder.tensors]
     inputs: list[Tensor] = []
     own: list[tuple[int, nn.Parameter]] = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        record["object"] = number_of(tensor)
     if torch.is_grad_enabled():
         for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
             if tensor.requires_grad:
@@ -57,11 +61,20 @@ def call(
         reply = read_call(answer, arguments)
         if reply.graph:
             connect(session, component, answer, inputs)
+        session.rewrite(reply.rewritten, answer)
         for index in {*reply.changed}:
             spoil(arguments[index], session.quote(*reply.place) if reply.place else "")
+        session.keep_result(answer)
         return answer.decoder.decode(reply.value)
 
     return session.request(component, "call", content, encoder, read)
+
+
+def number_of(tensor: Tensor) -> int:
+    """The number by which the worker knows a tensor again, whatever its contents are then."""
+    if not hasattr(tensor, "number_when_sent"):
+        tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
+    return int(tensor.number_when_sent)
 
 
 def connect(session: Session, component: str, answer: Answer, inputs: list[Tensor]) -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import select
 import signal
-import sys
-import sysconfig
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
+
 from foundation.assignment_file import Assignment
-from foundation.places import ROOT
-from foundation.texts import clean, with_comment
+from foundation.texts import with_comment
 
 from ..rules import NO_TEXT
 from ..sources import Locate, Sources, file_of
@@ -33,6 +31,7 @@ from .errors import (
     submission_error,
 )
 from .imports import wanted_imports
+from .kept import MOST_NOTICES, Notices, Output
 from .replies import Answer, Failure, read_reply
 from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_frame
 from .worker.shortcuts import answer_of_all
@@ -47,58 +46,8 @@ ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
-PIECE = 1 << 16
-MOST_NOTICES = 50
-NAME = re.compile(r"[\w./]{1,60}")
-_FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
-_LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
-OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
-"""The folders of the grader, of Python and of the packages, as they begin a path."""
-
-
-class Output:
-    """A submission's output: the first `limit` bytes are kept, the rest is counted."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.seeds: set[str] = set()
-        self._seen = 0
-        self._kept = bytearray()
-
-    def scrub(self, text: str) -> str:
-        """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
-        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
-
-    def collect(self, descriptor: int) -> None:
-        """Reads a pipe without waiting, up to a bound."""
-        for _ in range(16):
-            try:
-                data = os.read(descriptor, PIECE)
-            except BlockingIOError:
-                return
-            if not data:
-                return
-            self._kept += data[: max(0, self.limit - self._seen)]
-            self._seen += len(data)
-
-    def text(self) -> str:
-        """The kept output, cleaned, with a note where some was cut."""
-        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
-        over = self._seen - self.limit
-        return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
-
-
-class Notices:
-    """What is listed for a person to read: what submitted code did, by file, line and name, and undone refusals."""
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[str, int, str]] = []  # module, line, audit event or attribute
-        self.unguarded: list[str] = []  # components after whose calls forbidden kernels did not refuse
-
-    def add(self, module: str, line: int, name: str) -> None:
-        """Keeps a notice of a worker, who may have forged it: a few at most."""
-        if len(self.seen) < MOST_NOTICES and NAME.fullmatch(name) and (module, line, name) not in self.seen:
-            self.seen.append((module, line, name))
+RESULTS_KEPT = 16
+"""Of so many requests; the worker looks after those of fewer calls."""
 
 
 class DeadlineError(Exception):
@@ -129,6 +78,7 @@ class Session:
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
         self._last = 0
+        self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
         self._released: list[int] = []
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         # Lines as Python counts them: splitlines() also splits at form feeds.
@@ -182,6 +132,22 @@ class Session:
         self._user = component if verb != "import" else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
+
+    def keep_result(self, answer: Answer) -> None:
+        """Remembers the tensors that a call has returned, for `rewrite`, until some more calls have been made."""
+        self._results[answer.number] = [*map(weakref.ref, answer.decoder.tensors)]
+        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
+            del self._results[number]
+
+    def rewrite(self, rewritten: list[tuple[int, int, int]], answer: Answer) -> None:
+        """Gives results of earlier calls the contents that they now have in the worker: at home, they are the same."""
+        for number, index, new in rewritten:
+            earlier = self._results.get(number, ())
+            if not (0 <= index < len(earlier) and 0 <= new < len(answer.decoder.tensors)):
+                continue
+            tensor, contents = earlier[index](), answer.decoder.tensors[new].detach()
+            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
+                tensor.data.copy_(contents)
 
     def check_refusals(self) -> None:
         """Notes the component that was called last if forbidden kernels no longer refuse."""

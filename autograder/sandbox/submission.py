@@ -13,9 +13,10 @@ from ..sources import Locate, Sources, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .imports import defuse
+from .kept import Notices, Output
 from .mirror import RemoteModule, call, draw_seed
 from .replies import Answer, read_object
-from .session import Notices, Output, Session
+from .session import Session
 from .worker.messages import DTYPE_NAMES, Encoder
 from .zygote import Zygote
 

@@ -1,8 +1,9 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward, prove. Every request carries an id, which the reply repeats; the object or the
-graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
-object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
+Verbs: load, import, build, call, backward, prove. Every request carries an id, which the reply repeats; the object or
+the graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of
+the object that a call is about, `changed` has the parameters that were written there, and `training` the mode. A call
+that writes into what an earlier one has returned is told of (`rewritten`): the other side has copies. Everything a
 submission raises becomes an error reply; what it does to this process beyond that costs the process.
 """
 
@@ -13,6 +14,7 @@ import importlib
 import os
 import random
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,12 +28,12 @@ from .failures import describe
 from .hardening import harden
 from .loading import Package
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
-from .running import call_again, has_changed, keep, parameters_of, settings_kept
+from .running import Kept, call_again, has_changed, keep, parameters_of, settings_kept
 from .surroundings import import_quietly, write_nowhere
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
-MAX_NAME = 200
+MAX_NAME, KEPT_RESULTS = 200, 4
 
 
 @dataclass
@@ -61,6 +63,8 @@ class Service:
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, Graph] = {}
+        self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
+        self._results: deque[tuple[int, Kept]] = deque(maxlen=KEPT_RESULTS)
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
@@ -147,6 +151,7 @@ class Service:
         """
         self._begin()
         held = self._catch_up(request, decoder)
+        self._recognise(decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
         value = self._call(request, decoder)
@@ -157,8 +162,11 @@ class Service:
             inputs = self._connect(decoder)
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
         result = {"value": encoder.encode(value), "changed": changed, "place": place}
+        n_returned = len(encoder.tensors)
         inputs += [held.parameters[index] for index in request["parameters"]] if held else []
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
+        result["rewritten"] = self._rewritten(encoder)
+        self._results.append((request["id"], keep(encoder.tensors[:n_returned])))
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
             self._graphs[request["id"]] = Graph(outputs, inputs)
@@ -195,6 +203,29 @@ class Service:
                 held.training = request["training"]
                 held.value.train(held.training)
         return held
+
+    def _recognise(self, decoder: Decoder) -> None:
+        """Puts the new numbers of a tensor that the last call had, too, into the very tensor that stood for it then."""
+        known, self._arguments = self._arguments, {}
+        for index, record in enumerate(decoder.records):
+            given = decoder.tensors[index]
+            earlier = known.get(record.get("object", 0))
+            is_alike = earlier is not None and (earlier.shape, earlier.dtype) == (given.shape, given.dtype)
+            if earlier is not None and is_alike and earlier.is_contiguous() and not earlier.requires_grad:
+                earlier.data.copy_(given)
+                decoder.tensors[index] = earlier
+            if "object" in record and "grad" not in record:
+                self._arguments[record["object"]] = decoder.tensors[index]
+
+    def _rewritten(self, encoder: Encoder) -> list[tuple[int, int, int]]:
+        """Results of earlier calls that have other contents now: number of the call, of the tensor, and of the new."""
+        found = []
+        for number, kept in self._results:
+            for index, (tensor, version, copy) in enumerate(kept):
+                if has_changed(tensor, version, copy) and (tensor.shape, tensor.dtype) == (copy.shape, copy.dtype):
+                    found.append((number, index, encoder.add(tensor)))
+                    [kept[index]] = keep([tensor])
+        return found
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
         """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""

@@ -152,4 +152,3 @@ def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
 
     function.__code__, function.__defaults__ = refuse.__code__, None
     function.__kwdefaults__ = {"refuse_by": by}
-

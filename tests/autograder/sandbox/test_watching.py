@@ -156,10 +156,14 @@ def told(zygote, example_sources):
         for number, line in enumerate([*TOLD][first : first + 7]):
             text += f"    if chosen == {number}:\n        {line.replace(chr(10), chr(10) + 4 * ' ')}\n"
             lines[text.count("\n")] = line
-        with Sandbox({**example_sources, "decode": ("decode.py", text)}, read_assignment(), zygote=zygote) as submission:
+        with Sandbox(
+            {**example_sources, "decode": ("decode.py", text)}, read_assignment(), zygote=zygote
+        ) as submission:
             for number in range(len(lines)):
                 submission.call("decode.greedy_decode", number)
-        names |= {line: {n for module, at, n in submission.notices.seen if at == number} for number, line in lines.items()}
+        names |= {
+            line: {n for module, at, n in submission.notices.seen if at == number} for number, line in lines.items()
+        }
     return names
 
 
