@@ -10,7 +10,7 @@ from functools import partial
 from autograder.catalogue import apply
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import read_sources
+from autograder.sources import Sources, read_sources
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.results import Outcome
 from foundation.assignment_file import Assignment, read_assignment
@@ -56,13 +56,12 @@ def chosen_versions(assignment: Assignment, component: str | None, text: str, ev
     faults = choose_faults(assignment, None, component, text)
     folder = assignment.folder / "proof" / "variants"
     variants = choose_variants(read_variants(folder, reference, assignment.contract), component, text, 1, 0)
-    made = [(f"fault {fault.id}", apply(fault, reference), (fault.component,)) for fault in faults]
+    made: list[tuple[str, Sources, tuple[str, ...]]] = []
+    made += [(f"fault {fault.id}", apply(fault, reference), (fault.component,)) for fault in faults]
     made += [(f"variant {variant.name}", variant.sources, variant.components) for variant in variants]
     tested = {task.marker for task in assignment.tasks if not task.is_answered and not task.tests_of}
     return [
-        Version(
-            name, sources, range(SEEDS), tuple(sorted(tested.intersection(markers_of_tasks(assignment, components))))
-        )
+        Version(name, sources, range(SEEDS), tuple(sorted(tested & {*markers_of_tasks(assignment, components)})))
         for name, sources, components in made[start % every :: every]
     ]
 

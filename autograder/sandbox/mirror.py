@@ -74,7 +74,7 @@ def number_of(tensor: Tensor) -> int:
     """The number by which the worker knows a tensor again, whatever its contents are then."""
     if not hasattr(tensor, "number_when_sent"):
         tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
-    return int(tensor.number_when_sent)
+    return int(vars(tensor)["number_when_sent"])
 
 
 def connect(session: Session, component: str, answer: Answer, inputs: list[Tensor]) -> None:

@@ -87,7 +87,7 @@ class Session:
         forbidden["key"] = self._key
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
-        content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
+        content: Content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
         content["internals"] = self.contract.forbidden.internals or NO_TEXT
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))

@@ -17,6 +17,7 @@ from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
 from foundation.places import REFERENCE, SKELETON
+from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
@@ -107,6 +108,22 @@ def test_places_one_for_each_line():
 def test_the_reference_uses_none():
     sources, release = (read_sources(folder, SKELETON) for folder in (REFERENCE, SKELETON))
     assert find_internals(sources, ASSIGNMENT.contract.modules, FORBIDDEN, release) == []
+
+
+def test_no_correct_variant_uses_any(reference):
+    release = read_sources(SKELETON, SKELETON)
+    for variant in read_variants(FOLDER / "proof" / "variants", reference, ASSIGNMENT.contract):
+        found = find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release)
+        assert found == [], variant.name
+
+
+def test_what_a_worker_has_seen_comes_first_with_its_line():
+    sources = {"layers": ("layers.py", "import torch\nx = torch._refs.add\ny = z(torch)\n")}
+    seen = [("layers", 3, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
+    assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
+        "sys._getframe in layers.py, line 3: y = z(torch)",
+        "torch._refs.add in layers.py, line 2: x = torch._refs.add",
+    ]
 
 
 def test_it_stands_in_the_record_and_first_in_the_class():

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import FunctionType, MappingProxyType, ModuleType, TracebackType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 PACKAGES = (
@@ -61,7 +61,6 @@ class Package(MetaPathFinder, Loader):
         name: str = "submission",
         settings_kept: Callable[[], AbstractContextManager[None]] = nullcontext,
         check: Callable[[str, str], None] | None = None,
-        more_builtins: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         """Makes the package importable.
 
@@ -72,11 +71,10 @@ class Package(MetaPathFinder, Loader):
             name: of the package; no other package of the process may have it.
             settings_kept: a block in which each module runs; what it sets for the whole process ends with it.
             check: is called with the path and text of each module before it runs, and may raise.
-            more_builtins: built-in names of its modules beside those of `builtins_for`, or in their place.
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name, self._settings_kept, self._check = name, settings_kept, check
-        self._more_builtins = more_builtins
+        self.more_builtins: dict[str, Callable[..., Any]] = {}  # in place of those of `builtins_for`
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -117,7 +115,7 @@ class Package(MetaPathFinder, Loader):
             if self._check:
                 self._check(path, text)
             code = compile(text, path, "exec", dont_inherit=True)
-            vars(module)["__builtins__"] = {**builtins_for(self.sources), **self._more_builtins}
+            vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
             with self._settings_kept():
                 exec(code, vars(module))  # noqa: S102  what this is for
             if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now

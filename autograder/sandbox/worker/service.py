@@ -106,8 +106,8 @@ class Service:
         self._files = frozenset(path for path, _ in sources.values())
         forbid, self._prove = shortcuts.prepare(**request["forbidden"])
         self._forbid_shortcuts: Callable[[], None] | None = forbid
-        options = {"settings_kept": settings_kept, "more_builtins": watching.BUILTINS}
-        self._components = Package(sources, request["contract"], self._stand_ins, **options)
+        self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        self._components.more_builtins = watching.BUILTINS
         watching.watch(self._files, request["internals"], self._replies)
         return layers
 

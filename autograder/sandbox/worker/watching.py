@@ -75,15 +75,16 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
     """
     own, standard, separator = __file__, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
     n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
-    packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), str(Path(own).parent))
-    packages += (str(Path(torch.__file__).parent),)
+    folders = [str(Path(file).parent) for file in (own, str(torch.__file__))]
+    packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *folders)
     quoted = {file: json.dumps(file) for file in files}
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
     usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
     hand_out, told, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
     count, is_kind, of_type, text, package = len, issubclass, type, str, ModuleType
-    contents, getframe, write = ModuleType.__dict__["__dict__"].__get__, sys._getframe, os.write
+    contents: Any = vars(ModuleType)["__dict__"].__get__
+    getframe, write = sys._getframe, os.write
     prefix, magic = PREFIX.pack, MAGIC
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -106,7 +107,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
         if event in events:
             return event
         if event in attributes and arguments[1] in attributes[event]:
-            return arguments[1]
+            return text(arguments[1])
         if event != by_name or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
             return ""
         owner, name = arguments
