@@ -3,8 +3,8 @@
     zygote.py        has torch loaded, forks             surroundings.py  libraries, files that go nowhere
     service.py       answers the verbs                   hardening.py     gives up rights in the fork
     loading.py       makes modules of text               shortcuts.py     raises where a forbidden part is used
-    running.py       settings, parameters, changes       messages.py      how values travel; used by both sides
-    failures.py      an exception, described
+    running.py       settings, parameters, changes       watching.py      tells what could get round shortcuts
+    failures.py      an exception, described             messages.py      how values travel; used by both sides
 
 Nothing here is secret and nothing here judges. Whatever this package says after a submission's code has run
 is to be treated as said by the submission. The trusted half is `autograder/sandbox/`. Students get `loading` and
