@@ -206,10 +206,11 @@ def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:
     if adapters not in sources:
         return adapted
     names, _ = names_in(sources[adapters][1])
+    is_broken = isinstance(tree_of(sources[adapters][1]), SyntaxError)  # each component is to say so
     for module, components in contract.modules.items():
         path, text = sources[module]
         if not path.startswith(KIT):
-            offered = ", ".join(name for name in components if name in names)
+            offered = ", ".join(name for name in components if is_broken or name in names)
             text = f"{text.rstrip()}\n\nfrom .{adapters} import {offered}\n" if offered else text
             adapted[module] = (f"{KIT}{module}.py", text)
         adapted.setdefault(f"{OWN_MODEL}.{module}", (f"{KIT}{OWN_MODEL}/{module}.py", f"from ..{module} import *\n"))

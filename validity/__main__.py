@@ -85,7 +85,8 @@ def make_parser() -> Parser:
     text = "Grade public implementations, described in autograder/assignment/outside, and compare each item of the "
     text += "rubric with an independent verdict. Status 1 if one cannot be examined."
     sub = add("outside", outside.outside, "examine the tests with code that nobody here wrote", text, "clones --fetch")
-    sub.add_argument("folder", type=Path, help="folder with a git clone owner+name of each repository")
+    text = "folder with a git clone owner+name of each repository; default: only check the version of stored verdicts"
+    sub.add_argument("folder", type=Path, nargs="?", help=text)
     sub.add_argument("--repository", default="", help="only those whose description's file name contains this text")
     sub.add_argument("--fetch", action="store_true", help="clone what is missing in the folder")
     sub.add_argument("--store", action="store_true", help="write the verdicts, and docs/proof/outside.md")

@@ -1,18 +1,16 @@
 """Grades public implementations that nobody here wrote, and compares each rubric item with an independent verdict.
 
-`assignment/outside/*.toml` describe them: where they are, the files that count, and an adapter of ours. No line of
-theirs is kept. Verdicts are those of `outside_formulas`, or findings by hand with a reason.
+Verdicts are those of `outside_verdicts`, or findings by hand with a reason. What was found last is stored beside the
+descriptions, for each with the version of the component tests that it belongs to.
 """
 
-import ast
 import hashlib
 import json
-import re
-import subprocess
 import tempfile
-import tomllib
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,127 +18,28 @@ import torch
 
 from autograder.intake import take_in
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.worker.loading import is_available
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import ADAPTERS, names_in
+from autograder.sources import names_in
 from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.results import State, TaskResult, judge_task
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Forbidden
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 from foundation.whole_files import write_whole
 
-from .outside_verdicts import JUDGES, Verdicts
+from .outside_sources import HOST, OutsideError, Repository, clone_of, read_repositories, write_submission
+from .outside_verdicts import JUDGES
+from .report import table
 
 FOLDER = ASSIGNMENT / "outside"
 VERDICTS = FOLDER / "verdicts.json"
 PAGE = ROOT / "docs" / "proof" / "outside.md"
-HOST = "https://github.com"
-MOST_LINES, MOST_WHY = 40, 300
 TESTS = (*(ASSIGNMENT / room for room in ("tests", "expected", "stand_ins")), ROOT / "autograder" / "testing")
 SEED = 20_261_128
-
-
-class OutsideError(UserError):
-    """A repository cannot be examined; the message says why."""
-
-
-@dataclass(frozen=True)
-class Repository:
-    """A public implementation.
-
-    Attributes:
-        id: the name of its description.
-        name: "owner/name".
-        commit: that is examined.
-        licence: in one word; "none" gives no permission to copy.
-        kind: of text or code.
-        files: paths there; notebooks become modules of their code.
-        root: the folder from which they are imported, "" for the top.
-        scripts: whether only imports, definitions and constants of the files count; the rest would run when imported.
-        adapter: the text of `adapters.py`, ours.
-        findings: task -> item -> verdict of a person, with the reason.
-    """
-
-    id: str
-    name: str
-    commit: str
-    licence: str
-    kind: str
-    files: tuple[str, ...]
-    adapter: str
-    root: str = ""
-    scripts: bool = False
-    findings: dict[str, dict[str, str]] = field(default_factory=dict)
-
-
-def read_repositories(folder: Path) -> list[Repository]:
-    """All descriptions in a folder, by file name.
-
-    Raises:
-        OutsideError: naming the file and what is wrong.
-    """
-    repositories = []
-    for path in sorted(folder.glob("*.toml")):
-        try:
-            one = Repository(path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, TypeError) as error:
-            raise OutsideError(f"{path}: {error}") from None
-        if one.adapter.count("\n") > MOST_LINES:
-            raise OutsideError(f"{path}: the adapter has {one.adapter.count(chr(10))} lines; at most {MOST_LINES}")
-        repositories.append(one)
-    return repositories
-
-
-def clone_of(repository: Repository, folder: Path, is_fetched: bool) -> Path:
-    """The clone of a repository, in FOLDER/owner+name; fetched first, if asked for and missing."""
-    clone = folder / repository.name.replace("/", "+")
-    if is_fetched and not clone.exists():
-        run_git("clone", "--quiet", "--filter=blob:none", "--no-checkout", f"{HOST}/{repository.name}", str(clone))
-    if not clone.is_dir():
-        raise OutsideError(f"{clone}: no such folder; clone {HOST}/{repository.name} there, or give --fetch")
-    return clone
-
-
-def run_git(*words: str) -> bytes:
-    """What git prints. Raises: OutsideError with the last line of what it complains of."""
-    done = subprocess.run(["git", *words], capture_output=True, check=False)  # noqa: S603, S607
-    if done.returncode:
-        raise OutsideError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
-    return done.stdout
-
-
-def write_submission(repository: Repository, clone: Path, folder: Path) -> None:
-    """Writes the files at the commit, and the adapter, as a submission."""
-    names = {file: re.sub(r"[- ()&]", "_", file.removeprefix(f"{repository.root}/")) for file in repository.files}
-    own = {str(Path(name).with_suffix("")).replace("/", ".") for name in names.values()}
-    for file, name in names.items():
-        path = (folder / name).with_suffix(".py")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = run_git("-C", str(clone), "show", f"{repository.commit}:{file}").decode("utf-8-sig")
-        text = code_of(text) if file.endswith(".ipynb") else text
-        path.write_text(definitions_of(text, own) if repository.scripts else text, encoding="utf-8")
-    (folder / f"{ADAPTERS}.py").write_text(repository.adapter, encoding="utf-8")
-
-
-def code_of(notebook: str) -> str:
-    """The code of a notebook, without lines for the shell."""
-    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    return re.sub(r"(?m)^\s*[!%].*", "", "\n".join(cells))
-
-
-def definitions_of(text: str, own: set[str]) -> str:
-    """A script's definitions, constants and imports of what is there; the rest would run when a test imports it."""
-    lines = text.split("\n")
-    for node in ast.parse(text).body:
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-        is_constant = isinstance(node, ast.Assign) and not any(isinstance(one, ast.Call) for one in ast.walk(node))
-        is_kept = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)) or is_constant
-        if not is_kept or not all(is_available(name) or name in own for name in names):
-            lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
-    return "\n".join(lines)
+MOST_WHY = 240
+Stored = dict[str, dict[str, Any]]
+"""By the name of the description: version, and rows as they are written."""
 
 
 @dataclass(frozen=True)
@@ -182,17 +81,29 @@ class Exam:
             with Sandbox(sources, self.assignment, zygote=self.zygote) as sandbox:
                 *_, outcomes = self.tests.run(sandbox, SEED, only=task.marker)
             result = judge_task(task, outcomes[task.marker], self.assignment.credit)
-            torch.manual_seed(SEED)
             with Sandbox(sources, free, zygote=self.zygote) as sandbox:
-                try:
-                    verdicts = JUDGES[task.number](sandbox) if task.number in JUDGES else {}
-                except Exception as error:  # whatever it raises
-                    first, *_ = [*str(error).splitlines(), ""]
-                    verdicts = dict.fromkeys((item.name for item in task.items), f"{type(error).__name__}: {first}")
+                verdicts = verdicts_of(task, sandbox)
             yield from rows_of(result, verdicts, repository.findings.get(task.number, {}))
 
 
-def rows_of(result: TaskResult, verdicts: Verdicts, by_hand: dict[str, str]) -> Iterator[Row]:
+def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
+    """What is wrong with each item of a task, "" where nothing is; none for tasks that are left to people."""
+    torch.manual_seed(SEED)
+
+    def told(verdict: Callable[[], Any]) -> Any:
+        try:
+            return verdict()
+        except Exception as error:  # whatever it raises
+            kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+            return f"{kinds[0]}: {str(error).partition(chr(10))[0]}"
+
+    items = told(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
+    if isinstance(items, str):  # it cannot even be made
+        return {item.name: items for item in task.items}
+    return {name: told(verdict) for name, verdict in items.items()}
+
+
+def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:
     """A row for each item of a task; what a person found counts more than what was computed."""
     for mark in result.items:
         missed = [one for one in result.outcomes if one.item == mark.name and one.state != State.PASSED]
@@ -206,62 +117,90 @@ def rows_of(result: TaskResult, verdicts: Verdicts, by_hand: dict[str, str]) -> 
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
-def outside(folder: Path, repository: str, fetch: bool, store: bool) -> int:
-    """Examines the repositories whose description has this text in its name; the exit status."""
+def outside(folder: Path | None, repository: str, fetch: bool, store: bool) -> int:
+    """Examines the repositories whose description has this text in its name; the exit status.
+
+    Without a folder of clones it only says whether the stored verdicts are those of the present tests.
+    """
+    if folder is None:
+        names = older(read_stored())
+        told = f"older than the component tests: {', '.join(names)}" if names else "all are of the present tests"
+        print(f"stored verdicts: {len(read_stored())}; {told}")
+        return 0
     chosen = [one for one in read_repositories(FOLDER) if repository in one.id]
     if not chosen:
         raise OutsideError(f"{FOLDER}: no description has {repository!r} in its name")
-    assignment, failed = read_assignment(), list[str]()
-    stored = read_stored()
+    assignment, stored, failed = read_assignment(), read_stored(), 0
     with Zygote(assignment, "auto") as zygote:
         exam = Exam(assignment, CollectedTests(assignment), zygote)
         for one in chosen:
             try:
                 rows = [*exam.examine(one, clone_of(one, folder, fetch))]
             except UserError as error:
-                failed.append(one.id)
+                failed += 1
+                stored[one.id] = {"version": tests_version(), "rows": [], "problem": str(error)}
                 print(f"{one.id}: not examined: {error}", flush=True)
                 continue
-            stored[one.id] = {"version": tests_version(), "rows": [asdict(row) for row in rows]}
-            kept, right = (
-                sum(getattr(row, a) == b for row in rows) for a, b in (("kit", "kept"), ("verdict", "right"))
-            )
-            print(f"{one.id}: {len(rows)} items, {right} right, {kept} kept", flush=True)
+            stored[one.id] = {"version": tests_version(), "rows": [[*astuple(row)] for row in rows]}
+            print(f"{one.id}: {counted(rows)}", flush=True)
             for row in filter(lambda row: row.is_disputed, rows):
-                print(f"  {row.task} {row.item}: {row.kit}, though {row.verdict} {row.reason or row.why}", flush=True)
+                print(f"  {row.task} {row.item}: {row.kit}, though {row.verdict}: {row.reason or row.why}", flush=True)
     if store:
-        write_whole(VERDICTS, json.dumps(stored, indent=1, ensure_ascii=False) + "\n")
-        write_whole(PAGE, page_of(stored))
-    return int(bool(failed))
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(stored[name])}" for name in sorted(stored))
+        write_whole(VERDICTS, f"{{\n{lines}\n}}\n")
+        write_whole(PAGE, page_of(stored, read_repositories(FOLDER)))
+    return int(failed > 0)
 
 
-def read_stored() -> dict[str, Any]:
-    """What was found last, by the name of the description."""
-    return json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+def counted(rows: list[Row]) -> str:
+    """How many items there are of each kind."""
+    kinds = Counter(f"{row.verdict} and {row.kit}" for row in rows)
+    return f"{len(rows)} items, " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+
+
+def read_stored() -> Stored:
+    """What was found last."""
+    stored: Stored = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+    return stored
 
 
 def tests_version() -> str:
     """Sixteen hex digits for the component tests and all that they expect."""
     digest = hashlib.sha256()
-    for room in TESTS:
-        for path in sorted(room.rglob("*.py")):
-            digest.update(path.read_bytes())
+    for path in (path for room in TESTS for path in sorted(room.rglob("*.py"))):
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def outdated(stored: dict[str, Any]) -> list[str]:
-    """The repositories whose verdicts belong to other tests."""
-    return [name for name, one in stored.items() if one["version"] != tests_version()]
+def older(stored: Stored) -> list[str]:
+    """The descriptions whose verdicts belong to other component tests than the present ones."""
+    version = tests_version()
+    return sorted(name for name, one in stored.items() if one["version"] != version)
 
 
-def page_of(stored: dict[str, Any]) -> str:
-    """The page of all verdicts."""
-    repositories = {one.id: one for one in read_repositories(FOLDER)}
-    rows = {name: [Row(**row) for row in one["rows"]] for name, one in stored.items() if name in repositories}
-    every = [row for of_one in rows.values() for row in of_one]
-    counts = {
-        (kit, verdict): sum(row.kit == kit and row.verdict == verdict for row in every)
-        for kit in ("kept", "lost")
-        for verdict in ("right", "wrong", "unknown")
-    }
-    return str(counts)
+def page_of(stored: Stored, repositories: list[Repository]) -> str:
+    """The page of all verdicts: a row for each task of a repository, with every item that is lost or disputed."""
+    rows = {name: [Row(*row) for row in one["rows"]] for name, one in stored.items()}
+    lines = []
+    for one in repositories:
+        where = f"[{one.name}]({HOST}/{one.name}/tree/{one.commit})"
+        if problem := stored.get(one.id, {"problem": "not examined yet"}).get("problem"):
+            lines.append((where, "", "", "", problem))
+        for task, of_task in groupby(rows.get(one.id, []), key=lambda row: row.task):
+            items = [*of_task]
+            wrong = [f"{row.item}: {row.reason}" for row in items if row.verdict == "wrong"]
+            disputed = [f"**{row.item}** ({row.kit}: {row.why or row.reason})" for row in items if row.is_disputed]
+            kept = sum(row.kit == "kept" for row in items)
+            lines.append((where, task, f"{kept} of {len(items)}", "; ".join(wrong), "; ".join(disputed)))
+    parts = [
+        "# The component tests and public code",
+        "Written by `python -m validity outside CLONES --store`. Through an adapter of ours, which is in "
+        "`autograder/assignment/outside/`, a public implementation offers some components. Each item of their rubric has "
+        "a verdict of its own: values, masks, gradients and side effects against formulas in float64 that share nothing "
+        "with the component tests, or what a person found. Parts inside a layer are its own.",
+        counted([row for of_one in rows.values() for row in of_one]) + ".",
+        table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
+        "## Where the code comes from",
+        table(("code", "licence", "kind"), sorted({(one.name, one.licence, one.kind) for one in repositories})),
+    ]
+    return "\n\n".join(parts) + "\n"

@@ -1,8 +1,8 @@
-"""What the components of a public implementation compute, against formulas in float64: a verdict on each rubric item.
+"""What the components of a public implementation should compute, in float64, and how theirs differs.
 
 Nothing here is shared with the component tests, whose verdicts it examines: neither inputs nor formulas nor the way to
-tell parameters apart. A component is taken as its authors wrote it, with its own parts inside. A verdict is "" where
-the item is right, otherwise what differs; an item that no formula here judges gets none, and is left to a person.
+tell parameters apart. A component is taken as its authors wrote it, with its own parts inside. What differs is told in
+words, "" where nothing does.
 
 Shapes: b batch, q queries, k keys, h heads, d features.
 """
@@ -20,24 +20,20 @@ from torch import Tensor
 from autograder.sandbox.submission import Sandbox
 
 Formula = Callable[..., Any]
-CLOSE = {torch.float64: 1e-7, torch.float32: 2e-4}
-"""The largest difference, relative to the largest value; PyTorch's defaults are float32 in places."""
 STEP = 1e-5
 """Of the differences that gradients are compared with."""
-OF_LAYERS = 1e-4
-"""Likewise, where a norm of another task is inside: its epsilon is judged there."""
 
 
-def apart(got: Any, wanted: Tensor, tolerance: float = CLOSE[torch.float64]) -> str:
-    """How a result differs from the right one; "" where it does not."""
+def apart(got: Any, wanted: Tensor, tolerance: float = 1e-7) -> str:
+    """How a result differs from the right one, relative to the largest value; constants may be float32 in places."""
     if not isinstance(got, Tensor):
         return f"{type(got).__name__} instead of a tensor"
     if got.shape != wanted.shape:
         return f"shape {tuple(got.shape)} instead of {tuple(wanted.shape)}"
-    got = got.detach().double()
+    got, wanted = got.detach().double(), wanted.detach().double()
     if not torch.isfinite(got).all():
         return "not finite"
-    difference = float((got - wanted.detach()).abs().max() / wanted.detach().abs().max().clamp_min(1e-300))
+    difference = float((got - wanted).abs().max() / wanted.abs().max().clamp_min(1e-300))
     return "" if difference <= tolerance else f"values differ by {difference:.1g} of the largest"
 
 
@@ -113,8 +109,9 @@ def side_effects(call: Formula, inputs: Sequence[Any], others: Sequence[Any]) ->
     return "" if all(map(torch.equal, kept, again)) else "a call depends on earlier ones or on chance"
 
 
-def normal(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
-    return torch.randn(shape, dtype=torch.float64).to(dtype)
+def normal(*shape: int) -> Tensor:
+    """Normally distributed numbers."""
+    return torch.randn(shape, dtype=torch.float64)
 
 
 def mask_of(*shape: int) -> Tensor:
@@ -179,12 +176,13 @@ class Tested:
             for one in self.call.parameters():
                 one.copy_(0.4 * normal(*one.shape) + 0.2)
         self.learned = [one for one in self.call.parameters() if one.requires_grad]
-        self.named = dict(zip(self.call.parameter_names, map(Tensor.detach, self.call.parameters()), strict=True))
+        names = getattr(self.call, "parameter_names", None) or [name for name, _ in self.call.named_parameters()]
+        self.named = dict(zip(names, map(Tensor.detach, self.call.parameters()), strict=True))
 
     def parts(self, d: int, h: int, d_ff: int = -1, where: Callable[[str], bool] = bool) -> Parts:
         """Sorts the parameters with such names."""
         named = {name: one for name, one in self.named.items() if where(name)}
-        parts, per_head, used = Parts([], [], []), list[Map](), set[str]()
+        parts, others, per_head, used = Parts([], [], []), list[Map](), list[Map](), set[str]()
         for name, one in named.items():
             bias_name = f"{name.removesuffix('weight')}bias" if name.endswith("weight") else ""
             bias = named.get(bias_name)
@@ -200,12 +198,15 @@ class Tested:
             elif one.numel() in (d * d, 2 * d * d, 3 * d * d):  # joined ones, too
                 n = one.numel() // (d * d)
                 whole = one if one.shape[1] == d else one.T
-                parts.maps += zip(whole.view(n, d, d), [None] * n if bias is None else bias.view(n, d), strict=True)
+                for to, axes in ((parts.maps, (1, n, -1)), (others, (h, n, -1)))[: 1 + (n > 1)]:
+                    kinds = whole.view(*axes, d).transpose(0, 1).reshape(n, d, d)  # thirds, or thirds of each head
+                    shifts = [None] * n if bias is None else bias.view(axes).transpose(0, 1).reshape(n, d)
+                    to += zip(kinds, shifts, strict=True)
             else:
                 per_head.append((one if one.shape[1] == d else one.T, bias))
         n = len(per_head) // 3
         parts.maps = [*(join(per_head[i * n : i * n + n]) for i in range(3 * bool(n))), *parts.maps]
-        parts.maps += [join(per_head[i::3]) for i in range(3 * bool(n))]
+        parts.maps += others + [join(per_head[i::3]) for i in range(3 * bool(n))]
         vectors = [one for name, one in named.items() if one.dim() == 1 and name not in used and len(one) in (1, d)]
         parts.norms = list(zip(vectors[::2], vectors[1::2], strict=False))
         return parts
@@ -251,19 +252,20 @@ def network(x: Tensor, hidden: Sequence[Map], activation: Formula, turned: bool)
 def layer(
     x: Tensor, memory: Tensor | None, masks: Sequence[Any], parts: Parts, h: int, by: Reading, kept: float = 1.0
 ) -> list[Tensor]:
-    """A post-norm layer of the encoder or, with a memory, of the decoder: x, and weights. Masks: of x, of the memory."""
+    """A post-norm layer, with a memory of the decoder: x and weights. The masks are of x and of the memory."""
     norms, all_weights = [parts.norms[i] for i in by.norms], []
     for i, (read, mask) in enumerate(zip((None, memory), masks, strict=False)):
         others = x if read is None else read
         j = 4 * by.attentions[i]
-        y, weights = heads([x, others, others, mask], parts.maps[j : j + 4], h, by)
+        maps = parts.maps if len(masks) == 1 else parts.maps[j : j + 4]
+        y, weights = heads([x, others, others, mask], maps, h, by)
         x = norm(x + kept * y, *norms[i], less=by.less)
         all_weights.append(weights)
     x = norm(x + kept * network(x, parts.hidden, torch.relu, by.turned), *norms[len(masks)], less=by.less)
     return [x, *all_weights]
 
 
-def search(result: Any, choices: Iterable[Any], formula: Formula, tolerance: float) -> tuple[Any, str]:
+def search(result: Any, choices: Iterable[Any], formula: Formula, tolerance: float = 1e-7) -> tuple[Any, str]:
     """The first reading with which the formula gives what a module returned; otherwise what differs with the usual."""
     problem = "" if torch.is_tensor(result) else apart(result, torch.zeros(()))
     for choice in [] if problem else choices:

@@ -298,7 +298,13 @@ def builtins_for(modules: Mapping[str, tuple[str, str]]) -> dict[str, object]:
                 full = f"{name}.{member}"
                 if not (hasattr(sys.modules[name], member) or is_available(full)) and importlib.util.find_spec(full):
                     raise refusal(full, modules)
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
+        try:
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+        except ModuleNotFoundError as error:
+            package, _, missing = str(error.name).partition(".")
+            if package == str((globals or {}).get("__package__")).partition(".")[0]:
+                error.msg = f"there is no {missing.removeprefix(f'{OWN_MODEL}.').replace('.', '/')}.py"
+            raise
 
     notebook = {"get_ipython": NoShell, "display": lambda *objects, **options: None}
     return {**vars(builtins), **notebook, "__import__": import_available}
