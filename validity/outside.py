@@ -195,9 +195,9 @@ def page_of(stored: Stored, repositories: list[Repository]) -> str:
     parts = [
         "# The component tests and public code",
         "Written by `python -m validity outside CLONES --store`. Through an adapter of ours, which is in "
-        "`autograder/assignment/outside/`, a public implementation offers some components. Each item of their rubric has "
-        "a verdict of its own: values, masks, gradients and side effects against formulas in float64 that share nothing "
-        "with the component tests, or what a person found. Parts inside a layer are its own.",
+        "`autograder/assignment/outside/`, a public implementation offers some components. Each item of their rubric "
+        "has a verdict of its own: values, masks, gradients and side effects against formulas in float64 that share "
+        "nothing with the component tests, or what a person found. Parts inside a layer are its own.",
         counted([row for of_one in rows.values() for row in of_one]) + ".",
         table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
         "## Where the code comes from",
