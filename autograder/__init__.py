@@ -5,7 +5,7 @@ A submission passes through the packages in this order:
     intake/      from a path to its modules              grading/     one submission: run, marks, record
     sandbox/     where submitted code runs               classroom/   a folder of submissions
     testing/     runs component tests                    scoring.py   BLEU, intervals, thresholds
-    assignment/  this assignment's tests and faults      understanding/  questions for students about their own code
+    assignment/  this assignment's tests and faults      own_work/     own tests, questions and hunts
     commands/    what each command does                  reports/     terminal, class, Gradescope, nbgrader
     __main__.py          the command line
     rules.py             names that a person should know of, found in its text

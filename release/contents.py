@@ -94,8 +94,8 @@ def collect_gradescope(
     files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
     files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
     if assignment.own_tests:
-        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "own_tests")
-    files |= hunts_of(root, assignment, "hunts") | {SECRET.as_posix(): term_secret(root)}
+        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root)
+    files |= {SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
@@ -112,15 +112,9 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
     return {f"instructor/{path}": files[path] for path in sorted(files)}
 
 
-def hunts_of(root: Path, assignment: Assignment, which: str) -> dict[str, bytes]:
-    """The boxes of bug hunts, by path from the project's root; none where the assignment has no such task."""
-    has_some = any(task.understanding == "hunts" for task in assignment.tasks)
-    return {f"{GRADER}/assignment/hunts.packed": packed_by(root, which)} if has_some else {}
-
-
-def packed_by(root: Path, what: str) -> bytes:
+def packed_by(root: Path) -> bytes:
     """What the grader packs for those who have no reference. Raises: ReleaseError."""
-    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE, what]
+    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
         raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
@@ -190,7 +184,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
     others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
-    return found | hints_of(root) | hunts_of(root, assignment, "students")
+    return found | hints_of(root)
 
 
 def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) -> set[str]:

@@ -19,6 +19,7 @@ from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
 from ..intake import TRANSLATIONS, Intake
+from ..own_work.graded_hunts import judge_hunts
 from ..rules import find_internals
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
@@ -68,7 +69,7 @@ class Grader:
         forbidden = assignment.contract.forbidden
         uses = find_internals(submission.sources, own, forbidden, submission.release, submission.locate)
         record = record.found(internals=tuple(uses))
-        tested = [task for task in assignment.tasks if task.components and not task.tests_of]
+        tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(
             {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
@@ -95,7 +96,8 @@ class Grader:
                 if task.tests_of
             ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
-            yield record.judged([*untested, *by_hand, *own_tests, *explained]).finished()
+            hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
+            yield record.judged([*untested, *by_hand, *own_tests, *explained, *hunts]).finished()
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended; whether it did so.

@@ -5,8 +5,8 @@ import ast
 import pytest
 
 from autograder.catalogue import Fault, read_catalogue
+from autograder.own_work.operators import mutations
 from autograder.testing.results import Outcome, State
-from autograder.understanding.operators import mutations
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main

@@ -8,6 +8,7 @@ contract replaces it.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     models.py      small models, and what is run with them
+    hunting.py     a component with one line changed, beside the component
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs: which lines run, and what its names hold
 """
@@ -27,6 +28,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
+from .hunting import Hunt, find
 from .models import (
     Batch,
     call_each,
@@ -43,6 +45,7 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "Hunt",
     "InputEmbedding",
     "LayerNorm",
     "MultiHeadedAttention",
@@ -50,6 +53,7 @@ __all__ = [
     "attention_inputs",
     "call_each",
     "causal_mask",
+    "find",
     "padding_mask",
     "scaled_dot_product_attention",
     "search",

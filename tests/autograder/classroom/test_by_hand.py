@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from autograder.understanding.sheets import Seat, write_key
+from autograder.own_work.sheets import Seat, write_key
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
 

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from autograder.__main__ import main
-from autograder.reports.html import CodeLine, Excerpt
-from autograder.understanding.question import Option, Question
-from autograder.understanding.sheets import (
+from autograder.own_work.question import Option, Question
+from autograder.own_work.sheets import (
     ANSWERS,
     Seat,
     Sheet,
@@ -24,6 +23,7 @@ from autograder.understanding.sheets import (
     write_results,
     write_sheets,
 )
+from autograder.reports.html import CodeLine, Excerpt
 from foundation.command_line import UserError
 
 from ..submissions import write_submission
@@ -81,7 +81,7 @@ def ask(tmp_path, monkeypatch, fixed_secret):
             yield examiner
 
         monkeypatch.setattr("autograder.commands.ask.open_grader", open_stub)
-        monkeypatch.setattr("autograder.understanding.examiner.Examiner", lambda *arguments: examiner)
+        monkeypatch.setattr("autograder.own_work.examiner.Examiner", lambda *arguments: examiner)
         words = ["ask", str(tmp_path / "class"), "--jobs", "1", "--output", str(tmp_path / "oral")]
         return main([*words, *arguments])
 

@@ -3,9 +3,9 @@
 import pytest
 
 from autograder.grading.submission import open_grader
+from autograder.own_work.traced_questions import OwnQuestion, find, tell
 from autograder.sandbox.submission import Sandbox
 from autograder.sources import read_sources
-from autograder.testing.own_questions import OwnQuestion, find, tell
 from autograder.testing.results import CheckFailed, State
 from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment

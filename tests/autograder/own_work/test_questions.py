@@ -9,10 +9,10 @@ import pytest
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
-from autograder.understanding.behaviour import choice_question, purpose_question, shape_question, symptom_question
-from autograder.understanding.bench import Component
-from autograder.understanding.changes import breaking_question, equal_question, hunt_question, neighbours
-from autograder.understanding.examiner import Examiner
+from autograder.own_work.behaviour import choice_question, purpose_question, shape_question, symptom_question
+from autograder.own_work.bench import Component
+from autograder.own_work.changes import breaking_question, equal_question, hunt_question, neighbours
+from autograder.own_work.examiner import Examiner
 from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 from validity.questions import right_options

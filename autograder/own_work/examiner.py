@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..assignment_code import understanding_of
+from ..assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
 from ..intake import Intake
@@ -46,7 +46,7 @@ class Examiner:
         of a component.
         """
         self._grader, self._seeds, self._sitting = grader, seeds, sitting
-        self._understanding = understanding_of(grader.assignment)
+        self._tables = OwnWork(grader.assignment)
         self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
         self._kinds = HUNT if is_hunt else KINDS
 
@@ -77,7 +77,7 @@ class Examiner:
             for component in own:
                 if len(questions) == self._n_questions:
                     return questions
-                is_possible = not table or component.name in getattr(self._understanding, table)
+                is_possible = not table or component.name in self._tables[table]
                 if (kind, component.name) in asked or not is_possible or not component.works:
                     continue
                 asked.add((kind, component.name))

@@ -24,14 +24,14 @@ from torch import Tensor
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.command_line import UserError
 
-from ..assignment_code import part_of
+from ..assignment_code import OwnWork
 from ..sources import Sources, in_module, parse, read_sources
-from .case import Case, number_of
-from .comparison import are_near, fail
-from .hints import hints_for
-from .own_tests import todo_in
-from .results import State
-from .under_test import InProcessSubmission, SubmissionUnderTest
+from ..testing.case import Case, number_of
+from ..testing.comparison import are_near, fail
+from ..testing.hints import hints_for
+from ..testing.own_tests import todo_in
+from ..testing.results import State
+from ..testing.under_test import InProcessSubmission, SubmissionUnderTest
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 LONGEST_ANSWER = 200
@@ -82,9 +82,11 @@ class Scene:
         """A question about the call, with the numbers of the right answer."""
         return OwnQuestion(f"The call is {self.told}\n   {asked}", right)
 
-    def subject(self, submission: SubmissionUnderTest) -> Any:
-        """What is called: the function, or a module, which has random parameters."""
-        return self.component if self.made_with is None else submission.build(self.component, **self.made_with).eval()
+    def subject(self, submission: SubmissionUnderTest, isolated: bool = True) -> Any:
+        """Return the function's name, or a module in eval mode, with random parameters."""
+        if self.made_with is None:
+            return self.component
+        return submission.build(self.component, **self.made_with, isolated=isolated).eval()
 
 
 @dataclass(frozen=True)
@@ -118,17 +120,17 @@ class Sight:
 
 def find(component: str, submission: SubmissionUnderTest, assignment: Assignment) -> OwnQuestions:
     """Draws the questions about a component, a function or a class with a `forward`, which has to run."""
-    scenes: Any = part_of(assignment, "scenes")  # whoever asks at home has them
+    tables = OwnWork(assignment)
     lines = lines_of(component, submission.sources)
     tag = hashlib.sha256("\n".join(lines.values()).encode()).hexdigest()[:6]
     places = places_in(lines)
     draw = random.Random(number_of(component, tag))  # noqa: S311  the same for the same code
-    scene: Scene = scenes.SCENES[component](Case(0, f"questions about {component} {tag}"))
+    scene: Scene = tables["SCENES"][component](Case(0, f"questions about {component} {tag}"))
     subject = scene.subject(submission)
     sights = watch(submission, scene, subject, places)
     by_numbers: Iterator[OwnQuestion] = iter(())
-    if component in scenes.BY_HAND:
-        by_hand: Scene = scenes.BY_HAND[component](Case(0, tag))
+    if component in tables["BY_HAND"]:
+        by_hand: Scene = tables["BY_HAND"][component](Case(0, tag))
         seen = watch(submission, by_hand, by_hand.subject(submission), places)
         by_numbers = _asked_for_numbers(by_hand, seen, draw)
     shapes = _asked_for_shapes(scene, sights, draw)
@@ -290,7 +292,7 @@ def read_answers(component: str, submission: SubmissionUnderTest) -> dict[object
 
 def tell(number: str, sources: Sources, assignment: Assignment) -> str:
     """What a student reads of the questions about a task. Raises: UserError where there are none, or not yet."""
-    about = {component: task for task in assignment.tasks for component in task.asks_about}
+    about = {c: task for task in assignment.tasks if task.understanding == "questions" for c in task.asks_about}
     tasks = {t.number: t for t in assignment.tasks if not t.extension and set(t.components) & about.keys()}
     if number not in tasks:
         raise UserError(f"there are no questions about {number!r}: expected one of {', '.join(tasks) or 'no task'}")

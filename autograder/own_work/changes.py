@@ -4,8 +4,7 @@ Each function makes a question about a component that works, or None where none 
 of the component's task, or on the same calls as the code itself.
 
 A hunt shows the student's own component with one line changed, and what is seen of it. Asked for are the line, the
-cause, a correction, and an input that shows the fault. Only changes serve that raise no exception, leave all shapes as
-they are, and fail some test of the task, but not nearly all.
+cause, a correction, and an input that shows the fault. Changes are chosen as for hunts at home (`hunts.py`).
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ from collections.abc import Iterator, Sequence
 
 from foundation.texts import first_of
 
-from ..testing.own_questions import lines_of
-from .bench import Component, Trial, function_of
+from .bench import Component
+from .hunts import MOST_MISSED, quiet_changes
 from .question import LETTERS, Option, Question, drawn, multiple_choice
 from .student_lines import Change, Statement, expressions_in, with_code
+from .traced_questions import lines_of
+from .versions import Trial, function_of
 
 MOST_NAMED = 4
 """Tests that the answer names for each change."""
 MOST_CHECKED, MOST_OTHERS = 2, 6
 """Questions that are tried with other inputs; and the inputs with which the right change must break the test, too."""
-MOST_MISSED = 0.8
-"""Of the component's tests: what fails more of them can hardly be overlooked."""
 MOST_REWRITTEN, MOST_PAIRS, MOST_WRONG = 16, 10, 8
 """Versions that are tried, and so many of those that are not equal, to choose from."""
 
@@ -41,7 +40,7 @@ def breaking_question(one: Component) -> Question | None:
     tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
     noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
     specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
-    words = one.understanding.TESTS
+    words = one.tables["TESTS"]
     tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
     splits = [
         (
@@ -78,14 +77,8 @@ def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool
 
 def hunt_question(one: Component) -> Question | None:
     """A hunt; None where no change is quiet enough."""
-    fitting: list[tuple[float, Change, Trial, set[str]]] = []
-    for change, trial in one.tried:
-        differing = one.differing(change.text)
-        is_quiet = 0 < trial.share <= MOST_MISSED and all(trial.rows.values())
-        if is_quiet and differing and change.after != "pass" and one.keeps_shapes(change.text):
-            fitting.append((trial.share + 0.2 * one.draw.random(), change, trial, differing))
     asked = "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each."
-    for _, change, trial, differing in sorted(fitting, key=lambda it: it[0]):
+    for change, trial, differing in quiet_changes(one, one.changes):
         seen, _ = one.seen(change.text)
         if not seen:
             continue

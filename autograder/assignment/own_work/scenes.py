@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
+from autograder.own_work.traced_questions import Scene
 from autograder.testing.case import Case
-from autograder.testing.own_questions import Scene
 
 
 def normal(case: Case, *shape: int) -> Tensor:

@@ -1,20 +1,6 @@
-"""Questions to students about their own code, as far as they are about this assignment.
-
-    calls.py       calls by which versions of a component are told apart; smaller ones are in ../scenes.py
-    choices.py     what becomes of the attention weights
-    symptoms.py    what one sees of faulty code from outside
-
-The engine's part, which draws and runs, is `autograder/understanding/`.
-"""
+"""Tests in the words in which questions speak of them."""
 
 from collections.abc import Mapping
-
-from ..scenes import BY_HAND, SCENES
-from .calls import CALLS
-from .choices import CHOICES
-from .symptoms import SYMPTOMS
-
-__all__ = ["BY_HAND", "CALLS", "CHOICES", "SCENES", "SYMPTOMS", "TESTS"]
 
 TESTS: Mapping[str, str] = {
     # 1.1 to 1.5

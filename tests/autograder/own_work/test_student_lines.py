@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from autograder.intake import Intake
-from autograder.understanding.student_lines import changes_of, own_statements, with_code
+from autograder.own_work.student_lines import changes_of, own_statements, with_code
 from foundation.places import REFERENCE, SKELETON
 
 GIVEN = '''

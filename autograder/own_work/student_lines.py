@@ -10,13 +10,19 @@ import ast
 import copy
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from ..intake import Intake
-from ..reports.html import MOST_CHARACTERS
 from ..sources import parse
-from .operators import mutations
+from .operators import mutations, own_attribute
+
+if TYPE_CHECKING:  # students have no intake
+    from ..intake import Intake
+
+MOST_CHARACTERS = 150
+"""Of a line that is shown."""
 
 NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 MOST_STATEMENTS = 100
@@ -36,10 +42,12 @@ class Statement:
     Attributes:
         node: of the syntax tree.
         function: the innermost function around it.
+        alike: attributes of `self` that are made in one way, by each of them.
     """
 
     node: ast.stmt
     function: ast.FunctionDef
+    alike: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def lines(self) -> range:
@@ -69,7 +77,7 @@ def own_statements(intake: Intake, component: str) -> list[Statement]:
     given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
     mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
     helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
-    found = [one for node in (ours[name], *helpers) for one in _statements(node)]
+    found = [one for node in (ours[name], *helpers) for one in statements_in(node)]
     lines = intake.sources[module][1].split("\n")
     legible = [one for one in found if is_legible(one, lines)]
     return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
@@ -88,14 +96,29 @@ def is_legible(statement: Statement, lines: list[str]) -> bool:
     return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
 
 
-def _statements(node: ast.stmt, function: ast.FunctionDef | None = None) -> Iterator[Statement]:
+def statements_in(
+    node: ast.stmt, function: ast.FunctionDef | None = None, alike: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> Iterator[Statement]:
+    """Yield the simple statements of a definition, in order."""
     if isinstance(node, SIMPLE) and function is not None:
-        yield Statement(node, function)
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        function = node if isinstance(node, ast.FunctionDef) else None
+        yield Statement(node, function, alike)
+    if isinstance(node, ast.ClassDef):
+        function, alike = None, attributes_alike(node)
+    elif isinstance(node, ast.FunctionDef):
+        function = node
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
-            yield from _statements(child, function)
+            yield from statements_in(child, function, alike)
+
+
+def attributes_alike(definition: ast.ClassDef) -> dict[str, Collection[str]]:
+    """The attributes of `self` that are set to the same code, by each of them: projections of the same size."""
+    ways: dict[str, list[str]] = {}
+    for node in ast.walk(definition):
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call() as value) if name := own_attribute(target):
+                ways.setdefault(ast.dump(value), []).append(name)
+    return {name: names for names in ways.values() for name in names if len(names) > 1}
 
 
 def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
@@ -133,20 +156,26 @@ class Change:
 
 def slips(statement: Statement) -> Iterator[tuple[str, str]]:
     """The kind of each slip, and the statement's code with it."""
-    kinds = arguments_of(statement.function)
     if isinstance(statement.node, ast.Expr):
         yield "statements", "pass"
+    for kind, node, other in slips_inside(statement):
+        yield kind, statement.with_expression(node, other)
+
+
+def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
+    """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
+    kinds = arguments_of(statement.function)
     calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
     sizes = {id(size) for call in calls if makes(call) for size in call.args}
     for node in expressions_in(statement.node):
         # With a layer of other sizes nothing works.
         own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
         alike = [name for name in kinds if kinds[name] == own]
-        for kind, other in mutations(node, alike):
+        for kind, other in mutations(node, alike, statement.alike.get(own_attribute(node), ())):
             if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
-                yield kind, statement.with_expression(node, other)
+                yield kind, node, other
         if own is not None and own.endswith("None"):
-            yield "not_passed_on", statement.with_expression(node, ast.Constant(None))
+            yield "not_passed_on", node, ast.Constant(None)
 
 
 def without(statement: Statement) -> Iterator[tuple[str, str]]:
@@ -163,18 +192,31 @@ Changing = Callable[[Statement], Iterator[tuple[str, str]]]
 
 
 def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) -> list[Change]:
-    """All changes of those statements of a module's text that stand on one line, each line once."""
+    """All changes of one line in the statements of a module's text, each line once.
+
+    A statement on several lines has only slips, each in a part that stands on one of them.
+    """
     found: dict[tuple[int, str], Change] = {}
     lines = text.split("\n")
-    for statement in (one for one in own if len(one.lines) == 1):
-        line = statement.node.lineno
-        before = lines[line - 1].strip()
-        for kind, code in changing(statement):
-            changed = with_code(text, statement.node, code)
-            after = changed.split("\n")[line - 1].strip() if changed else ""
-            if changed and after != before:
+    for statement in own:
+        versions: Iterator[tuple[str, int, str | None]]
+        if len(statement.lines) == 1:
+            whole = statement.node
+            versions = ((kind, whole.lineno, with_code(text, whole, code)) for kind, code in changing(statement))
+        else:
+            inner = slips_inside(statement) if changing is slips else iter(())
+            versions = ((kind, part.lineno, with_code(text, part, in_place(other))) for kind, part, other in inner)
+        for kind, line, changed in versions:
+            before, after = (one.split("\n")[line - 1].strip() for one in (text, changed or text))
+            if changed and after != before and changed.count("\n") == len(lines) - 1:
                 found.setdefault((line, after), Change(line, before, after, changed, kind))
     return list(found.values())
+
+
+def in_place(node: ast.expr) -> str:
+    """The code of an expression that can stand in the place of any other."""
+    code = ast.unparse(node)
+    return code if isinstance(node, (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)) else f"({code})"
 
 
 def is_plausible(node: ast.expr, other: ast.expr) -> bool:

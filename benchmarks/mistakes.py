@@ -1,8 +1,7 @@
-"""What a user of the whole model sees of the faults of bug hunts, made by running them.
+"""Figures of models that were trained with a mistake, for `python -m student hunt`.
 
-A hunt with `shows` in `hunts.toml` has what was measured of a model with its fault, trained with the preset `quick` but
-for the settings in `shows`, and of the intact one. Results are rows of a file; what stands there already is not done
-again.
+A model with each mistake of `own_work/trained_mistakes.toml`, and an intact one, is trained with the preset `quick`.
+Results are rows of a file; what stands there already is not done again.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from tqdm import tqdm
 
-from autograder.catalogue import apply
-from autograder.grading.made_code import HUNTS, SYMPTOMS, hunted_faults, read_table
+from autograder.catalogue import Edit, Fault, apply, faults_of
+from autograder.own_work.trained_models import FIGURES, MISTAKES, read_mistakes
 from autograder.sources import read_modules
 from foundation.assignment_file import Assignment, read_assignment
+from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
 from validity.processes import run
@@ -39,36 +39,43 @@ WATCHED, LONGER = 4, 8  # likewise: whose attention is noted, and what is before
 Row = dict[str, Any]
 
 
-def trained(assignment: Assignment) -> list[tuple[str, Row]]:
-    """The models that symptoms are taken from: the faults, "" for none, each with the settings that differ."""
-    tables = [table for table in read_table(assignment, HUNTS)["hunt"] if "shows" in table]
-    found = [(name, table["shows"]) for table in tables for name in ("", table["id"])]
-    return [one for place, one in enumerate(found) if one not in found[:place]]
-
-
 def measure(train: Path, dev: Path) -> int:
-    """Trains what the file of symptoms lacks, and takes out what no hunt shows any more; returns the exit status."""
+    """Train what the file of figures lacks, and take out what no mistake needs any more; return the exit status."""
     assignment = read_assignment()
-    path = assignment.folder / SYMPTOMS
+    path = assignment.folder / FIGURES
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    known = {(row["fault"], json.dumps(row["settings"])): row for row in map(json.loads, lines)}
-    wanted: list[Row] = [{"fault": name, "settings": settings} for name, settings in trained(assignment)]
-    rows = [known.get((row["fault"], json.dumps(row["settings"])), row) for row in wanted]
+    known = {row["fault"]: row for row in map(json.loads, lines)}
+    rows: list[Row] = [known.get(name, {"fault": name}) for name in ("", *faults_in(assignment))]
 
     def write() -> None:
         write_whole(path, "".join(json.dumps(row) + "\n" for row in rows if "loss" in row))
 
     for row in tqdm([row for row in rows if "loss" not in row], "training"):
-        what = json.dumps([row["fault"], row["settings"]])
-        output = run("-m", "benchmarks.symptoms", what, train.resolve(), dev.resolve())
+        output = run("-m", "benchmarks.mistakes", row["fault"], train.resolve(), dev.resolve())
         row |= json.loads(output.splitlines()[-1])
         write()
     write()
     return 0
 
 
-def train_one(name: str, settings: Row, train: Path, dev: Path) -> Row:
-    """Trains the reference with a fault, without one where none has this name, in a process of its own.
+def faults_in(assignment: Assignment) -> dict[str, Fault]:
+    """The mistakes as faults, by id. Raises: UserError where one is not in the catalogue."""
+    catalogue = {fault.id: fault for fault in faults_of(assignment)}
+    faults = {}
+    for table in read_mistakes(assignment.folder / MISTAKES):
+        name = table["id"]
+        if "find" in table:  # in code that students are given, which has no misconceptions
+            edit = Edit(table["find"], table["replace"], table["component"])
+            faults[name] = Fault(name, table["component"], "", "", "", "", (edit,), MISTAKES)
+        elif name in catalogue:
+            faults[name] = catalogue[name]
+        else:
+            raise UserError(f"{MISTAKES}: there is no fault {name!r}")
+    return faults
+
+
+def train_one(name: str, train: Path, dev: Path) -> Row:
+    """Train the reference with a fault, without one where none has this name, in a process of its own.
 
     Returns:
         loss: means of so many batches each, `every`; None where it is not finite.
@@ -84,7 +91,7 @@ def train_one(name: str, settings: Row, train: Path, dev: Path) -> Row:
     from given.experiment import Experiment
 
     assignment, sources = read_assignment(), read_modules(REFERENCE)
-    fault = next((one for one in hunted_faults(assignment) if one.id == name), None)
+    fault = faults_in(assignment).get(name)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, PACKAGE)
         folder.mkdir()
@@ -92,7 +99,7 @@ def train_one(name: str, settings: Row, train: Path, dev: Path) -> Row:
             (folder / Path(path).name).write_text(text)
         sys.path.insert(0, scratch)
         package.use(PACKAGE)
-        config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED, **settings)
+        config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
         experiment = Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
         note = experiment.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
@@ -151,5 +158,4 @@ def _short(number: float, digits: int) -> float | None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    name, settings = json.loads(sys.argv[1])
-    print(json.dumps(train_one(name, settings, Path(sys.argv[2]), Path(sys.argv[3])), ensure_ascii=False))
+    print(json.dumps(train_one(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])), ensure_ascii=False))

@@ -13,10 +13,10 @@ from typing import Any
 
 from ..assignment_code import Choice
 from ..testing.case import Case
-from ..testing.own_questions import MOST_NUMBERS, Place, Scene, Sight, lines_of, places_in, watch, where
 from .bench import Component
 from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong
 from .student_lines import Changing, Statement, changes_of, mixed, slips, with_code, without
+from .traced_questions import MOST_NUMBERS, Place, Scene, Sight, lines_of, places_in, watch, where
 
 MOST_VERSIONS = 12
 """In which numbers are looked at, or of which it is observed what one sees."""
@@ -24,7 +24,7 @@ MOST_VERSIONS = 12
 
 def shape_question(one: Component) -> Question | None:
     """Which shape a value has at a line."""
-    scene = one.understanding.SCENES[one.name](Case(one.seed, f"a scene with {one.name}"))
+    scene = one.tables["SCENES"][one.name](Case(one.seed, f"a scene with {one.name}"))
     own = _own_places(one)
     sights = [sight for sight in _sights(one, scene, [*own]) if sight.value is not None]
     given = {tuple(tensor.shape) for tensor in scene.tensors}
@@ -48,7 +48,7 @@ def shape_question(one: Component) -> Question | None:
 
 def value_question(one: Component) -> Question | None:
     """Which numbers a name holds after a line."""
-    scene = one.understanding.BY_HAND[one.name](Case(one.seed, f"a call of {one.name} by hand"))
+    scene = one.tables["BY_HAND"][one.name](Case(one.seed, f"a call of {one.name} by hand"))
     own = {place: statement for place, statement in _own_places(one).items() if place.is_after}
     values = _numbers(_sights(one, scene, [*own]))
     changes = changes_of(one.text, [*own.values()])
@@ -97,7 +97,7 @@ def _numbers(sights: Sequence[Sight]) -> dict[Place, str]:
 
 def choice_question(one: Component) -> Question | None:
     """What the assignment itself asks about a component."""
-    makers = one.understanding.CHOICES[one.name]
+    makers = one.tables["CHOICES"][one.name]
     for make in one.draw.sample(makers, len(makers)):
         case = Case(one.seed, f"a question about {one.name}")
         choice: Choice | None = one.look(lambda sandbox, make=make, case=case: make(sandbox, case))  # type: ignore[misc]
