@@ -9,13 +9,11 @@ Gradescope gets the two programs that it runs, the grader, the skeleton, the ref
 keeps the solutions, the guide and the pages of the proof, the references and the secret.
 """
 
-import base64
 import json
 import re
 import subprocess
 import sys
 import tomllib
-import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -39,8 +37,9 @@ CORPUS = "data/corpus"
 GRADER, FOUNDATION = "autograder", "foundation"
 TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
+OWN_WORK = f"{GRADER}/assignment/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
-PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.txt"
+PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
@@ -124,7 +123,8 @@ def packed_by(root: Path) -> bytes:
 def hints_of(root: Path) -> dict[str, bytes]:
     """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
 
-    It has each task's hints with their patterns, and nobody reads it by accident. `autograder.testing.hints` does.
+    It has each task's hints with their patterns, and can be read, as all that students get.
+    `autograder.testing.hints` reads it.
     """
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
@@ -133,8 +133,7 @@ def hints_of(root: Path) -> dict[str, bytes]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         faults = [fault for fault in content["fault"] if fault["id"] in patterns]
         known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]]) for f in faults)
-    packed = zlib.compress(json.dumps(known, ensure_ascii=False).encode(), 9)
-    return {HINTS: base64.b85encode(packed)} if any(known.values()) else {}
+    return {HINTS: f"{json.dumps(known, indent=1, ensure_ascii=False)}\n".encode()} if any(known.values()) else {}
 
 
 def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
@@ -182,7 +181,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
         if not (path.startswith(TESTS) and any(marker in content for marker in later))
     }
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
-    others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
+    others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
     return found | hints_of(root)
 

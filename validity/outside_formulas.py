@@ -42,11 +42,16 @@ def first(problems: Iterable[str]) -> str:
     return next(filter(None, problems), "")
 
 
+def tensors_in(result: Any) -> list[Tensor]:
+    """The tensors that a component returns, also those in lists."""
+    if torch.is_tensor(result):
+        return [result]
+    return [one for each in result for one in tensors_in(each)] if isinstance(result, (tuple, list)) else []
+
+
 def part(result: Any, index: int) -> Any:
-    """One of the values that a component returns."""
-    if isinstance(result, (tuple, list)):
-        return result[index] if len(result) > index else None
-    return result if index == 0 else None
+    """One of the tensors that a component returns."""
+    return next(iter(tensors_in(result)[index:]), None)
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -90,20 +95,14 @@ def is_float(value: Any) -> bool:
 
 def side_effects(call: Formula, inputs: Sequence[Any], others: Sequence[Any]) -> str:
     """Whether a call changes its arguments, what an earlier one returned, or what a later one returns."""
-
-    def tensors(result: Any) -> list[Tensor]:
-        if torch.is_tensor(result):
-            return [result]
-        return [one for each in result for one in tensors(each)] if isinstance(result, (tuple, list)) else []
-
     copies = [one.clone() if torch.is_tensor(one) else one for one in inputs]
     with torch.no_grad():
-        before = tensors(call(*copies))
+        before = tensors_in(call(*copies))
         kept = [one.clone() for one in before]
         if any(torch.is_tensor(a) and not torch.equal(a, b) for a, b in zip(inputs, copies, strict=True)):
             return "changes an argument"
         call(*others)
-        again = tensors(call(*(one.clone() if torch.is_tensor(one) else one for one in inputs)))
+        again = tensors_in(call(*(one.clone() if torch.is_tensor(one) else one for one in inputs)))
     if not all(map(torch.equal, before, kept)):
         return "changes what it has returned"
     return "" if all(map(torch.equal, kept, again)) else "a call depends on earlier ones or on chance"
@@ -249,20 +248,21 @@ def network(x: Tensor, hidden: Sequence[Map], activation: Formula, turned: bool)
     return affine(activation(affine(x, hidden[0], turned)), hidden[1], turned)
 
 
-def layer(
-    x: Tensor, memory: Tensor | None, masks: Sequence[Any], parts: Parts, h: int, by: Reading, kept: float = 1.0
+def stack(
+    x: Tensor, memory: Tensor | None, masks: Sequence[Any], layers: Sequence[Parts], h: int, by: Reading, kept: float
 ) -> list[Tensor]:
-    """A post-norm layer, with a memory of the decoder: x and weights. The masks are of x and of the memory."""
-    norms, all_weights = [parts.norms[i] for i in by.norms], []
-    for i, (read, mask) in enumerate(zip((None, memory), masks, strict=False)):
-        others = x if read is None else read
-        j = 4 * by.attentions[i]
-        maps = parts.maps if len(masks) == 1 else parts.maps[j : j + 4]
-        y, weights = heads([x, others, others, mask], maps, h, by)
-        x = norm(x + kept * y, *norms[i], less=by.less)
-        all_weights.append(weights)
-    x = norm(x + kept * network(x, parts.hidden, torch.relu, by.turned), *norms[len(masks)], less=by.less)
-    return [x, *all_weights]
+    """Post-norm layers, with a memory of the decoder: x, then the weights. The masks are of x and of the memory."""
+    all_weights: list[list[Tensor]] = [[] for _ in masks]
+    for parts in layers:
+        norms = [parts.norms[i] for i in by.norms]
+        for i, (read, mask) in enumerate(zip((None, memory), masks, strict=False)):
+            others, j = x if read is None else read, 4 * by.attentions[i]
+            maps = parts.maps if len(masks) == 1 else parts.maps[j : j + 4]
+            y, weights = heads([x, others, others, mask], maps, h, by)
+            x = norm(x + kept * y, *norms[i], less=by.less)
+            all_weights[i].append(weights)
+        x = norm(x + kept * network(x, parts.hidden, torch.relu, by.turned), *norms[len(masks)], less=by.less)
+    return [x, *(one for of_one in all_weights for one in of_one)]
 
 
 def search(result: Any, choices: Iterable[Any], formula: Formula, tolerance: float = 1e-7) -> tuple[Any, str]:

@@ -4,6 +4,7 @@ An item that gets none is left to a person. Sizes are such that no axis can be t
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import permutations, product
@@ -223,10 +224,11 @@ def judge_masks(submission: Sandbox) -> Verdicts:
     }
 
 
-def judge_layer(submission: Sandbox, kind: str) -> Verdicts:
-    """Tasks 2.1 and 2.2; norms and attention inside are the layer's own."""
-    d, h, d_ff, is_decoder = 12, 4, 7, kind == "DecoderLayer"
-    tested = Tested(submission, f"layers.{kind}", d, h, d_ff, dropout=0.3)
+def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verdicts:
+    """Tasks 2.1 to 2.3: one layer, or a stack of some; norms and attention inside are their own."""
+    d, h, d_ff, is_decoder = 12, 4, 7, "Decoder" in component
+    sizes = (d, h, d_ff, n_layers) if n_layers else (d, h, d_ff)
+    tested = Tested(submission, component, *sizes, dropout=0.3)
 
     def draw(t: int = 5, s: int = 6, masked: bool = True) -> list[Any]:
         masks = [mask_of(3, 1, t, t) if masked else None, mask_of(3, 1, 1, s) if masked else None]
@@ -234,7 +236,11 @@ def judge_layer(submission: Sandbox, kind: str) -> Verdicts:
 
     def formula(given: Sequence[Any], by: Reading, of: Tested = tested, kept: float = 1.0) -> list[Tensor]:
         memory, masks = (given[1], given[:1:-1]) if is_decoder else (None, given[1:])
-        return formulas.layer(given[0], memory, masks, of.parts(d, h, d_ff), h, by, kept)
+        places = [re.search(r"(?<!\w)\d+", name) for name in of.named]
+        found = {name: place[0] if place and n_layers else "" for name, place in zip(of.named, places, strict=True)}
+        named = [{name for name in found if found[name] == i} for i in dict.fromkeys(found.values())]
+        parts = [of.parts(d, h, d_ff, names.__contains__) for names in named]
+        return formulas.stack(given[0], memory, masks, parts, h, by, kept)
 
     given = draw(masked=False)
     choices = formulas.readings(1 + is_decoder, 2 + is_decoder)
@@ -244,17 +250,31 @@ def judge_layer(submission: Sandbox, kind: str) -> Verdicts:
         return problem or apart(part(tested.call(*given), index), formula(given, reading)[index], OF_NORMS)
 
     def drops(rate: float) -> str:
-        other, inputs = Tested(submission, f"layers.{kind}", d, h, d_ff, dropout=rate), draw()
+        other, inputs = Tested(submission, component, *sizes, dropout=rate), draw()
         wanted = formula(inputs, reading, other, 0.0 if rate else 1.0)[0] if reading else normal()
         return problem or apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
 
+    def outputs() -> str:
+        return first(values(0, one) for one in (draw(), draw(1, 1), draw(40, 50)))
+
     return {
-        "sublayers": lambda: first(values(0, one) for one in (draw(), draw(1, 1), draw(40, 50))),
-        "returned weights": lambda: first(values(index, draw()) for index in range(1, 2 + is_decoder)),
+        "sublayers": outputs,
+        "layers in order": outputs,
+        "returned weights": lambda: first(values(i, draw()) for i in range(1, 1 + max(1, n_layers) * (1 + is_decoder))),
         "dropout": lambda: first(f"rate {rate:.2g}: {why}" for rate in (0.0, 1 - 1e-9) if (why := drops(rate))),
         "gradients": lambda: gradients_apart(tested.call, draw(), tested.learned),
         "no side effects": lambda: effects(tested.call, draw(), draw()),
     }
+
+
+def judge_stacks(submission: Sandbox) -> Verdicts:
+    """Task 2.3."""
+    both = [judge_layers(submission, f"model.{kind}", 3) for kind in ("Encoder", "Decoder")]
+
+    def of_both(name: str) -> str:
+        return first(one[name]() for one in both)
+
+    return {name: partial(of_both, name) for name in both[0]}
 
 
 JUDGES: dict[str, Callable[[Sandbox], Verdicts]] = {
@@ -264,6 +284,7 @@ JUDGES: dict[str, Callable[[Sandbox], Verdicts]] = {
     "1.4": judge_norm,
     "1.5": judge_network,
     "1.6": judge_masks,
-    "2.1": partial(judge_layer, kind="EncoderLayer"),
-    "2.2": partial(judge_layer, kind="DecoderLayer"),
+    "2.1": partial(judge_layers, component="layers.EncoderLayer"),
+    "2.2": partial(judge_layers, component="layers.DecoderLayer"),
+    "2.3": judge_stacks,
 }

@@ -111,7 +111,10 @@ right = partial(box, kind="right")
 
 def describe_hunts(student: str, sources: Sources, assignment: Assignment) -> str:
     """Describe a student's hunts in words. Raises: UserError; see `hunts_at_home`."""
-    parts = [f"The hunts of {student}: in each component below, one line of your code is changed in the box."]
+    parts = [
+        f"The hunts of {student}: in each component below, one line of your code is changed in the box. "
+        "Each entry, such as the one below its listing, goes into what `findings` in hunts.py returns."
+    ]
     for hunt in hunts_at_home(student, sources, assignment):
         listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(hunt.lines.values(), start=1))
         shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]
