@@ -17,7 +17,19 @@ from torch import Tensor
 from autograder.sandbox.submission import Sandbox
 
 from . import outside_formulas as formulas
-from .outside_formulas import Formula, Reading, Tested, apart, first, gradients_apart, mask_of, normal, part, search
+from .outside_formulas import (
+    Formula,
+    Parts,
+    Reading,
+    Tested,
+    apart,
+    first,
+    gradients_apart,
+    mask_of,
+    normal,
+    part,
+    search,
+)
 from .outside_formulas import side_effects as effects
 
 Verdicts = dict[str, Callable[[], str]]
@@ -234,24 +246,26 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         masks = [mask_of(3, 1, t, t) if masked else None, mask_of(3, 1, 1, s) if masked else None]
         return [normal(3, t, d), normal(3, s, d), masks[1], masks[0]] if is_decoder else [normal(3, t, d), masks[0]]
 
-    def formula(given: Sequence[Any], by: Reading, of: Tested = tested, kept: float = 1.0) -> list[Tensor]:
+    def parts_of(of: Tested) -> list[Parts]:
+        places = {name: re.search(r"(?<!\w)\d+", name) if n_layers else None for name in of.named}
+        found = {name: place[0] if place else "" for name, place in places.items()}
+        of_layers = [{name for name in found if found[name] == i} for i in dict.fromkeys(found.values())]
+        return [of.parts(d, h, d_ff, names.__contains__) for names in of_layers]
+
+    def formula(given: Sequence[Any], by: Reading, parts: Sequence[Parts], kept: float = 1.0) -> list[Tensor]:
         memory, masks = (given[1], given[:1:-1]) if is_decoder else (None, given[1:])
-        places = [re.search(r"(?<!\w)\d+", name) for name in of.named]
-        found = {name: place[0] if place and n_layers else "" for name, place in zip(of.named, places, strict=True)}
-        named = [{name for name in found if found[name] == i} for i in dict.fromkeys(found.values())]
-        parts = [of.parts(d, h, d_ff, names.__contains__) for names in named]
         return formulas.stack(given[0], memory, masks, parts, h, by, kept)
 
-    given = draw(masked=False)
+    given, own = draw(masked=False), parts_of(tested)
     choices = formulas.readings(1 + is_decoder, 2 + is_decoder)
-    reading, problem = search(part(tested.call(*given), 0), choices, lambda by: formula(given, by)[0], OF_NORMS)
+    reading, problem = search(part(tested.call(*given), 0), choices, lambda by: formula(given, by, own)[0], OF_NORMS)
 
     def values(index: int, given: Sequence[Any]) -> str:
-        return problem or apart(part(tested.call(*given), index), formula(given, reading)[index], OF_NORMS)
+        return problem or apart(part(tested.call(*given), index), formula(given, reading, own)[index], OF_NORMS)
 
     def drops(rate: float) -> str:
         other, inputs = Tested(submission, component, *sizes, dropout=rate), draw()
-        wanted = formula(inputs, reading, other, 0.0 if rate else 1.0)[0] if reading else normal()
+        wanted = formula(inputs, reading, parts_of(other), 0.0 if rate else 1.0)[0] if reading else normal()
         return problem or apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
 
     def outputs() -> str:

@@ -111,7 +111,7 @@ def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> So
 def without(sources: Sources, reasons: dict[str, str]) -> Sources:
     """The sources with some modules replaced by ones whose import raises the reason."""
     replaced = {
-        name: failing_module(name, f"{name}.py ended its process when it was imported: {reason}")
+        name: failing_module(name, f"{file_of(name)} ended its process when it was imported: {reason}")
         for name, reason in reasons.items()
     }
     return {**sources, **replaced}
