@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, Item, Task
 
+from ..sandbox.worker.failures import UnreadableError as UnreadableError
+
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
     from torch import Tensor
 
@@ -82,10 +84,6 @@ class OtherPartsError(CheckFailed):
     """A component lacks a part, has one too many, or a wrong one; what it computes still has gradients."""
 
 
-class UnreadableError(Exception):
-    """What a submission does looks right, but nothing tells whether it is: a person has to read it."""
-
-
 class CollectionError(RuntimeError):
     """pytest could not collect the component tests: a fault of the installation, never of a submission."""
 
@@ -140,10 +138,13 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
+    state = worst(outcome.state for outcome in outcomes)
+    if state in (State.FAILED, State.ERROR) and any(outcome.state is State.NEEDS_READER for outcome in missed):
+        state = State.NEEDS_READER  # else what no test can tell would cost points without a human look
     marks = mark_items(task, ((outcome.item, outcome.state) for outcome in outcomes), credit)
     return TaskResult(
         task,
-        state=worst(outcome.state for outcome in outcomes),
+        state=state,
         score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
         message=explain(missed, len(outcomes)) if missed else "",
         outcomes=tuple(outcomes),

@@ -41,7 +41,7 @@ from torch import Tensor
 
 from .arguments import Inputs, call_with_copies, copies_of, copy_of, describe, expect_unchanged
 from .case import Case
-from .comparison import all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .fitting import (
     Candidates,
     Pair,
@@ -111,7 +111,7 @@ class Subject:
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
-        all, and there must be some. The case draws the sum of results that is differentiated.
+        all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
@@ -119,14 +119,17 @@ class Subject:
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
-                has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
+                has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
                 expect_own_gradients(self._first_part, given, parameters, case)
                 return
             compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
-        judged = parameters if nonzero is None else list(nonzero)
+        # The formula itself may give none: to a word that does not occur, or to a bias that softmax takes away.
+        gradients = [(parameter, leaf.grad) for parameter, leaf in self.parameters]
+        used = [p for p, gradient in gradients if gradient is None or bool((gradient.abs() > NEGLIGIBLE).any())]
+        judged = used if nonzero is None else list(nonzero)
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
 
@@ -234,7 +237,7 @@ class Subject:
         """
         if not set(of) <= set(self.parts):
             raise ValueError(f"of {of}: expected some of {self.parts}")
-        if isinstance(self.formulas, CheckFailed):
+        if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
         right = nearest(found, self.formulas, leaves, judged, judged_where)

@@ -17,34 +17,12 @@ from .formulas import VECTORS, spread
 ENOUGH = 64
 """Positions that every sentence of the usual corpora has room in."""
 
-watched: list[list[tuple[Tensor, Tensor, Tensor]]] = []
-"""Lists to which each call of the stand-in for attention adds what it gets."""
-
 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
 ) -> tuple[Tensor, Tensor]:
     """Stand-in; see `look_up`."""
-    for seen in watched:
-        seen.append((query, key, value))
     return formulas.look_up(query, key, value, mask)
-
-
-@torch.no_grad()
-def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-    """What the attention inside a module is handed, all heads on one axis, and what the module returns first.
-
-    Nothing where the attention is not called, or with different shapes.
-    """
-    seen: list[tuple[Tensor, Tensor, Tensor]] = []
-    watched.append(seen)
-    try:
-        output, *_ = module(query, key, value, None)
-    finally:
-        watched.remove(seen)
-    if len({one.shape for call in seen for one in call}) != 1:
-        return []
-    return [*(torch.cat(one, dim=1) for one in zip(*seen, strict=True)), output]
 
 
 class LayerNorm(nn.Module):

@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.theta, self.shape = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05), (d_model, d_ff)
 
     def forward(self, x):
-        first, inner, second, outer = self.theta.split(self.sizes)
+        first, inner, second, outer = (2 * self.theta).split(self.sizes)
         return torch.relu(x @ first.view(self.shape) + inner) @ second.view(self.shape[::-1]) + outer
 
 
@@ -87,6 +87,26 @@ UNUSUAL = {  # task and module; what is written instead of what; how it ends
         "embedding",
         {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
         "passed",
+    ),
+    "a vector for each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(d_model) for _ in range(vocab_size))",
+            "self.table(tokens)": "torch.stack([*self.table])[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        "passed",
+    ),
+    "a number for each feature of each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(vocab_size * d_model).unbind())",
+            "self.table(tokens)": "torch.stack([*self.table]).view(-1, self.d_model)[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        "reader",
     ),
     "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, "error"),
 }
