@@ -172,6 +172,9 @@ class StackSubject(Subject):
 
         def read() -> list[Computation]:
             expect_own_layers(parameters, kind, n_layers, sizes)
+            own = Census.of(parameters, sizes.d_model).others
+            if len(own) > 2 and any(p.numel() > 1 for p in own):
+                needs_reader("LayerNorm that ends the stack")
             settings = trace(sizes.d_ff, rate, sizes.norm_first)
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
