@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import random
 import sys
 from collections import deque
@@ -76,11 +75,11 @@ class Service:
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
         self._replies = replies
-        with open(requests, "rb") as source, contextlib.suppress(EOFError):
+        with open(requests, "rb") as source, open(replies, "wb", buffering=0) as sink, contextlib.suppress(EOFError):
             while True:
                 unsent = memoryview(self.answer(*read_frame(source.read, self.limits)))
                 while unsent:  # without a buffer, in which a notice of `watching` could end up
-                    unsent = unsent[os.write(replies, unsent) :]
+                    unsent = unsent[sink.write(unsent) :]
                 if self.next is not None:
                     self.next()
                     self.next = None

@@ -28,7 +28,7 @@ CALL = "decode.greedy_decode"
 NORM = "layers.LayerNorm"
 
 
-RAISED = {kind.__name__: (kind, "a message") for kind in KINDS[1:] if kind is not SyntaxError}
+RAISED = {kind.__name__: (kind, "a message") for kind in KINDS[2:] if kind is not SyntaxError}
 RAISED["KeyError"] = KeyError, "'a message'"
 RAISED |= {"Own": (SubmissionError, "Own: a message"), "SystemExit": (SubmissionError, "SystemExit: a message")}
 
