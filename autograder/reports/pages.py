@@ -22,6 +22,7 @@ from ..classroom.entries import Roll
 from ..classroom.marks import Result
 from ..classroom.similarity import Findings, Written
 from ..grading.record import Part, Record
+from ..sources import file_of
 from ..testing.results import State
 from .class_page import class_view
 from .class_summary import as_score, records_of
@@ -157,7 +158,7 @@ def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
         title = origins[first - 1] or f"{module}.py"
     else:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        title = f"{module.replace('.', '/')}.py, {lines}"
+        title = f"{file_of(module)}, {lines}"
     return Excerpt(title, tuple(shown_lines({*shared}, written.texts[module])))
 
 

@@ -18,7 +18,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import ROOT
 from foundation.texts import clean, with_comment
 
-from ..sources import Locate, Sources, file_of
+from ..sources import KIT, Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
@@ -275,8 +275,8 @@ class Session:
         return "\n".join(filter(None, lines))
 
     def quote(self, file: str, number: int, between: str = ": ") -> str:
-        """The place of a line, and the line; "" where the submission has no such file."""
-        if file not in self._lines:
+        """The place of a line, and the line; "" where the submission has no such file, or it is the kit's."""
+        if file not in self._lines or file.startswith(KIT):
             return ""
         name, lines = self._lines[file]
         line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
