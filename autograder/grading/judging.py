@@ -20,7 +20,7 @@ from foundation.watchdog import check_main_thread
 
 from ..intake import TRANSLATIONS, Intake
 from ..own_work.graded_hunts import judge_hunts
-from ..rules import find_internals
+from ..rules import find_internals, find_mentions
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
 from ..scoring import ScoringError, read_references, read_translations, score
@@ -69,6 +69,9 @@ class Grader:
         forbidden = assignment.contract.forbidden
         uses = find_internals(submission.sources, own, forbidden, submission.release, submission.locate)
         record = record.found(internals=tuple(uses))
+        handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
+        for mention in find_mentions(handed_in, forbidden, submission.locate):
+            record = record.noted(mention.removeprefix("note: "))
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(

@@ -106,7 +106,8 @@ class Session:
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         # Lines as Python counts them: splitlines() also splits at form feeds.
         self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
-        forbidden = {"kernels": self.contract.forbidden.kernels, "python": self.contract.forbidden.python}
+        names = "kernels", "python", "components", "always"
+        forbidden = {name: getattr(self.contract.forbidden, name) for name in names}
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
         content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}

@@ -38,6 +38,7 @@ class Held:
     """An object that the trusted side knows by its number."""
 
     value: Any
+    component: str
     isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
@@ -97,7 +98,7 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts: Callable[[], None] | None = shortcuts.prepare(**request["forbidden"])
+        self._forbid_shortcuts = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
         return layers
 
@@ -105,16 +106,10 @@ class Service:
         """Imports a module; all are, before anything is built or called."""
         importlib.import_module(f"{self._components.name}.{request['module']}")
 
-    def _begin(self) -> None:
-        """Puts PyTorch's own layers out of bounds: only calls are judged."""
-        if self._forbid_shortcuts is not None:
-            self._forbid_shortcuts()
-            self._forbid_shortcuts = None
-
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object of a submitted class."""
-        self._begin()
         component = request["component"]
+        self._forbid_shortcuts(component)  # not before: only calls are judged
         isolated = component if request["isolated"] else None
         self._components.isolate(isolated)
         factory = self._components.get(component)
@@ -125,7 +120,7 @@ class Service:
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
-        self._objects[request["id"]] = Held(value, isolated, [*named.values()], is_training)
+        self._objects[request["id"]] = Held(value, component, isolated, [*named.values()], is_training)
         for parameter in named.values():
             encoder.add(parameter, grad=parameter.requires_grad)
         return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
@@ -135,8 +130,8 @@ class Service:
 
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
-        self._begin()
         held = self._catch_up(request, decoder)
+        self._forbid_shortcuts(held.component if held else request["target"]["function"])
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
         value = self._call(request, decoder)

@@ -1,8 +1,8 @@
 """A trip-wire: what students must write themselves raises in a worker, under whatever name it is reached.
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
-writes in Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo
-it, or copy PyTorch's source: `rules.py` lists for a reader what such ways need.
+writes in Python is stopped in its code object. The stand-ins use none of it. All of it is put back for calls of
+components that it is allowed in, such as a layer with `nn.LayerNorm`. A submission that knows of this can undo it, or copy PyTorch's source: `rules.py` lists for a reader what such ways need.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -33,28 +32,45 @@ KEYS = (
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
-def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
-    """Returns a function that makes all of this raise: kernels by a pattern, Python's classes and functions by name.
+def prepare(
+    kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str]
+) -> Callable[[str], None]:
+    """Returns a function that makes what is forbidden in a component raise, and all else work.
 
     Called before any submitted code runs: changes to this module then come too late.
+
+    Args:
+        kernels: a pattern for their names.
+        python: dotted names of classes and functions written in Python.
+        components: those in which all this is forbidden; none = in all.
+        always: dotted names of classes and functions that are forbidden in all components.
     """
     replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
-    library = torch.library.Library("aten", "IMPL")
-    _KEPT.append(library)  # without it, its kernels would go too
-    override: Callable[..., None] = library.impl
-    halt, is_class = stop, isinstance
+    forever = [(find(name), refusal(name.rpartition(".")[2])) for name in always]
+    new_library, halt, undone = torch._C._dispatch_library, stop, restored
+    libraries: list[Any] = []  # without the library, its kernels go too
+    before: list[Callable[[], None]] = []
+    guarded = frozenset(components)
 
-    def forbid() -> None:
+    def forbid(component: str) -> None:
+        while forever:
+            halt(*forever.pop())
+        if (not guarded or component in guarded) == bool(libraries):
+            return
+        if libraries:
+            libraries.pop().reset()
+            while before:
+                before.pop()()
+            return
+        libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
             for name, key, refuse in replaced:
-                override(name, refuse, key, allow_override=True)
+                libraries[0].impl(name, key, refuse)
         for found, refuse in stopped:
-            if is_class(found, type):
-                found.__init__ = found.forward = refuse
-            else:
-                halt(found, refuse)
+            before.append(undone(found))
+            halt(found, refuse)
 
     return forbid
 
@@ -84,8 +100,11 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
-    """Makes a function call `by`, which raises, whatever name it is called under."""
+def stop(function: Any, by: Callable[..., NoReturn]) -> None:
+    """Makes a class or a function call `by`, which raises, whatever name it is called under."""
+    if isinstance(function, type):
+        function.__init__ = function.forward = by  # type: ignore[misc, attr-defined]
+        return
 
     def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
         refuse_by()
@@ -94,4 +113,13 @@ def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
     function.__kwdefaults__ = {"refuse_by": by}
 
 
-_KEPT: list[torch.library.Library] = []
+def restored(function: Any) -> Callable[[], None]:
+    """A function that undoes what `stop` is about to do."""
+    names = ("__init__", "forward") if isinstance(function, type) else ("__code__", "__defaults__", "__kwdefaults__")
+    kept = [(name, getattr(function, name)) for name in names]
+
+    def restore() -> None:
+        for name, value in kept:
+            setattr(function, name, value)
+
+    return restore
