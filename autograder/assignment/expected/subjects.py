@@ -94,7 +94,7 @@ class LayerSubject(Subject):
             except (CheckFailed, UnreadableError) as error:
                 case.randomise(own.census.others, scale=0.4)  # some had all the same value
                 leaves = leaves_of(parameters)
-                formulas, others = own_formulas(leaves, len(parts) - 1, sizes)
+                formulas, others = own_formulas(leaves, len(parts) - 1, sizes, own.kinds)
                 placed = find_formula(submission, (kind, sizes), twin, others, formulas)
                 if placed is None and not (isinstance(error, CheckFailed) and own.is_usual):
                     needs_reader("layer that writes parts out")

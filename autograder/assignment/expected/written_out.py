@@ -29,7 +29,7 @@ from autograder.testing.comparison import (
 )
 
 from .by_behaviour import Formula
-from .layers import Attention, Census, Layer, Norm, Sizes, check_parts
+from .layers import KINDS, Attention, Census, Layer, Norm, NormKind, Sizes, check_parts
 from .readings import needs_reader
 from .usual_layouts import (
     FoundAttention,
@@ -54,6 +54,9 @@ class WrittenOut:
     def __init__(self, module: nn.Module, inputs: Sequence[Tensor | None], sizes: Sizes, constant: float) -> None:
         """Gives all vectors that the layer itself holds one value.
 
+        Attributes:
+            kinds: what its own LayerNorms may compute.
+
         Args:
             module: the layer, with random parameters.
             inputs: x, or x and memory, and None for each mask: they are judged with the layer as a whole.
@@ -61,11 +64,11 @@ class WrittenOut:
             constant: the value of the vectors.
         """
         self.module, self.inputs, self.sizes, self.constant = module, inputs, sizes, constant
-        self.n_attentions = 2 if len(inputs) == 4 else 1
+        self.n_attentions, self.kinds = 2 if len(inputs) == 4 else 1, KINDS
         self.census = check_parts(list(module.parameters()), self.n_attentions, sizes)
-        own = [p for p in self.census.others if p.numel() <= 4 * sizes.d_model]
+        self._vectors = [p for p in self.census.others if p.numel() <= 4 * sizes.d_model]
         with torch.no_grad():
-            for vector in own:
+            for vector in self._vectors:
                 vector.fill_(constant)
         self._saved = {
             number: (parameter, parameter.detach().clone())
@@ -97,6 +100,7 @@ class WrittenOut:
         try:
             self._switch_on([])
             frame = self._find_frame(leaves)
+            self._expect_own_norms(frame)
             network, attentions = frame.network, list(frame.attentions)
             if not self.census.feed_forwards:
                 self._switch_on(of_network)
@@ -141,7 +145,25 @@ class WrittenOut:
         x, *others = self.inputs
         what = "the output while all matrices that the layer itself holds are zero"
         outputs = [frame(x, *others)[0] for frame in candidates]  # type: ignore[arg-type]
-        return candidates[expect_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+        found = candidates[expect_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+        self.kinds = [norm.compute for norm in found.norms if norm.compute in KINDS][:1]
+        return found
+
+    def _expect_own_norms(self, frame: Layer) -> None:
+        """Each of the layer's own LayerNorms has a gain that acts there alone."""
+        outputs = []
+        for vector in self._vectors:
+            for gain in vector.detach().reshape(-1).split(self.sizes.d_model):
+                gain.mul_(2)
+                outputs.append(self._run()[0])
+                gain.div_(2)
+        for number, norm in enumerate(frame.norms):
+            if norm.compute in KINDS:
+                norms = [replace(norm, gain=2 * norm.gain) if n == number else one for n, one in enumerate(frame.norms)]
+                wanted = replace(frame, norms=tuple(norms))(*self.inputs)[0]  # type: ignore[arg-type]
+                is_own = any(difference(output, wanted) <= TOLERANCE for output in outputs)
+                look_at = "each sublayer has its own LayerNorm; build them in __init__"
+                expect(is_own, f"a gain for LayerNorm {number + 1} alone", "a parameter", "none", look_at)
 
     def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
         """All that the layer may be while its own matrices are zero."""
@@ -161,9 +183,12 @@ class WrittenOut:
     def _norm_orders(self, stand_ins: Sequence[Tensor]) -> list[tuple[Norm, ...]]:
         """Each order in which the layer may apply its LayerNorms."""
         vector = torch.full((self.sizes.d_model,), self.constant, dtype=torch.float64)
-        norms = [Norm(*norm) for norm in stand_ins]
-        norms += [Norm(vector, vector, is_stand_in=False)] * (self.n_attentions + 1 - len(norms))
-        return list({tuple(map(id, order)): order for order in permutations(norms)}.values())
+        known, n_own = [Norm(*norm) for norm in stand_ins], self.n_attentions + 1 - len(stand_ins)
+        orders: dict[tuple[int, ...], tuple[Norm, ...]] = {}
+        for kind in KINDS if n_own else KINDS[:1]:
+            norms = [*known, *[Norm(vector, vector, kind)] * n_own]
+            orders |= {tuple(map(id, order)): order for order in permutations(norms)}
+        return [*orders.values()]
 
     def _find_network(self, frame: Layer, matrices: Sequence[Tensor]) -> Network:
         """The feed-forward network, while no attention of the layer's own reads its input."""
@@ -211,7 +236,9 @@ class WrittenOut:
         return number, found
 
 
-def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> tuple[list[Formula], list[Tensor]]:
+def own_formulas(
+    leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes, norm_kinds: Sequence[NormKind]
+) -> tuple[list[Formula], list[Tensor]]:
     """What a layer may compute whose own numbers may stand anywhere; and the leaves of its own parameters."""
     census = Census.of(leaves, sizes.d_model)
     count = sum(leaf.numel() for leaf in census.others)
@@ -219,14 +246,17 @@ def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> t
     networks = [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in census.feed_forwards]
     norms = [Norm(*norm) for norm in census.norms]
     network = [] if networks else [network_formula(sizes.d_model, sizes.d_ff)]
-    vectors = [Formula([(sizes.d_model,)] * 2, partial(_norm, least=least)) for least in (0.0, 1.0)]
+    vectors = [
+        Formula([(sizes.d_model,)] * 2, partial(_norm, least=least, kind=kind))
+        for kind, least in product(norm_kinds, (0.0, 1.0))
+    ]
     n_norms = n_attentions + 1 - len(norms)
     kinds = attention_formulas(sizes.d_model, sizes.n_heads)
     found: dict[tuple[int, ...], Formula] = {}
     for own in product(*[kinds] * (n_attentions - len(stand_ins)), *[network] * len(network)):
         if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
             continue
-        for own_norms in product(vectors, repeat=n_norms):
+        for own_norms in [[vector] * n_norms for vector in vectors]:
             for attentions in permutations([*stand_ins, *own[: n_attentions - len(stand_ins)]]):
                 for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]
@@ -235,9 +265,9 @@ def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> t
     return [*found.values()], census.others
 
 
-def _norm(parts: Sequence[Tensor], least: float) -> Norm:
-    """A real LayerNorm, whose gain may be kept as its difference from 1."""
-    return Norm(least + parts[0], parts[1], is_stand_in=False)
+def _norm(parts: Sequence[Tensor], least: float, kind: NormKind) -> Norm:
+    """A layer's own LayerNorm, whose gain may be kept as its difference from 1."""
+    return Norm(least + parts[0], parts[1], kind)
 
 
 def _layer_formula(slots: Sequence[Any], n_attentions: int, norm_first: bool) -> Formula:
@@ -281,6 +311,6 @@ def expect_one(actual: object, candidates: Sequence[Tensor], what: str, look_at:
         difference(actual, one) if isinstance(actual, Tensor) and actual.shape == one.shape else math.inf
         for one in candidates
     ]
-    index = next((number for number, error in enumerate(errors) if error <= TOLERANCE), errors.index(min(errors)))
+    index = errors.index(min(errors))
     expect_close(actual, candidates[index], what, look_at)
     return index
