@@ -234,17 +234,18 @@ def stacks(
             seen.append(weights)
         return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
 
-    ends = _ends(census, sizes.d_model) if sizes.norm_first else [None]
+    ends: Sequence[Norm | None] = [None]
+    if sizes.norm_first:
+        ends = [Norm(*norm) for norm in census.norms] or final_norms(census.others, sizes.d_model)
     if len(mixes) == n_layers <= MOST_PARTS:
         for order in permutations(mixes):
             yield from (partial(stack, order, end) for end in ends)
 
 
-def _ends(census: Census, d_model: int) -> list[Norm]:
-    """The LayerNorm that ends a pre-norm stack: a stand-in, or a real one for each reading of its numbers."""
-    pairs = pairs_of(census.others, d_model)
-    real = [Norm(least + gain, shift, kind) for kind in KINDS for least in (0.0, 1.0) for gain, shift in pairs]
-    return [Norm(*norm) for norm in census.norms] or real
+def final_norms(leaves: Sequence[Tensor], d_model: int) -> list[Norm]:
+    """The stack's own LayerNorm at the end, for each reading of its numbers."""
+    pairs = pairs_of(leaves, d_model)
+    return [Norm(least + gain, shift, kind) for kind in KINDS for least in (0.0, 1.0) for gain, shift in pairs]
 
 
 def pairs_of(leaves: Sequence[Tensor], d_model: int) -> list[tuple[Tensor, ...]]:

@@ -237,11 +237,9 @@ class WrittenOut:
 
 
 def own_formulas(
-    leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes, norm_kinds: Sequence[NormKind]
-) -> tuple[list[Formula], list[Tensor]]:
-    """What a layer may compute whose own numbers may stand anywhere; and the leaves of its own parameters."""
-    census = Census.of(leaves, sizes.d_model)
-    count = sum(leaf.numel() for leaf in census.others)
+    census: Census, count: float, n_attentions: int, sizes: Sizes, norm_kinds: Sequence[NormKind]
+) -> list[Formula]:
+    """What a layer may compute whose own numbers, so many beside those of stand-ins, may stand anywhere."""
     stand_ins = [partial(mixed_look_up, mix=mix, n_heads=sizes.n_heads) for mix in census.attentions]
     networks = [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in census.feed_forwards]
     norms = [Norm(*norm) for norm in census.norms]
@@ -262,7 +260,7 @@ def own_formulas(
                     slots = [*attentions, *(networks or network), *order]
                     formula = _layer_formula(slots, n_attentions, sizes.norm_first)
                     found.setdefault(tuple(map(id, slots)), formula)
-    return [*found.values()], census.others
+    return [*found.values()]
 
 
 def _norm(parts: Sequence[Tensor], least: float, kind: NormKind) -> Norm:
