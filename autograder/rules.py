@@ -1,8 +1,8 @@
 """Names of PyTorch and Python in a submission's text that a person should know of; nothing is run.
 
-Mentions of what students must write themselves are told at home, and in grading where they are allowed. Whether a mention is a use is for the worker to say,
-where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way around that, are allowed,
-and listed for a reader. The patterns are in `[contract.forbidden]` of `assignment.toml`.
+Mentions of what students must write themselves are told at home, and noted in grading. Whether a mention is a use is
+for the worker to say, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
+around that, are allowed, and listed for a reader. The patterns are in `[contract.forbidden]` of `assignment.toml`.
 """
 
 from __future__ import annotations

@@ -183,8 +183,8 @@ def read_contract(content: Any) -> Contract:
     contract = Contract(modules, **values, forbidden=forbidden)
     for name in forbidden.components:
         if name not in contract.components:
-            known = f"unknown component {name!r}{suggest(name, contract.components)}"
-            raise UserError(f"[contract.forbidden]: components: {known}")
+            unknown = f"unknown component {name!r}{suggest(name, contract.components)}"
+            raise UserError(f"[contract.forbidden]: components: {unknown}")
     return contract
 
 

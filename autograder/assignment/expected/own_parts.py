@@ -1,12 +1,12 @@
 """Stacks and models that are made of parts of a submission's own, in which no stand-in can be recognised.
 
 They are compared with the submission's own layers, or its own stacks, as they are, which get their parameters: what
-such a part computes costs another task. If the submission offers no such parts, a formula is looked for that computes
-the same with the stack's numbers, wherever they stand.
+such a part computes costs another task. Where the submission offers no such parts, what holds for all stacks must
+hold, and a reader decides the rest.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -15,16 +15,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.testing.comparison import expect, expect_parts
+from autograder.testing.comparison import TOLERANCE, difference, expect, expect_close, expect_parts, expect_shape
 from autograder.testing.fitting import Computation, leaves_of
-from autograder.testing.results import CheckFailed, OtherPartsError
+from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .by_behaviour import Component, Formula, find_formula, learned, normal
-from .layers import KINDS, MOST_PARTS, Census, Norm, Sizes, final_norms
+from .layers import MOST_PARTS, Census, Norm, Sizes, final_norms
 from .readings import needs_reader
-from .written_out import own_formulas
 
+PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
+PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
+RULE = "a key that the mask hides counts for nothing, in every layer; the memory counts in each decoder layer"
 HOW_MANY = "how many layers with parameters of their own the stack has"
 NEW_LAYERS = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
 
@@ -76,14 +77,16 @@ class OwnParts:
         return options | ({"norm_first": True} if self.sizes.norm_first else {})
 
 
-def own_stacks(
-    parts: OwnParts, kind: str, n_layers: int, rate: float, twin: Callable[[], nn.Module]
-) -> list[Computation]:
-    """Encoder or decoder over layers of its own, in each order."""
+def own_stacks(parts: OwnParts, stack: Computation, kind: str, n_layers: int, rate: float) -> list[Computation]:
+    """An encoder or a decoder over layers of its own, in each order."""
     options = {**parts.of_layers(), "dropout": rate}
     found = [*iter(partial(parts.take, f"layers.{kind}Layer", parts.sizes.d_model, **options), None)]
     if not found:
-        return [placed_stack(parts, kind, n_layers, twin)]
+        expect_masks_obeyed(stack, parts.sizes.d_model, kind)
+        raise UnreadableError(
+            f"the stack cannot be judged: its layers have other parameters than {kind}Layer, or there is none\n"
+            f"  look at:  it is judged by its layers if adapters.py offers them, too, as {kind}Layer"
+        )
     failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
     expect(len(found) == n_layers, HOW_MANY, f"{n_layers}", f"{len(found)}", NEW_LAYERS, failure)
     ends = final_norms(parts.rest, parts.sizes.d_model) if parts.sizes.norm_first else [None]
@@ -94,41 +97,37 @@ def own_stacks(
 def run_stack(layers: Sequence[Computation], end: Norm | None, x: Tensor, *others: Tensor | None) -> list[Any]:
     """Output and weights of a stack of layers, each called as the contract says."""
     seen = []
-    names = ("x", "weights") if len(others) == 1 else ("x", "self_weights", "cross_weights")
+    names = PARTS_OF_STACKS["Encoder" if len(others) == 1 else "Decoder"]
     for layer in layers:
         x, *weights = expect_parts(layer(x, *others), names, "what a layer returns")
-        seen.append([one if isinstance(one, Tensor) else x.new_zeros(()) for one in weights])
+        seen.append([tensor_or_zero(one) for one in weights])
     return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
 
 
-def placed_stack(parts: OwnParts, kind: str, n_layers: int, twin: Callable[[], nn.Module]) -> Computation:
-    """The formula of a stack with its numbers in their places; for a reader if there is none."""
-    sizes, n_attentions = parts.sizes, 1 + (kind == "Decoder")
-    d_model, count = sizes.d_model, sum(leaf.numel() for leaf in parts.leaves)
-    end_count = 2 * d_model * sizes.norm_first
-    of_layer = own_formulas(Census([], [], [], [], [], []), (count - end_count) / n_layers, n_attentions, sizes, KINDS)
-    others = [None] if n_attentions == 1 else [(2, 5, d_model), None, None]
+def expect_masks_obeyed(stack: Computation, d_model: int, kind: str) -> None:
+    """What holds for every stack: a key counts if its mask allows it, and not otherwise."""
+    x, memory = torch.randn(2, 4, d_model, dtype=torch.float64), torch.randn(2, 5, d_model, dtype=torch.float64)
+    causal, hides_last = torch.ones(4, 4, dtype=torch.bool).tril(), (torch.arange(5) < 4).view(1, 1, 1, 5)
+    names = PARTS_OF_STACKS[kind]
 
-    def component() -> Component:
-        other = twin()
-        return Component(other, learned(other), normal((2, 4, d_model), *others))
+    def output(x: Tensor, memory: Tensor) -> Tensor:
+        others = [causal[None, None]] if kind == "Encoder" else [memory, hides_last, causal[None, None]]
+        result = expect_parts(stack(x, *others), names, "what is returned")[0]
+        return expect_shape(result, x.shape, "x").detach()[:, :-1]
 
-    formulas = [stack_formula(formula, n_layers, d_model, sizes.norm_first) for formula in of_layer]
-    placed = find_formula(parts, (), component, parts.leaves, formulas)
-    return placed or needs_reader("stack of layers of one's own")
+    first, last = (torch.arange(n)[:, None] == place for n, place in ((5, 0), (4, 3)))
+    at_first = output(x, memory)
+    expect_close(output(x + last, memory), at_first, "x before a position that was changed", RULE)
+    if kind == "Decoder":
+        last = torch.arange(5)[:, None] == 4
+        expect_close(output(x, memory + last), at_first, "x after a change of hidden memory", RULE)
+        is_used = difference(output(x, memory + first), at_first) > TOLERANCE
+        expect(is_used, "x after a change of the memory", "another one", "the same", RULE)
 
 
-def stack_formula(layer: Formula, n_layers: int, d_model: int, has_end: bool) -> Formula:
-    """A stack of layers of one formula, perhaps with a LayerNorm at the end."""
-    n = len(layer.shapes)
-
-    def make(pieces: Sequence[Tensor]) -> Computation:
-        layers = [layer.make(pieces[i * n : (i + 1) * n]) for i in range(n_layers)]
-        kind = layers[0].norms[0].compute  # type: ignore[attr-defined]  # a Layer
-        return partial(run_stack, layers, Norm(pieces[-2], pieces[-1], kind) if has_end else None)
-
-    exchangeable = [i * n + part for i in range(n_layers) for part in layer.exchangeable]
-    return Formula([*layer.shapes] * n_layers + [(d_model,)] * 2 * has_end, make, exchangeable)
+def tensor_or_zero(value: object) -> Tensor:
+    """Weights that a part returns, or a number, which no weights are, if it returns none."""
+    return value if isinstance(value, Tensor) else torch.zeros((), dtype=torch.float64)
 
 
 def own_sides(
@@ -146,7 +145,8 @@ def own_sides(
 
     def side(table: Tensor, factor: float, tokens: Tensor, *others: Tensor | None) -> list[Any]:
         x = kept * positions.eval()(factor * F.embedding(tokens, table))
-        return [*stack(x, *others)]
+        x, *weights = expect_parts(stack(x, *others), PARTS_OF_MODELS[method], f"what the stack of {method} returns")
+        return [x, *([*map(tensor_or_zero, one)] if isinstance(one, (list, tuple)) else [] for one in weights)]
 
     for table in [leaf for leaf in parts.rest if tuple(leaf.shape) == (vocab_size, d_model)]:
         for factor in (math.sqrt(d_model), 1.0):  # that is the embedding's task

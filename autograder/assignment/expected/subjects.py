@@ -23,14 +23,12 @@ from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
 from .by_behaviour import Component, Formula, find_formula, learned, normal
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
-from .own_parts import OwnParts, has_own_parts, own_sides, own_stacks
+from .own_parts import PARTS_OF_MODELS, PARTS_OF_STACKS, OwnParts, has_own_parts, own_sides, own_stacks
 from .readings import expect_plain, needs_reader
 from .written_out import SIZES as READABLE
 from .written_out import WrittenOut, own_formulas
 
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
-PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
-PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
 
 
 @dataclass(frozen=True)
@@ -187,7 +185,8 @@ class StackSubject(Subject):
 
         def read() -> list[Computation]:
             if own:
-                return own_stacks(own, kind, n_layers, rate, lambda: build(dtype=torch.float64, isolated=False).eval())
+                stack = build(dtype=torch.float64, isolated=False).eval()
+                return own_stacks(own, stack, kind, n_layers, rate)
             expect_own_layers(parameters, kind, n_layers, sizes)
             settings = trace(sizes.d_ff, rate, sizes.norm_first)
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))

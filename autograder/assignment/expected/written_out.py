@@ -133,11 +133,8 @@ class WrittenOut:
     def _run(self) -> list[Tensor]:
         parts = ("x", "self_weights", "cross_weights")[: 1 + self.n_attentions]
         found = expect_parts(self.module(*copies_of(self.inputs)), parts, "what forward returns")
-        (b, t, d), h = self.inputs[0].shape, self.sizes.n_heads  # type: ignore[union-attr]  # x is never a mask
-        s = self.inputs[1].size(1) if self.n_attentions > 1 else t  # type: ignore[union-attr]  # of the memory
-        shapes = (b, t, d), (b, h, t, t), (b, h, t, s)
-        about = zip(found, shapes, parts, strict=False)
-        return [expect_shape(part, shape, name).detach() for part, shape, name in about]
+        x = expect_shape(found[0], self.inputs[0].shape, "x")  # type: ignore[union-attr]  # never a mask
+        return [x.detach(), *found[1:]]
 
     def _find_frame(self, leaves: Sequence[Tensor]) -> Layer:
         """The LayerNorms and residual connections, while no sublayer of the layer's own reads its input."""
@@ -201,10 +198,12 @@ class WrittenOut:
 
     def _find_attention(self, frame: Layer, matrices: Sequence[Tensor]) -> tuple[int, FoundAttention]:
         """Which of the layer's attentions has these matrices, and how, while the other matrices are zero."""
-        output, *weights = self._run()
         first, *others = self.inputs
         x: Tensor = first  # type: ignore[assignment]  # never a mask
         in_frame = frame(x, *others)
+        output, *weights = self._run()
+        if [getattr(one, "shape", None) for one in weights] != [one.shape for one in in_frame[1:]]:
+            needs_reader("layer that does not return the weights of every head")
         own = [number for number, attention in enumerate(frame.attentions) if isinstance(attention, EvenAttention)]
         uneven = [n for n in own if difference(weights[n], in_frame[1 + n]) > TOLERANCE]
         what = f"the weights while {ALONE.format('one attention')}"
@@ -251,11 +250,12 @@ def own_formulas(
     n_norms = n_attentions + 1 - len(norms)
     kinds = attention_formulas(sizes.d_model, sizes.n_heads)
     found: dict[tuple[int, ...], Formula] = {}
-    for own in product(*[kinds] * (n_attentions - len(stand_ins)), *[network] * len(network)):
+    n_own = n_attentions - len(stand_ins)
+    for own in [[kind] * n_own + network for kind in (kinds if n_own else kinds[:1])]:
         if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
             continue
         for own_norms in [[vector] * n_norms for vector in vectors]:
-            for attentions in permutations([*stand_ins, *own[: n_attentions - len(stand_ins)]]):
+            for attentions in permutations([*stand_ins, *own[:n_own]]):
                 for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]
                     formula = _layer_formula(slots, n_attentions, sizes.norm_first)

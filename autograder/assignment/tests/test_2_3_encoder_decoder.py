@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.assignment.expected.layers import Sizes
-from autograder.assignment.expected.subjects import PARTS_OF_STACKS as PARTS
+from autograder.assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from autograder.assignment.expected.subjects import StackSubject
 from autograder.testing.case import Case
 from autograder.testing.subject import DTYPES, in_dtypes, rows_of

@@ -12,7 +12,6 @@ import contextlib
 import importlib
 import random
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any

@@ -1,8 +1,9 @@
 """A trip-wire: what students must write themselves raises in a worker, under whatever name it is reached.
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
-writes in Python is stopped in its code object. The stand-ins use none of it. All of it is put back for calls of
-components that it is allowed in, such as a layer with `nn.LayerNorm`. A submission that knows of this can undo it, or copy PyTorch's source: `rules.py` lists for a reader what such ways need.
+writes in Python is stopped in its code object. The stand-ins use none of it. It all works again in calls of components
+that may use it, such as a layer with `nn.LayerNorm`. A submission that knows of this can undo it, or copy PyTorch's
+source: `rules.py` lists for a reader what such ways need.
 """
 
 from __future__ import annotations

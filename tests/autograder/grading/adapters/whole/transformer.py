@@ -15,7 +15,7 @@ class Attention(nn.Module):
     def forward(self, x, source, hidden=None):
         q, k, v = (
             f(y).unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for f, y in zip((self.q, self.k, self.v), (x, source, source))
+            for f, y in ((self.q, x), (self.k, source), (self.v, source))
         )
         scores = q @ k.mT / math.sqrt(q.size(-1))
         self.seen = (scores if hidden is None else scores.masked_fill(hidden, -1e9)).softmax(-1)
