@@ -82,7 +82,10 @@ def own_stacks(parts: OwnParts, stack: Computation, kind: str, n_layers: int, ra
     options = {**parts.of_layers(), "dropout": rate}
     found = [*iter(partial(parts.take, f"layers.{kind}Layer", parts.sizes.d_model, **options), None)]
     if not found:
-        expect_masks_obeyed(stack, parts.sizes.d_model, kind)
+        try:
+            expect_masks_obeyed(stack, parts.sizes.d_model, kind)
+        except CheckFailed as error:  # it may have all parts: still it has gradients
+            raise OtherPartsError(str(error), error.compared) from None
         raise UnreadableError(
             f"the stack cannot be judged: its layers have other parameters than {kind}Layer, or there is none\n"
             f"  look at:  it is judged by its layers if adapters.py offers them, too, as {kind}Layer"

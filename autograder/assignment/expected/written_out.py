@@ -100,7 +100,6 @@ class WrittenOut:
         try:
             self._switch_on([])
             frame = self._find_frame(leaves)
-            self._expect_own_norms(frame)
             network, attentions = frame.network, list(frame.attentions)
             if not self.census.feed_forwards:
                 self._switch_on(of_network)
@@ -111,7 +110,9 @@ class WrittenOut:
                 attentions[number] = attention
         finally:
             self._switch_on(list(self._saved))
-        return replace(frame, attentions=tuple(attentions), network=network)
+        found = replace(frame, attentions=tuple(attentions), network=network)
+        self._expect_own_norms(found)
+        return found
 
     def _switch_on(self, numbers: Sequence[int]) -> None:
         """Turns these matrices on and the layer's other ones to zero."""
@@ -146,7 +147,7 @@ class WrittenOut:
         self.kinds = [norm.compute for norm in found.norms if norm.compute in KINDS][:1]
         return found
 
-    def _expect_own_norms(self, frame: Layer) -> None:
+    def _expect_own_norms(self, layer: Layer) -> None:
         """Each of the layer's own LayerNorms has a gain that acts there alone."""
         outputs = []
         for vector in self._vectors:
@@ -154,10 +155,11 @@ class WrittenOut:
                 gain.mul_(2)
                 outputs.append(self._run()[0])
                 gain.div_(2)
-        for number, norm in enumerate(frame.norms):
+        for number, norm in enumerate(layer.norms):
             if norm.compute in KINDS:
-                norms = [replace(norm, gain=2 * norm.gain) if n == number else one for n, one in enumerate(frame.norms)]
-                wanted = replace(frame, norms=tuple(norms))(*self.inputs)[0]  # type: ignore[arg-type]
+                norms = [*layer.norms]
+                norms[number] = replace(norm, gain=2 * norm.gain)
+                wanted = replace(layer, norms=tuple(norms))(*self.inputs)[0]  # type: ignore[arg-type]
                 is_own = any(difference(output, wanted) <= TOLERANCE for output in outputs)
                 look_at = "each sublayer has its own LayerNorm; build them in __init__"
                 expect(is_own, f"a gain for LayerNorm {number + 1} alone", "a parameter", "none", look_at)
