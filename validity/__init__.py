@@ -2,7 +2,7 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
-    __main__.py    the command line: prove, mutate, outside, questions, hints, calibrate
+    __main__.py    the command line: prove, mutate, same, outside, questions, hints, calibrate
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
     variants.py    correct implementations that look different
     mutants.py     small changes that nobody thought of cost points too
@@ -12,5 +12,6 @@ What belongs to the assignment (faults, variants, equivalent mutants) is data in
     hints.py       by which patterns students get hints, and how often they are right
     calibration.py where to put the BLEU thresholds
     processes.py   runs commands
+    same.py        each test ends alike at home and when graded
     run_tests.py   runs the component tests on many versions of a submission, all of them trusted code
 """

@@ -10,7 +10,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.whole_files import check_folder
 
-from . import calibration, hints, mutants, outside, prove, questions
+from . import calibration, hints, mutants, outside, prove, questions, same
 
 
 def make_parser() -> Parser:
@@ -63,6 +63,16 @@ def make_parser() -> Parser:
     sub.add_argument("--output", type=Path, help="folder for the report's page (default: no page)")
     sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
     add_places(sub)
+
+    text = (
+        "Run the component tests on known faults and correct variants in a student's own process and in the sandbox: "
+    )
+    text += "each test must end in the same state, and each task earn the same points."
+    sub = add("same", same.compare, "prove that home and grading say the same", text, "--every 20")
+    sub.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")
+    sub.add_argument("--text", default="", help="only faults and variants whose name contains this text")
+    add_sample(sub, "fault and variant")
+    add_jobs(sub)
 
     text = "Draw a sitting's questions about correct variants and submissions with a known fault, run each option "
     text += (

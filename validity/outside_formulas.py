@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -135,25 +135,15 @@ class Parts:
     norms: list[tuple[Tensor, Tensor]]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Which parameter plays which part.
+class Reading(NamedTuple):
+    """Which parameter plays which part."""
 
-    Attributes:
-        order: places of the query's, key's, value's and output's map among four.
-        attentions: places of self-attention and cross-attention.
-        norms: places of the norms.
-        turned: whether matrices are (in, out).
-        less: what is subtracted from d in the variance; a norm is judged in a task of its own.
-        side_by_side: whether the features of a head stand together.
-    """
-
-    order: tuple[int, ...]
-    attentions: tuple[int, ...]
+    order: tuple[int, ...]  # places of the query's, key's, value's and output's map
+    attentions: tuple[int, ...]  # places of self-attention and cross-attention
     norms: tuple[int, ...]
-    turned: bool
-    less: int
-    side_by_side: bool
+    turned: bool  # whether matrices are (in, out)
+    less: int  # what is subtracted from d in the variance: a norm is judged in a task of its own
+    side_by_side: bool  # whether the features of a head stand together
 
 
 def readings(n_attentions: int = 1, n_norms: int = 0) -> Iterator[Reading]:

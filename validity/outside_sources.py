@@ -26,33 +26,19 @@ class OutsideError(UserError):
 
 @dataclass(frozen=True)
 class Repository:
-    """A public implementation.
+    """A public implementation."""
 
-    Attributes:
-        id: the name of its description.
-        name: "owner/name".
-        commit: that is examined.
-        licence: in one word; "none" gives no permission to copy.
-        kind: of text or code.
-        files: paths there; notebooks become modules of their code.
-        root: the folder from which they are imported, "" for the top.
-        scripts: whether only imports, definitions and constants of the files count; the rest would run when imported.
-        keep: the names of the definitions that count, where a file is too large; none = all.
-        adapter: the text of `adapters.py`, ours.
-        findings: task -> item -> verdict of a person, with the reason.
-    """
-
-    id: str
-    name: str
-    commit: str
-    licence: str
-    kind: str
-    files: tuple[str, ...]
-    adapter: str
-    root: str = ""
-    scripts: bool = False
-    keep: tuple[str, ...] = ()
-    findings: dict[str, dict[str, str]] = field(default_factory=dict)
+    id: str  # the name of its description
+    name: str  # "owner/name"
+    commit: str  # that is examined
+    licence: str  # "none" gives no permission to copy
+    kind: str  # of text or code
+    files: tuple[str, ...]  # paths there; notebooks become modules of their code
+    adapter: str  # the text of `adapters.py`, ours
+    root: str = ""  # the folder from which files are imported, "" = the top
+    scripts: bool = False  # whether only definitions, constants and imports of the files count
+    keep: tuple[str, ...] = ()  # the names of the definitions that count, where a file is too large; none = all
+    findings: dict[str, dict[str, str]] = field(default_factory=dict)  # task -> item -> "right: why", by a person
 
 
 def read_repositories(folder: Path) -> list[Repository]:

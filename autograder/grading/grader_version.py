@@ -16,7 +16,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
 ROOMS = ("foundation", "autograder")
-FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "reports", "assignment/outside"))
+FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "platforms", "reports", "assignment/outside"))
 KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu")
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import ast
 import base64
 import json
-import marshal
 import sys
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -30,7 +28,7 @@ from ..sources import Sources, read_modules
 
 OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
 REFERENCE = "reference"
-WRAPPED = "\n\ndef implementation(*inputs, **options):\n    return {name}(*inputs, **options)\n"
+WRAPPED = "\n\nimplementation = {name}\n"
 
 
 def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
@@ -78,11 +76,6 @@ class Implementation:
     group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
     law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
 
-    @cached_property
-    def code(self) -> str:
-        """The compiled text in hexadecimal digits, which tells neither names of files nor lines."""
-        return marshal.dumps(_without_traces(compile(self.text, "", "exec", dont_inherit=True))).hex()
-
 
 def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
     """All implementations, by component, the reference first. Raises: UserError where the file names an unknown one."""
@@ -121,11 +114,6 @@ def _alone(component: str, text: str) -> str:
     """A component of a module with this text, as an implementation."""
     module, _, name = component.partition(".")
     return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
-
-
-def _without_traces(code: CodeType) -> CodeType:
-    inner = tuple(_without_traces(one) if isinstance(one, CodeType) else one for one in code.co_consts)
-    return code.replace(co_consts=inner, co_filename="", co_firstlineno=1, co_linetable=b"")
 
 
 def pack(assignment: Assignment) -> bytes:

@@ -76,6 +76,7 @@ class Package(MetaPathFinder, Loader):
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name, self._settings_kept, self._check = name, settings_kept, check
+        self.more_builtins: dict[str, Callable[..., Any]] = {}  # in place of those of `builtins_for`
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -116,7 +117,7 @@ class Package(MetaPathFinder, Loader):
             if self._check:
                 self._check(path, text)
             code = compile(text, path, "exec", dont_inherit=True)
-            vars(module)["__builtins__"] = builtins_for(self.sources)
+            vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
             with self._settings_kept():
                 exec(code, vars(module))  # noqa: S102  what this is for
             if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now

@@ -3,7 +3,10 @@
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
 writes in Python is stopped in its code object. The stand-ins use none of it. It all works again in calls of components
 that may use it, such as a layer with `nn.LayerNorm`. A submission that knows of this can undo it, or copy PyTorch's
-source: `rules.py` lists for a reader what such ways need.
+source: `rules.py` and `watching.py` list for a reader what such ways need.
+
+The trusted side asks now and then whether the kernels still refuse. Each answers such a question with a hash of the
+question and a key, which the replaced kernels alone have: whoever puts PyTorch's own back has no answer.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import blake2b
 from typing import Any, NoReturn
 
 import torch
@@ -34,25 +39,28 @@ KEYS = (
 
 
 def prepare(
-    kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str]
-) -> Callable[[str], None]:
-    """Returns a function that makes what is forbidden in a component raise, and all else work.
+    kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str], key: str
+) -> tuple[Callable[[str], None], Callable[[str], str]]:
+    """Returns two functions: one makes what is forbidden in a component raise, the other answers a question with it.
 
-    Called before any submitted code runs: changes to this module then come too late.
+    Called before any submitted code runs: changes to this module then come too late. Nothing here is bound to a name of
+    a module; only frames and closures lead to it.
 
     Args:
         kernels: a pattern for their names.
-        python: dotted names of classes and functions written in Python.
-        components: those in which all this is forbidden; none = in all.
+        python: dotted names of classes and functions.
+        components: those in which all this is forbidden, while all else works; none = in all.
         always: dotted names of classes and functions that are forbidden in all components.
+        key: for the answers; see `answer`.
     """
-    replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
+    asked: list[str] = []
+    replaced = [(name, target, signed_refusal(name, asked, key)) for name in kernels_named(kernels) for target in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
     forever = [(find(name), refusal(name.rpartition(".")[2])) for name in always]
     new_library, halt, undone = torch._C._dispatch_library, stop, restored
     libraries: list[Any] = []  # without the library, its kernels go too
     before: list[Callable[[], None]] = []
-    guarded = frozenset(components)
+    calls, guarded, anything = [call_of(name) for name in probed(kernels)], frozenset(components), BaseException
 
     def forbid(component: str) -> None:
         while forever:
@@ -67,13 +75,51 @@ def prepare(
         libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
-            for name, key, refuse in replaced:
-                libraries[0].impl(name, key, refuse)
+            for name, target, refuse in replaced:
+                libraries[0].impl(name, target, refuse)
         for found, refuse in stopped:
             before.append(undone(found))
             halt(found, refuse)
 
-    return forbid
+    def prove(question: str) -> str:
+        asked.append(question)
+        for call in calls:
+            try:
+                call()
+            except anything:  # noqa: S112  it has refused, or the answer will be another one
+                continue
+        return asked.pop()
+
+    return forbid, prove
+
+
+def answer(question: str, key: str, hashed: Callable[..., Any] = blake2b) -> str:
+    """What a kernel that refuses makes of a question, or of the answer of the kernel before it."""
+    return str(hashed(question.encode(), key=key.encode(), digest_size=16).hexdigest())
+
+
+def answer_of_all(question: str, key: str, kernels: str) -> str:
+    """The answer if all kernels of a pattern refuse."""
+    for _ in probed(kernels):
+        question = answer(question, key)
+    return question
+
+
+def probed(kernels: str) -> list[str]:
+    """The matching kernels that are asked: those that return their result."""
+    return [name for name in kernels_named(kernels) if "out" not in name.partition(".")[2]]
+
+
+def call_of(name: str) -> Callable[[], object]:
+    """A call of a kernel with arguments of the right types."""
+    kernel, _, overload = name.partition(".")
+    operator, *_ = torch._C._get_operation_overload(f"aten::{kernel}", overload)
+    schema = torch._C._get_schema(f"aten::{kernel}", overload)
+    values = {"Tensor": torch.zeros(1, 1), "float": 0.0, "int": 1, "bool": False, "List[int]": [1]}
+    needed = [one for one in schema.arguments if not one.has_default_value()]
+    given = [(one.kwarg_only, one.name, values.get(str(one.type))) for one in needed]
+    named = {argument: value for is_named, argument, value in given if is_named}
+    return partial(operator, *(value for is_named, _, value in given if not is_named), **named)
 
 
 def kernels_named(pattern: str) -> tuple[str, ...]:
@@ -99,6 +145,18 @@ def refusal(name: str) -> Callable[..., NoReturn]:
         raise ForbiddenShortcut(f"PyTorch's own {name.removeprefix('_')} must not be used in this assignment")
 
     return refuse
+
+
+def signed_refusal(name: str, asked: list[str], key: str) -> Callable[..., NoReturn]:
+    """A refusal that also answers what is asked, if anything is."""
+    refuse, sign = refusal(name.partition(".")[0]), answer
+
+    def refuse_and_answer(*arguments: object, **options: object) -> NoReturn:
+        if asked:
+            asked[0] = sign(asked[0], key)
+        refuse()
+
+    return refuse_and_answer
 
 
 def stop(function: Any, by: Callable[..., NoReturn]) -> None:
