@@ -150,7 +150,9 @@ class Service:
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
-        self._objects[request["id"]] = Held(value, request.get("component", ""), isolated, [*named.values()], is_training)
+        self._objects[request["id"]] = Held(
+            value, request.get("component", ""), isolated, [*named.values()], is_training
+        )
         for parameter in named.values():
             encoder.add(parameter, grad=parameter.requires_grad)
         return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
