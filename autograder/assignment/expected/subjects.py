@@ -28,6 +28,8 @@ from .readings import expect_plain, needs_reader
 from .written_out import SIZES as READABLE
 from .written_out import WrittenOut, own_formulas
 
+MOST_POSITIONS = 48
+"""In a model with positions of its own, which are no task: some have a fixed number of them."""
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
 
 
@@ -242,7 +244,8 @@ class ModelSubject:
         self.submission, self._build = submission, partial(submission.build, "model.Transformer", *given, **options)
         self.model: Any = self._build(dtype=dtype).eval()
         expect_plain(self.model)
-        if has_own_parts(list(self.model.parameters()), sizes.d_model):
+        self.has_own_parts = has_own_parts(list(self.model.parameters()), sizes.d_model)
+        if self.has_own_parts:
             self.model = self._build(dtype=dtype, isolated=False).eval()
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
@@ -254,7 +257,7 @@ class ModelSubject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
         is_decoder = method == "decode"
         vocab_size, leaves = self.vocab_sizes[is_decoder], self.leaves
-        if has_own_parts(self.parameters, self.sizes.d_model):
+        if self.has_own_parts:
             own = OwnParts(self.submission, self.parameters, self.sizes)
             given = vocab_size, self.n_layers, self.dropout, kept, self.model.training
             found, leaves = attempt(lambda: [*own_sides(own, method, *given)]), own.leaves
@@ -284,7 +287,9 @@ class ModelSubject:
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
-        (b, t, s), d, vocab_size = axes, self.sizes.d_model, self.vocab_sizes[method == "decode"]
+        longest = MOST_POSITIONS if self.has_own_parts else max(axes)
+        b, t, s = (min(size, longest) for size in axes)
+        d, vocab_size = self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
         tokens[:, -1] = vocab_size - 1 if masked else 0
         own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
