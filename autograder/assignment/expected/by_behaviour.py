@@ -18,13 +18,13 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
-from ...testing.comparison import difference
+from ...testing.comparison import TOLERANCE, difference
 from ...testing.fitting import Computation
 
 Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
 """Draws the arguments of a call, in float64."""
 
-MOST_ROUNDS, EXACT = 40, 1e-8
+MOST_ROUNDS = 40
 EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
 """How far equal gradients may be apart, relative to themselves and to the largest of all."""
 
@@ -184,7 +184,7 @@ class Component:
 def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
     """Whether these are the same results, but for rounding."""
     pairs = [*zip(found, wanted, strict=False)]
-    return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= EXACT for a, b in pairs)
+    return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
 
 def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
