@@ -24,7 +24,11 @@ from ...testing.fitting import Computation
 Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
 """Draws the arguments of a call, in float64."""
 
-MOST_ROUNDS = 40
+MOST_ROUNDS, IDLE_ROUNDS = 60, 3
+"""How often gradients are compared; and after how many rounds that split nothing numbers may change places.
+
+With some values a hidden feature is below 0 everywhere, and its numbers have no gradient.
+"""
 EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
 """How far equal gradients may be apart, relative to themselves and to the largest of all."""
 
@@ -137,14 +141,15 @@ class Component:
         """For each number of the formula the parameter that it is; -1 where it has no effect."""
         n = self.size
         chance = torch.Generator().manual_seed(0)
-        classes = torch.zeros(n + sum(formula.counts), dtype=torch.long)
+        classes, n_idle = torch.zeros(n + sum(formula.counts), dtype=torch.long), 0
         for _ in range(MOST_ROUNDS):
             gradients = self._compare(formula, classes, chance)
             finer = None if gradients is None else _split(classes, gradients, n)
             if finer is None:
                 return None
-            is_stable, classes = finer.max() == classes.max(), finer
-            if is_stable:
+            n_idle, classes = 0 if finer.max() > classes.max() else n_idle + 1, finer
+            if n_idle == IDLE_ROUNDS:
+                n_idle = 0
                 ours, theirs = (side.bincount(minlength=int(classes.max()) + 1) for side in (classes[:n], classes[n:]))
                 several = (ours > 1) & (ours == theirs)
                 if not several.any():

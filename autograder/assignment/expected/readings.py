@@ -67,18 +67,23 @@ def made(
         with torch.no_grad():
             module(*[called_before_with] * (3 if len(parts) > 1 else 1))
     case.randomise(list(module.parameters())[randomised])
-    parameters, leaves = learned_and_leaves(module)
+    parameters = learned(module)
+    leaves = leaves_of(parameters)
 
     def search(formulas: Sequence[Formula], draw_arguments: Draw) -> Computation | None:
         def twin() -> Component:
             other = submission.build(component, *sizes, dtype=torch.float64, **options).eval()
             return Component(other, learned(other), draw_arguments)
 
-        with torch.no_grad():  # what it raises here is a fault of its own
+        with torch.no_grad():  # what it raises with usual numbers is its own fault
             module(*[to_dtype(one, dtype) for one in draw_arguments(torch.Generator())])
         return find_formula(submission, (component, *sizes, *options.items()), twin, leaves, formulas)
 
-    formulas = attempt(lambda: read(module, leaves, search))
+    def find() -> Sequence[Computation]:
+        expect_plain(module)
+        return read(module, leaves, search)
+
+    formulas = attempt(find)
     return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 

@@ -190,6 +190,9 @@ class StackSubject(Subject):
                 stack = build(dtype=torch.float64, isolated=False).eval()
                 return own_stacks(own, stack, kind, n_layers, rate)
             expect_own_layers(parameters, kind, n_layers, sizes)
+            own = Census.of(parameters, sizes.d_model).others
+            if len(own) > 2 and any(p.numel() > 1 for p in own):
+                needs_reader("LayerNorm that ends the stack")
             settings = trace(sizes.d_ff, rate, sizes.norm_first)
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
