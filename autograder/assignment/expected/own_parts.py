@@ -92,7 +92,9 @@ def own_stacks(parts: OwnParts, stack: Computation, kind: str, n_layers: int, ra
         )
     failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
     expect(len(found) == n_layers, HOW_MANY, f"{n_layers}", f"{len(found)}", NEW_LAYERS, failure)
-    ends = final_norms(parts.rest, parts.sizes.d_model) if parts.sizes.norm_first else [None]
+    ends: Sequence[Norm | None] = [None]
+    if parts.sizes.norm_first:
+        ends = final_norms(parts.rest, parts.sizes.d_model) or needs_reader("LayerNorm that ends the stack")
     orders = permutations(found) if n_layers <= MOST_PARTS else [tuple(found)]
     return [partial(run_stack, order, end) for order in orders for end in ends]
 

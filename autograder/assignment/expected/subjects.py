@@ -182,13 +182,13 @@ class StackSubject(Subject):
         # A post-norm stack may have the last LayerNorm, if it does not use it.
         idle = [] if sizes.norm_first else Census.of(list(module.parameters()), sizes.d_model).norms
         parameters = [p for p in module.parameters() if all(p is not one for one in idle)]
-        own = OwnParts(submission, parameters, sizes) if has_own_layers else None
-        leaves = own.leaves if own else leaves_of(parameters)
+        own_parts = OwnParts(submission, parameters, sizes) if has_own_layers else None
+        leaves = own_parts.leaves if own_parts else leaves_of(parameters)
 
         def read() -> list[Computation]:
-            if own:
+            if own_parts:
                 stack = build(dtype=torch.float64, isolated=False).eval()
-                return own_stacks(own, stack, kind, n_layers, rate)
+                return own_stacks(own_parts, stack, kind, n_layers, rate)
             expect_own_layers(parameters, kind, n_layers, sizes)
             own = Census.of(parameters, sizes.d_model).others
             if len(own) > 2 and any(p.numel() > 1 for p in own):
