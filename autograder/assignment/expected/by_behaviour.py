@@ -118,6 +118,7 @@ class Component:
     call: Computation
     parameters: Sequence[Tensor]
     draw: Draw
+    whole: bool = True  # else only the first tensor of a result has to fit
     _at_first: list[Tensor] = field(default_factory=list)
 
     @property
@@ -165,14 +166,15 @@ class Component:
         numbers = scale * (torch.ones_like(values) if is_first else values)[classes]
         inputs = self.draw(chance)
         parts = numbers[self.size :].requires_grad_()
-        wanted = _tensors_in(formula.of(parts)(*inputs))
+        n = None if self.whole else 1
+        wanted = _tensors_in(formula.of(parts)(*inputs))[:n]
         if is_first and self._at_first and not _are_equal(self._at_first, wanted):
             return None  # as most formulas, which all begin with the same call
         sizes = [p.numel() for p in self.parameters]
         with torch.no_grad():
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
-        found = _tensors_in(self.call(*inputs))
+        found = _tensors_in(self.call(*inputs))[:n]
         if is_first:
             self._at_first[:] = [one.detach() for one in found]
         if not _are_equal(found, wanted):
