@@ -1,6 +1,6 @@
 """Compares what known faults cost with what two readers would take off.
 
-Two readers, in the part of a head TA and of a lecturer, had the code and the docstrings alone, neither tests nor rubric.
+Two readers, in the part of a head TA and of a lecturer, had the code and the docstrings, but neither tests nor rubric.
 `docs/proof/panel.jsonl` has the share of the task's points, in percent, that each would leave for a fault: one of the
 catalogue, or an edit of the reference.
 """
@@ -47,7 +47,14 @@ def measure() -> int:
     print_table(
         ("task", "fault", "readers", "kit", "difference", "items lost"),
         (
-            (row.task, row.fault, f"{row.wanted:.0f}", f"{row.kept:.0f}", f"{row.kept - row.wanted:+.0f}", "; ".join(row.lost))
+            (
+                row.task,
+                row.fault,
+                f"{row.wanted:.0f}",
+                f"{row.kept:.0f}",
+                f"{row.kept - row.wanted:+.0f}",
+                "; ".join(row.lost),
+            )
             for row in rows
         ),
     )

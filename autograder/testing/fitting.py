@@ -120,7 +120,7 @@ def compare_part(
 ) -> None:
     """Fails unless a part, a tensor or a list of them, is as it was computed, in this dtype if one is given.
 
-    It counts where the factor is 1, and need only be finite where it is 0. With `any_dtype`, another dtype is converted.
+    It counts where the factor is 1, and need only be finite where it is 0. With `any_dtype`, others are converted.
     """
     pairs = [(found, wanted, name)]
     if isinstance(wanted, (list, tuple)):

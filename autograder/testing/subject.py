@@ -78,7 +78,9 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
-    any_dtype: bool = field(default=False, kw_only=True)  # results in another dtype than the inputs' are judged as if they had theirs
+    any_dtype: bool = field(
+        default=False, kw_only=True
+    )  # results in another dtype than the inputs' are judged as if they had theirs
 
     def expect_values(
         self,
@@ -167,10 +169,10 @@ class Subject:
                 is_kept = all_equal(kept, tensors_in(first))
                 expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
 
-    def is_right(self, inputs: Inputs, of: Sequence[str] = ()) -> bool:
+    def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Whether `expect_values` would pass."""
         try:
-            self.expect_values(inputs, of=of)
+            self.expect_values(inputs, of=of, contiguous=contiguous)
         except (CheckFailed, *CALL_FAILED):
             return False
         return True
@@ -291,7 +293,9 @@ def first_part(result: Any, parts: Sequence[str]) -> Any:
     """The first part of a result whose other parts may be missing."""
     if len(parts) == 1 or isinstance(result, Tensor):
         return result
-    return result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
+    return (
+        result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
+    )
 
 
 def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:

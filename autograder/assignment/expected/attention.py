@@ -18,7 +18,6 @@ from ...testing.comparison import (
     difference,
     expect,
     expect_close,
-    expect_parts,
     expect_shape,
 )
 from ...testing.fitting import Computation, tensors_in
@@ -171,13 +170,14 @@ def multi_heads(
     doubles = [x.double() for x in inputs]
     tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
     of_heads = (2, n_heads, 3, 5)
-    has_weights = isinstance(weights, Tensor) and weights.shape == of_heads  # else they are lost, but not the output
-    if layout is not None and has_weights:
+    if not isinstance(weights, Tensor) or weights.shape != of_heads:  # they are lost, but not the output
+        weights = None
+    if layout is not None and weights is not None:
         found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
         if found is not None:
             return [found]
     draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
-    if (placed := search(attention_formulas(d_model, n_heads), draw, has_weights)) is not None:
+    if (placed := search(attention_formulas(d_model, n_heads), draw, weights is not None)) is not None:
         return [placed]
     if layout is None:
         expect_shape(weights, of_heads, "weights", "those of every head, as the attention returns them", dtype)

@@ -139,7 +139,7 @@ def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, search: Sea
 
 
 def expect_numbers(parameters: Sequence[Tensor], wanted: int, what: str) -> None:
-    """Fails unless a component learns so many numbers; if it learns any, its gradients are judged by what it computes."""
+    """Fails unless a component learns so many numbers; if it learns any, gradients are judged by what it computes."""
     count = sum(parameter.numel() for parameter in parameters)
     kind = OtherPartsError if count else CheckFailed
     expect(count == wanted, "the learned parameters", f"{wanted} numbers", f"{count}", what, kind)

@@ -65,7 +65,7 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
 def test_weights(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     subject, plain = make(submission, case, 4, 3, dtype=dtype), draw(case, (2, 3, 5, 12), dtype)
     inputs = {**plain, "mask": case.mask(2, 1, 3, 5)}
-    is_masked_right = subject.is_right(inputs, ["output"])  # else the weights are judged without a mask
+    is_masked_right = subject.is_right(inputs, ["output"], contiguous=True)  # else they are judged without a mask
     look_at = "the weights of each head, (b, h, q, k)"
     subject.expect_values(inputs if is_masked_right else plain, look_at, of=["weights"])
 
@@ -121,9 +121,9 @@ def test_query_without_keys(submission: SubmissionUnderTest, case: Case) -> None
     mask[0, 1, 0] = False  # one query of the second head; what it gets is free
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).amin(dim=1)
     plain = draw(case, (4, 4, 5, 12))
-    options = {"gradients_finite_too": True, "judged_where": has_keys}
+    subject, inputs = make(submission, case, 4, 3), {**plain, "mask": mask}
     look_at = "what does a query get that may attend to nothing, and which gradients?"
-    expect_right_or_finite(make(submission, case, 4, 3), case, {**plain, "mask": mask}, look_at, plain, **options)
+    expect_right_or_finite(subject, case, inputs, look_at, plain, gradients_finite_too=True, judged_where=has_keys)
 
 
 @pytest.mark.item("refuses other sizes")

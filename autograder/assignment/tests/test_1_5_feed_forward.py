@@ -64,7 +64,8 @@ def with_other_maps(subject: Subject, d_model: int) -> Candidates:
     """The subject's networks; of one with another inner size or without a bias, those that it may be."""
     if not isinstance(subject.formulas, CheckFailed):
         return subject.formulas
-    leaves, found = [leaf for _, leaf in subject.parameters], []
+    leaves = [leaf for _, leaf in subject.parameters]
+    found: list[Computation] = []
     count = sum(leaf.numel() for leaf in leaves)
     for inner, outer in product((1, 0), (1, 0)):  # how many biases each map has
         d_ff, rest = divmod(count - outer * d_model, 2 * d_model + inner)
