@@ -19,12 +19,12 @@ ITEMS = """# What each known fault costs: items of the rubric
 Written by `make proof`. An item that only needs another one (`requires`) is not named. One fault should cost one item.
 Where it costs more, the reason is one of these:
 
-- **The component does not work.** It raises in every call, returns something of another shape or type, depends on chance,
-  or learns nothing at all: then nothing can be compared, not even with itself.
-- **The fault is in two places.** A softmax over the wrong axis, a scale that counts the keys, or heads that are mixed up
-  change the formula and what a mask hides. Keys that are never read have no gradients.
-- **An edge of what is wrong.** Wrong masks are wrong for a query without keys, too ("numerically safe"), a wrong formula
-  for large scores; a wrong variance shows with every epsilon.
+- **The component does not work.** It raises in every call, returns something of another shape or type, depends on
+  chance, or learns nothing at all: then nothing can be compared, not even with itself.
+- **The fault is in two places.** A softmax over the wrong axis, a scale that counts the keys, or heads that are mixed
+  up change the formula and what a mask hides. Keys that are never read have no gradients.
+- **An edge of what is wrong.** Wrong masks are wrong for a query without keys, too ("numerically safe"), a wrong
+  formula for large scores; a wrong variance shows with every epsilon.
 - **Nothing to read.** Where a part is missing or of another size, both maps and what is between them are lost unless
   the remaining numbers can still be read."""
 """The head of the page about items."""
