@@ -261,8 +261,8 @@ class ModelSubject:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
         (b, t, s), d, vocab_size = axes, self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
-        tokens[:, 0] = 0
-        tokens[:, -1] = vocab_size - 1
+        tokens[:, -1] = vocab_size - 1 if masked else 0
+        tokens[0, 0] = vocab_size - 1
         own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
         if method == "encode":
             return {"src": tokens, "encoder_mask": own}
