@@ -73,19 +73,23 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
 
 
 def nearest(
+    parts: Sequence[str],
     found: Mapping[str, object],
     candidates: Sequence[Computation],
     leaves: Sequence[Tensor | None],
     judged: Sequence[str],
     judged_where: Tensor | None,
 ) -> dict[str, Any]:
-    """The parts that the first candidate computes which fits what was returned; else those of the nearest one."""
+    """The parts that the first candidate computes which fits what was returned; else those of the nearest one.
+
+    `parts` are the names of all of them, in order, of which some may not have been found.
+    """
     chosen: dict[str, Any] = {}
     smallest = math.inf
     for candidate in candidates:
         result = candidate(*leaves)
-        is_one = len(found) == 1 and not isinstance(result, (list, tuple))
-        wanted = dict(zip(found, [result] if is_one else result, strict=True))
+        is_one = len(parts) == 1 and not isinstance(result, (list, tuple))
+        wanted = dict(zip(parts, [result] if is_one else result, strict=True))
         error = max((_distance(found[name], wanted[name], judged_where) for name in judged), default=0.0)
         if not chosen or error < smallest:
             chosen, smallest = wanted, error
@@ -106,11 +110,17 @@ def _distance(found: object, wanted: Any, factor: Tensor | None) -> float:
 
 
 def compare_part(
-    found: object, wanted: Any, name: str, look_at: str, dtype: torch.dtype | None, factor: Tensor | None
+    found: object,
+    wanted: Any,
+    name: str,
+    look_at: str,
+    dtype: torch.dtype | None,
+    factor: Tensor | None,
+    any_dtype: bool = False,
 ) -> None:
     """Fails unless a part, a tensor or a list of them, is as it was computed, in this dtype if one is given.
 
-    It counts where the factor is 1, and need only be finite where it is 0.
+    It counts where the factor is 1, and need only be finite where it is 0. With `any_dtype`, others are converted.
     """
     pairs = [(found, wanted, name)]
     if isinstance(wanted, (list, tuple)):
@@ -118,10 +128,12 @@ def compare_part(
         pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
     for one, other, what in pairs:
         expected = other.detach().to(dtype or other.dtype)
+        is_single = expected.dtype == torch.float32
+        if any_dtype and isinstance(one, Tensor) and one.dtype != expected.dtype:
+            is_single, one = True, one.to(expected.dtype)
         if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
             expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
             one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
-        is_single = expected.dtype == torch.float32
         scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
         expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
 
@@ -149,8 +161,9 @@ def compare_gradients(
             continue
         is_lost = float(leaf.grad.abs().max()) > 1e-3 and not actual.any()
         expect(not is_lost, name, "a gradient", "none, or zeros", DETACHED)
-        tolerance = TOLERANCE if got.dtype == torch.float64 else 200 * TOLERANCE_OF_FLOAT32
-        scale = max(1.0, largest / 100) if got.dtype == torch.float64 else max(0.1, largest)
+        is_double = got.dtype == found.dtype == torch.float64
+        tolerance = TOLERANCE if is_double else 200 * TOLERANCE_OF_FLOAT32
+        scale = max(1.0, largest / 100) if is_double else max(0.1, largest)
         hint = DETACHED if bool(torch.isfinite(actual).all()) else look_at
         expect_close(actual, leaf.grad.to(actual.dtype), name, hint, tolerance, scale)
 

@@ -32,7 +32,7 @@ each way to read the parameters, and one of them has to fit.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -60,6 +60,8 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"]
 """A test runs in both; float32 is what models are trained in."""
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
+CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
+"""What a call raises whose arguments the component cannot take."""
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 
 
@@ -76,6 +78,9 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
+    any_dtype: bool = field(
+        default=False, kw_only=True
+    )  # results in another dtype than the inputs' are judged as if they had theirs
 
     def expect_values(
         self,
@@ -112,10 +117,11 @@ class Subject:
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
         all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
+        Parts that the test is not about may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs):
-            found, leaves, pairs = self._try(inputs, with_gradients=True)
+            found, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
@@ -163,11 +169,24 @@ class Subject:
                 is_kept = all_equal(kept, tensors_in(first))
                 expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
 
-    def is_right(self, inputs: Inputs, of: Sequence[str] = ()) -> bool:
+    def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Whether `expect_values` would pass."""
         try:
-            self.expect_values(inputs, of=of)
-        except CheckFailed:
+            self.expect_values(inputs, of=of, contiguous=contiguous)
+        except NotImplementedError:
+            raise
+        except (CheckFailed, *CALL_FAILED):
+            return False
+        return True
+
+    def works(self, inputs: Inputs) -> bool:
+        """Whether a call with these inputs returns something."""
+        try:
+            with torch.no_grad():
+                self.call(*copies_of(inputs.values()))
+        except NotImplementedError:  # nothing is written yet
+            raise
+        except CALL_FAILED:
             return False
         return True
 
@@ -190,7 +209,7 @@ class Subject:
         return self.dtype or next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
 
     def _try(
-        self, inputs: Inputs, with_gradients: bool, contiguous: bool = False
+        self, inputs: Inputs, with_gradients: bool, contiguous: bool = False, of: Sequence[str] = ()
     ) -> tuple[dict[str, Any], list[Tensor | None], list[Pair]]:
         """Calls the component: what it has returned by part, the arguments for formulas, pairs to compare gradients of.
 
@@ -213,14 +232,17 @@ class Subject:
             (f"the gradient of {name}", got, leaf) for (name, got), leaf in zip(given.items(), leaves, strict=True)
         ]
         pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
-        return self._parts(call_with_copies(self.call, list(given.values()))), leaves, pairs
+        return self._parts(call_with_copies(self.call, list(given.values())), of), leaves, pairs
 
-    def _parts(self, result: Any) -> dict[str, Any]:
+    def _parts(self, result: Any, of: Sequence[str] = ()) -> dict[str, Any]:
+        """What was returned by part; of a test about the first part, the others may be missing."""
+        if list(of) == list(self.parts[:1]):
+            return {self.parts[0]: first_part(result, self.parts)}
         found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
         return dict(zip(self.parts, found, strict=True))
 
     def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
-        return self._parts(call_with_copies(self.call, arguments))[self.parts[0]]
+        return first_part(call_with_copies(self.call, arguments), self.parts)
 
     def _judge(
         self,
@@ -240,19 +262,19 @@ class Subject:
         if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
-        right = nearest(found, self.formulas, leaves, judged, judged_where)
+        right = nearest(self.parts, found, self.formulas, leaves, judged, judged_where)
 
         def failures(parts: Iterable[str], where: Tensor | None) -> Iterator[tuple[str, str, CheckFailed]]:
             for part in parts:
                 try:
-                    compare_part(found[part], right[part], part, look_at, dtype, where)
+                    compare_part(found[part], right[part], part, look_at, dtype, where, self.any_dtype)
                 except CheckFailed as error:
                     compared = None if error.look_at == STATE else error.compared
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
             text, _, error = max(missed, key=lambda one: one[0])
-            others = failures(set(self.parts) - {*judged}, None)
+            others = failures(set(found) - {*judged}, None)
             error.observed = text or max((f"in {part}: {seen}" for seen, part, _ in others if seen), default="")
             raise error
         return right
@@ -269,6 +291,15 @@ class Subject:
         for one, same in ((kept, again), *((other, one) for one in more)):
             expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
         expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
+
+
+def first_part(result: Any, parts: Sequence[str]) -> Any:
+    """The first part of a result whose other parts may be missing."""
+    if len(parts) == 1 or isinstance(result, Tensor):
+        return result
+    return (
+        result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
+    )
 
 
 def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
