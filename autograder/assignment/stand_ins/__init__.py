@@ -30,6 +30,7 @@ from .components import (
 from .hunting import Hunt, find
 from .models import (
     Batch,
+    call_after,
     call_each,
     search,
     train,
@@ -49,6 +50,7 @@ __all__ = [
     "LayerNorm",
     "MultiHeadedAttention",
     "PositionalEncoding",
+    "call_after",
     "call_each",
     "causal_mask",
     "find",

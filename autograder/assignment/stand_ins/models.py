@@ -126,6 +126,12 @@ def call_each(function: Callable[..., Any], calls: Sequence[Sequence[Any]]) -> l
     return [function(*arguments) for arguments in calls]
 
 
+def call_after(function: Callable[..., Any], earlier: Sequence[Any], arguments: Sequence[Any]) -> Any:
+    """What a function returns for some arguments, once the mask that it returned for earlier ones was written over."""
+    function(*earlier).zero_()
+    return function(*arguments)
+
+
 def train(
     train_epoch: Callable[..., Any], run: dict[str, Any]
 ) -> tuple[list[Any], list[Tensor], int | None, list[str]]:

@@ -30,7 +30,7 @@ SIZES = {  # (b, h, q, k, d), and where to look
     "equal sizes": ((4, 4, 4, 4, 4), "which axis of the scores is that of the queries, and which that of the keys?"),
     "many features": ((1, 2, 3, 4, 64), "does every step of equation 1 fit any d_k?"),
     "many keys and queries": (
-        (1, 1, 65, 130, 9),
+        (1, 1, 65, 351, 9),
         "does anything in equation 1 depend on the number of keys or queries?",
     ),
 }
@@ -61,6 +61,10 @@ MASKS = {  # the mask's axes, or how `test_masks` makes it
     "each head (b, h, q, k), with few keys forbidden": "few",
     "padding (b, 1, 1, k), many queries": "long",
     "everything allowed": "all",
+    "one head, and a mask (b, 1, q, k)": "one head",
+    "one query of one sentence": "one query",
+    "equal sizes, a mask (q, k)": "equal qk",
+    "equal sizes, a padding mask": "equal b11k",
 }
 
 
@@ -68,8 +72,14 @@ MASKS = {  # the mask's axes, or how `test_masks` makes it
 @each_row(MASKS, in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
-    inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)
-    if axes == "long":
+    special = {"long": (3, 3, 66, 5, 6), "one head": (3, 1, 4, 5, 6), "one query": (1, 2, 1, 5, 6)}
+    inputs = draw(case, (4, 4, 4, 4, 4) if axes.startswith("equal") else special.get(axes, (3, 3, 4, 5, 6)), dtype)
+    if axes.startswith("equal"):
+        inputs["query"][0, 0, 0] = 0  # a score of 0 forbids nothing
+        inputs["mask"] = case.mask(4, 4) if axes == "equal qk" else case.padding_mask(4, 4)
+    elif axes in special and axes != "long":
+        inputs["mask"] = case.mask(3, 1, 4, 5) if axes == "one head" else case.mask(1, 1, 1, 5)
+    elif axes == "long":
         inputs["mask"] = case.mask(3, 1, 1, 5)
     elif axes == "all":
         inputs["mask"] = torch.ones(4, 5, dtype=torch.bool)

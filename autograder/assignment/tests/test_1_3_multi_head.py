@@ -39,10 +39,11 @@ def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int,
 
 CASES = {  # n_heads, d_head; b, q and k; and where to look
     "more keys than queries": ((4, 3), (2, 3, 5), SPLIT),
-    "more queries than keys": ((5, 3), (3, 6, 4), SPLIT),
+    "more queries than keys": ((5, 1), (3, 6, 4), "a head may have a single feature"),
+    "equal sizes": ((3, 3), (9, 9, 9), SPLIT),
     "one head": ((1, 5), (2, 4, 3), "how many features does a single head have?"),
     "one query and one key": ((4, 3), (1, 1, 1), "no axis may be squeezed away"),
-    "many positions": ((4, 3), (1, 65, 130), SPLIT),
+    "many positions": ((4, 3), (1, 65, 351), SPLIT),
 }
 
 
@@ -90,17 +91,27 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
     shared.expect_values(inputs, SPLIT, ["output"], case=case)
 
 
+MASKS = {  # the mask's axes: n_heads and d_head; b, q and k
+    "b11k": ((4, 3), (4, 4, 4)),
+    "qk": ((4, 3), (4, 4, 4)),
+    "b1qk": ((1, 5), (4, 4, 5)),
+    "bhqk": ((4, 3), (4, 4, 5)),
+    "bh1k": ((4, 3), (1, 1, 5)),
+}
+
+
 @pytest.mark.item("masks reach every head")
-@each_row(["b11k", "qk", "b1qk", "bhqk"], in_float32=["b1qk", "bhqk"])
+@each_row(MASKS, in_float32=["b1qk", "bhqk"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    sizes = {"b": 4, "h": 4, "q": 4, "k": 5, "1": 1}
-    subject = make(submission, case, 4, 3, dtype=dtype)
+    (n_heads, d_head), (b, q, k) = MASKS[name]
+    sizes = {"b": b, "h": n_heads, "q": q, "k": k, "1": 1}
+    subject = make(submission, case, n_heads, d_head, dtype=dtype)
     mask = case.mask(*(sizes[axis] for axis in name))
     if name == "bhqk":
         mask[:, 0] = True  # nothing is forbidden in the first head,
         mask[0, 1, 0] = False  # and everything to one query of the second
-    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(4, 4, 4, 1)  # what the others get is free
-    inputs = {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}
+    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(b, n_heads, q, 1)  # what the others get is free
+    inputs = {**draw(case, (b, q, k, n_heads * d_head), dtype), "mask": mask}
     expect_right_or_mask_obeyed(subject, inputs, MASK, judged_where=has_keys.amin(dim=1))
 
 

@@ -42,12 +42,13 @@ SHAPES = {  # of x, and where to look
     ),
     "a single vector": ((6,), "take mean and variance over dim=-1, however many axes come before it"),
     "two axes": ((5, 8), "take mean and variance over dim=-1, however many axes come before it"),
-    "four axes": ((2, 3, 2, 9), "take mean and variance over dim=-1, however many axes come before it"),
+    "four axes": ((9, 3, 1, 9), "take mean and variance over dim=-1, however many axes come before it"),
     "two features": (
-        (4, 3, 2),
+        (1, 3, 2),
         "by which number is the sum of squares divided? (the docstring says which variance is meant)",
     ),
-    "one large feature": ((2, 3, 50), "do all features count, however large?"),
+    "one feature": ((4, 3, 1), "what are mean and variance of a single feature?"),
+    "one large feature": ((2, 3, 520), "do all features count, however large?"),
     "train mode": ((3, 5, 6), "LayerNorm computes the same in training"),
 }
 

@@ -59,11 +59,12 @@ def with_others(formulas: Candidates) -> Candidates:
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "a batch": ((3, 5, 4), 9, 1.0, FORMULA),
     "one sentence": ((1, 5, 3), 7, 1.0, FORMULA),
-    "one position": ((2, 1, 4), 9, 1.0, "the features are the last axis"),
+    "one position and one feature": ((2, 1, 1), 9, 1.0, "the features are the last axis"),
     "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
+    "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis, and both maps always count"),
     "many positions and hidden features": (
-        (2, 66, 5),
-        130,
+        (1, 351, 5),
+        520,
         1.0,
         "does a position depend on others, or on how many there are?",
     ),
@@ -73,7 +74,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 
 
 @pytest.mark.item("both maps")
-@each_row(["a batch", "d_ff below d_model"], in_float32=["a batch"])
+@each_row(["a batch", "equal sizes"], in_float32=["a batch"])
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test.
     shape, d_ff, scale, look_at = CASES[name]
