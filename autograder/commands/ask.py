@@ -106,7 +106,8 @@ def run(options: argparse.Namespace) -> int:
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
-    roll, entries = take_class(options.submissions, options.output, assignment, options.roster, options.layout)
+    how = (options.roster, options.layout, options.deadline)
+    roll, entries = take_class(options.submissions, options.output, assignment, *how)
     names, found = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:

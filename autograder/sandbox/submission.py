@@ -14,8 +14,9 @@ from ..sources import Locate, Sources, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .imports import defuse
+from .kept import Notices, Output
 from .replies import read_object
-from .session import Output, Session
+from .session import Session
 from .worker.messages import DTYPE_NAMES, Answer, Encoder
 from .worker.mirror import RemoteModule, call
 from .zygote import Zygote
@@ -38,6 +39,7 @@ class Sandbox:
 
     Attributes:
         budget: what it has used of its limits.
+        notices: what a person should know that it did.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Sandbox:
         self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair, killed_before)
         self._output = Output(assignment.limits.output_kb << 10)
+        self.notices = Notices()
         self._session: Session | None = None
         self._descriptors = descriptors
         self._layers: tuple[str, ...] | None = None
@@ -119,9 +122,8 @@ class Sandbox:
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.restart()
             kept, self._descriptors = self._descriptors, ()
-            self._session = Session(
-                self._zygote, sources, self._assignment, self.budget, self._output, self._locate, kept
-            )
+            shared = (self.budget, self._output, self.notices, self._locate)
+            self._session = Session(self._zygote, sources, self._assignment, *shared, kept)
             layers = self._session.layers
             if self._layers not in (None, layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
@@ -155,6 +157,7 @@ class Sandbox:
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""
         if self._session is not None:
+            self._session.check_refusals()
             self._session.end("it was restarted or closed")
             self._session = None
 

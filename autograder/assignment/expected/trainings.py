@@ -98,7 +98,10 @@ class Training:
             The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
         """
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
-        run = {"start": self.start, "batches": self.batches, **settings, **how}
+        copies = [
+            {name: tensor.clone() for name, tensor in batch.items()} for batch in self.batches
+        ]  # it may write there
+        run = {"start": self.start, "batches": copies, **settings, **how}
         found = self.submission.apply("train", "train.train_epoch", run)
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(found, names, "what comes back")

@@ -5,6 +5,7 @@ Used on the trusted side, whose tests call a worker, and in a worker, where stud
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from torch.autograd.function import once_differentiable
 
 from .messages import DTYPE_NAMES, Answer, Encoder, ProtocolError
 
+_numbers = itertools.count(1)
 Asked = Callable[[Sequence[Tensor | None]], list[Tensor | None]]
 """From the gradients of a call's outputs to those of its inputs."""
 Kind = tuple[torch.Size, torch.dtype]
@@ -48,8 +50,8 @@ class Link(Protocol):
     def read_gradients(self, answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
         """Return the gradients of inputs of these kinds."""
 
-    def show_changes(self, reply: Any, arguments: Sequence[Tensor]) -> None:
-        """Show in the caller's tensors that the call has changed them."""
+    def show_changes(self, reply: Any, answer: Answer, arguments: Sequence[Tensor]) -> None:
+        """Show in the caller's tensors, and in earlier results, that the call has changed them."""
 
 
 def call(
@@ -76,6 +78,8 @@ def call(
     arguments = [*encoder.tensors]
     inputs: list[Tensor] = []
     own: list[tuple[int, nn.Parameter]] = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        record["object"] = number_of(tensor)
     if torch.is_grad_enabled():
         for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
             if tensor.requires_grad:
@@ -92,10 +96,17 @@ def call(
         reply = session.read_call(answer, arguments)
         if reply.graph:
             connect(session, component, answer, inputs)
-        session.show_changes(reply, arguments)
+        session.show_changes(reply, answer, arguments)
         return answer.decoder.decode(reply.value)
 
     return session.request(component, "call", content, encoder, read)
+
+
+def number_of(tensor: Tensor) -> int:
+    """The number by which the worker knows a tensor again, whatever its contents are then."""
+    if not hasattr(tensor, "number_when_sent"):
+        tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
+    return int(vars(tensor)["number_when_sent"])
 
 
 def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor]) -> None:

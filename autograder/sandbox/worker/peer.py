@@ -68,17 +68,17 @@ class Peer:
 
     def read_call(self, answer: Answer, arguments: Sequence[Tensor]) -> Any:
         """The reply to a call."""
-        return SimpleNamespace(**answer.result, decoder=answer.decoder)
+        return SimpleNamespace(**answer.result)
 
     def read_gradients(self, answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
         """The reply to a backward pass."""
         return [None if index is None else answer.decoder.tensors[index] for index in answer.result]
 
-    def show_changes(self, reply: Any, arguments: Sequence[Tensor]) -> None:
+    def show_changes(self, reply: Any, answer: Answer, arguments: Sequence[Tensor]) -> None:
         """Write into the test's own tensors what the implementation has written into its arguments."""
         with torch.no_grad():
             for index, place in zip(reply.changed, reply.written, strict=True):
-                arguments[index].copy_(reply.decoder.tensors[place])
+                arguments[index].copy_(answer.decoder.tensors[place])
 
 
 def build(peer: Peer, component: str, target: Content, args: tuple[object, ...], kwargs: dict[str, object]) -> object:

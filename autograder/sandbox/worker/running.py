@@ -57,12 +57,17 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
     """What is known of some tensors before a call."""
-    return [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
+    return [(tensor, version_of(tensor), tensor.detach().clone()) for tensor in tensors]
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """How often something was written into a tensor; always 0 where PyTorch does not count, in inference mode."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     """Whether something was written into a tensor; what is written through `.data` leaves its version as it was."""
-    if tensor._version != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
+    if version_of(tensor) != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
         return True
     now = tensor.detach()
     return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN

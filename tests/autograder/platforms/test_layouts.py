@@ -6,8 +6,8 @@ from datetime import UTC
 import pytest
 
 from autograder.classroom.handed_in import read_time
-from autograder.classroom.platforms import read_download
 from autograder.intake import take_in
+from autograder.platforms.download import read_download
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON
@@ -122,10 +122,44 @@ DOWNLOADS = {
         {"anna": [" anna"], "bob": [" bob"], "dora": [" dora"]},
         {"carl": "no assignment's folder in it, or not readable"},
     ),
-    "github": (
-        [f"transformer-{name}/{file}" for name in ("anna-s", "bob") for file in (".git/HEAD", "layers.py")] + ["old/x"],
-        {"transformer-anna-s": [" anna-s"], "transformer-bob": [" bob"]},
-        {"old": "not a clone: it has no .git"},
+    "brightspace": (
+        [f"149435-250879 - Anna-Lena Smith - Oct 3, 2026 1145 PM/{name}" for name in ("layers.py", "model.py")]
+        + ["149435-250879 - Anna-Lena Smith - Oct 4, 2026 905 AM/layers.py", "index.html", "grades.csv"]
+        + ["149436-250879 - Group 3- Oct 5, 2026 1200 PM/work.zip"],
+        {
+            "149435-250879 - Anna-Lena Smith - Oct 3, 2026 1145 PM": ["Anna-Lena Smith 149435"],
+            "149435-250879 - Anna-Lena Smith - Oct 4, 2026 905 AM": ["Anna-Lena Smith 149435"],
+            "149436-250879 - Group 3- Oct 5, 2026 1200 PM": ["Group 3 149436"],
+        },
+        {"grades.csv": "not named"},
+    ),
+    "brightspace, without folders": (
+        [f"7-9 - Anna Smith - Oct 3, 2026 1145 PM - {name}" for name in ("layers.py", "a - b.py")]
+        + ["8-9 - Bob - Oct 3, 2026 1145 PM - work.zip", "index.html"],
+        {"7-9 - Anna Smith - Oct 3, 2026 1145 PM": ["Anna Smith 7"], "8-9 - Bob - Oct 3, 2026 1145 PM": ["Bob 8"]},
+        {},
+    ),
+    "blackboard": (
+        [f"HW_1_2_asmith_attempt_2026-10-03-23-45-12{end}" for end in ("_layers.py", "_my_model.py", ".txt")]
+        + ["HW_1_2_von_berg_attempt_2026-10-04-08-00-00_a.zip", "HW_1_2_von_berg_attempt_2026-10-04-08-00-00.txt"]
+        + ["HW_1_2_carl_attempt_2026-10-04-09-00-00.txt", "HW_1_2_dora_attempt_2026-10-04-09-00-00_x.zip", "notes.pdf"],
+        {
+            "HW_1_2_asmith_attempt_2026-10-03-23-45-12": [" asmith asmith"],
+            "HW_1_2_von_berg_attempt_2026-10-04-08-00-00": ["Bob von Berg von_berg von_berg"],
+            "HW_1_2_dora_attempt_2026-10-04-09-00-00": [" dora dora"],
+        },
+        {"HW_1_2_carl_attempt_2026-10-04-09-00-00.txt": "an attempt without a file", "notes.pdf": "not named"},
+    ),
+    "git": (
+        [f"transformer-{name}/{file}" for name in ("anna-s", "bob", "dan") for file in (".git/HEAD", "layers.py")]
+        + ["transformer-carl/layers.py", "old/x", "scores.csv"],
+        {f"transformer-{name}": [f" {name}"] for name in ("anna-s", "bob", "carl", "dan")},
+        {"old": "not named transformer-", "scores.csv": "a file beside the clones"},
+    ),
+    "git, named after users alone": (
+        [f"{name}/{file}" for name in ("anna", "bob") for file in (".git/HEAD", "layers.py")],
+        {"anna": [" anna"], "bob": [" bob"]},
+        {},
     ),
     "plain": (
         ["anna/layers.py", "bob.zip", "README.md", "grades.csv", "__later/x"],
@@ -145,7 +179,8 @@ def test_a_download(lay, case):
     """Who handed in what, as `NAME IDS [late]`; what is no submission, and why; each can be taken in."""
     names, submissions, strays = DOWNLOADS[case]
     stamps = {name: STAMP for name in names if name.endswith("timestamp.txt")}
-    download = read(lay(*names, **stamps, **{"submission_metadata.yml": METADATA}))
+    receipt = {"HW_1_2_von_berg_attempt_2026-10-04-08-00-00.txt": "Name: Bob von Berg (von_berg)\nComments: (anna)\n"}
+    download = read(lay(*names, **stamps, **receipt, **{"submission_metadata.yml": METADATA}))
     assert download.layout == case.partition(",")[0]
     shown = {
         one.entry: [" ".join([who.name, *who.ids.values(), *["late"] * bool(one.is_late)]) for who in one.people]
@@ -159,7 +194,7 @@ def test_a_download(lay, case):
 CLASSES = {
     "canvas": [f"{name}_10{number}_200{number}_layers.py" for number, name in enumerate(("anna", "ben", "carl"))],
     "moodle": [f"{name}_10{number}_assignsubmission_file_layers.py" for number, name in enumerate(("Anna B", "Carl"))],
-    "github": [f"hw-{name}/{file}" for name in ("anna", "ben", "carl") for file in ("layers.py", ".git/HEAD")],
+    "git": [f"hw-{name}/{file}" for name in ("anna", "ben", "carl") for file in ("layers.py", ".git/HEAD")],
     "plain": ["anna/student/layers.py", "ben.zip", "carl/student/layers.py"],
 }
 
@@ -181,6 +216,17 @@ def test_no_student_decides_on_the_layout(lay, layout, intruder):
     after = read(lay(intruder, **{"carl/student/timestamp.txt": STAMP}))
     assert (before.layout, after.layout) == (layout, layout)
     assert {one.entry for one in before.submissions} <= {one.entry for one in after.submissions}
+
+
+@pytest.mark.parametrize(
+    ("names", "times"),
+    [
+        (DOWNLOADS["brightspace"][0], ["2026-10-03T23:45:00", "2026-10-04T09:05:00", "2026-10-05T12:00:00"]),
+        (DOWNLOADS["blackboard"][0], ["2026-10-03T23:45:12", "2026-10-04T09:00:00", "2026-10-04T08:00:00"]),
+    ],
+)
+def test_times_in_names_have_the_zone_of_the_course(lay, names, times):
+    assert [one.submitted.isoformat() for one in read(lay(*names)).submissions] == times
 
 
 TIMES = {
@@ -210,7 +256,12 @@ def test_the_folder_that_gh_makes_tells_the_assignment(lay, names):
     folder = lay(*(f"{name}/{file}" for name in names for file in (".git/HEAD", "layers.py")))
     download = read(folder.rename(folder.with_name("hw1-submissions")))
     found = {one.people[0].ids["github"] for one in download.submissions}
-    assert download.layout == "github" and found == {name.removeprefix("hw1-") for name in names}
+    assert download.layout == "git" and found == {name.removeprefix("hw1-") for name in names}
+
+
+def test_clones_without_git_are_read_if_named_so(lay):
+    download = read(lay("hw-anna/layers.py", "hw-bob/layers.py"), "git")
+    assert [one.people[0].ids["github"] for one in download.submissions] == ["anna", "bob"]
 
 
 @pytest.mark.parametrize(
