@@ -67,6 +67,11 @@ class Census:
         others = [p for p in parameters if tuple(p.shape) not in shapes]
         return cls(norms, feed_forwards, attentions, encoder_layers, decoder_layers, others)
 
+    @property
+    def of_layers(self) -> tuple[list[Tensor], list[Tensor]]:
+        """The parameters of encoder layers and of decoder layers."""
+        return self.encoder_layers, self.decoder_layers
+
     def silence_only(self, silent: Sequence[Tensor], d_ff: int) -> None:
         """Makes these sublayers alone return 0, the others plain sums, the norms 0.9 tanh(x), which can be undone."""
         with torch.no_grad():
@@ -217,8 +222,8 @@ def stacks(
         return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
 
     ends = _ends(census, sizes.d_model) if sizes.norm_first else [None]
-    if len(mixes) == n_layers <= MOST_PARTS:
-        for order in permutations(mixes):
+    if len(mixes) == n_layers:  # more than can be tried have the same parameters, and any order is right
+        for order in permutations(mixes) if n_layers <= MOST_PARTS else [mixes]:
             yield from (partial(stack, order, end) for end in ends)
 
 

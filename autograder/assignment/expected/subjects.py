@@ -22,7 +22,7 @@ from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
 from .by_behaviour import Component, Formula, find_formula, learned, normal
-from .layers import Census, Sizes, check_parts, layers, sides, stacks
+from .layers import MOST_PARTS, Census, Sizes, check_parts, layers, sides, stacks
 from .readings import expect_plain, needs_reader
 from .written_out import SIZES as READABLE
 from .written_out import WrittenOut, own_formulas
@@ -112,26 +112,40 @@ class LayerSubject(Subject):
 
         Args:
             axes: b, t and s.
-            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head.
+            masks: as `draw_masks` takes them; or "a query without keys", which is in one head.
         """
         case, (b, t, s), d_model, n_heads = self.case, axes, self.sizes.d_model, self.sizes.n_heads
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
-        mask = case.mask(b, 1, t, t)
-        mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
-        own: Tensor | None = mask
-        cross: Tensor | None = case.padding_mask(b, s)
         x[1:, -1] = 0
-        if masks == "none":
-            own = cross = None
-        elif masks == "two axes":
-            own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
-        elif masks in ("each head", "a query without keys"):
-            own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
-            if masks == "a query without keys":
-                (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] = False
+        is_empty = masks == "a query without keys"
+        own, cross = draw_masks(case, axes, n_heads, "each head" if is_empty else masks)
+        if own is not None and masks == "padding":
+            own[-1] = own[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
+        if own is not None and cross is not None and is_empty:
+            (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] = False
         if self.kind == "EncoderLayer":
             return {"x": x, "mask": own}
         return {"x": x, "memory": memory, "src_mask": cross, "tgt_mask": own}
+
+
+def draw_masks(case: Case, axes: tuple[int, int, int], n_heads: int, masks: str) -> tuple[Tensor | None, Tensor | None]:
+    """Random masks of x and of the memory.
+
+    Args:
+        case: draws them.
+        axes: b, t and s.
+        n_heads: of the attention.
+        masks: "none"; "padding", (b, 1, t, t) and (b, 1, 1, s); "padding alone", (b, 1, 1, t) and (b, 1, 1, s); "two
+            axes", (t, t) and (t, s); or "each head", (b, h, t, t) and (b, h, t, s).
+    """
+    b, t, s = axes
+    if masks == "none":
+        return None, None
+    if masks == "two axes":
+        return torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
+    if masks == "each head":
+        return case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
+    return case.padding_mask(b, t) if masks == "padding alone" else case.mask(b, 1, t, t), case.padding_mask(b, s)
 
 
 @dataclass(frozen=True)
@@ -139,12 +153,12 @@ class StackSubject(Subject):
     """An encoder or a decoder: a stack of layers, which are stand-ins.
 
     Attributes:
-        d_model: the number of features.
+        sizes: of its layers.
         kind: its class.
         case: draws parameters and inputs.
     """
 
-    d_model: int = 1
+    sizes: Sizes = READABLE
     kind: str = "Encoder"
     case: Case = Case(0, "")
 
@@ -157,9 +171,13 @@ class StackSubject(Subject):
         sizes: Sizes,
         n_layers: int,
         dtype: torch.dtype = torch.float64,
+        rate: float | None = None,
     ) -> Self:
-        """Builds one in eval mode."""
-        rate = case.number(0.2, 0.7)
+        """Builds one in eval mode; its rate of dropout is random, unless one is given.
+
+        Of many layers, all have the same parameters: not every order of them can be tried.
+        """
+        rate = case.number(0.2, 0.7) if rate is None else rate
         options: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": rate}
         options |= {"norm_first": True} if sizes.norm_first else {}
         module = submission.build(f"model.{kind}", sizes.d_model, **options, dtype=dtype).eval()
@@ -168,6 +186,11 @@ class StackSubject(Subject):
         # A post-norm stack may have the last LayerNorm, if it does not use it.
         idle = [] if sizes.norm_first else Census.of(list(module.parameters()), sizes.d_model).norms
         parameters = [p for p in module.parameters() if all(p is not one for one in idle)]
+        if n_layers > MOST_PARTS:
+            with torch.no_grad():
+                for first, *others in (one for one in Census.of(parameters, sizes.d_model).of_layers if one):
+                    for other in others:
+                        other.copy_(first)
         leaves = leaves_of(parameters)
 
         def read() -> list[Computation]:
@@ -176,14 +199,14 @@ class StackSubject(Subject):
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
         pairs = list(zip(parameters, leaves, strict=True))
-        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes.d_model, kind, case)
+        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes, kind, case)
 
-    def draw(self, axes: tuple[int, int, int], masked: bool = True) -> Inputs:
-        """Random x (b, t, d), memory (b, s, d) and masks."""
-        case, (b, t, s) = self.case, axes
-        x, memory = (case.normal(b, length, self.d_model, dtype=self.dtype or torch.float64) for length in (t, s))
-        own, cross = (case.mask(b, 1, t, t), case.padding_mask(b, s)) if masked else (None, None)
-        if own is not None:
+    def draw(self, axes: tuple[int, int, int], masks: str = "padding") -> Inputs:
+        """Random x (b, t, d), memory (b, s, d) and masks, as `draw_masks` takes them."""
+        case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
+        x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
+        own, cross = draw_masks(case, axes, self.sizes.n_heads, masks)
+        if own is not None and masks == "padding":
             own[..., -1, :] = True  # nothing is forbidden to the last query
         if self.kind == "Encoder":
             return {"x": x, "mask": own}
@@ -257,12 +280,12 @@ class ModelSubject:
             found = [placed or needs_reader("output projection")]
         return Subject(self.model.get_predictions, ["the predictions"], found, dtype=self.dtype)
 
-    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
+    def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masks: str = "padding") -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
         (b, t, s), d, vocab_size = axes, self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
-        tokens[:, -1] = vocab_size - 1 if masked else 0
-        own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
+        tokens[:, -1] = 0 if masks == "none" else vocab_size - 1
+        own, cross = draw_masks(self.case, axes, self.sizes.n_heads, masks)
         if method == "encode":
             return {"src": tokens, "encoder_mask": own}
         memory = self.case.normal(b, s, d, dtype=self.dtype)

@@ -32,7 +32,7 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
     "a batch": (17, 6, (3, 5), SCALE),
     "one sentence": (11, 5, (1, 7), SCALE),
     "one token": (12, 7, (1, 1), "no axis may be squeezed away"),
-    "fewer tokens than features": (4, 8, (8, 8), "which axis of the result is that of the features?"),
+    "fewer tokens than features": (4, 9, (9, 9), "which axis of the result is that of the features?"),
     "one feature": (9, 1, (2, 4), SCALE),
     "many": (1100, 130, (2, 351), "one row of the table for each of vocab_size tokens"),
 }

@@ -22,11 +22,12 @@ STACKS = [
 each_stack = pytest.mark.parametrize("kind, norm_first", STACKS)
 RULE = "what does each layer get, from which layer, with which masks and settings? what follows the last one?"
 
-CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
-    "three layers": ((2, 3, 11, 3), (3, 4, 5), True),
-    "one layer": ((3, 2, 13, 1), (2, 5, 4), True),
-    "four layers, no masks": ((2, 2, 10, 4), (2, 3, 4), False),
-    "many positions": ((2, 2, 9, 2), (1, 66, 70), True),
+CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; masks; and the rate of dropout, None = any
+    "three layers": ((2, 3, 11, 3), (3, 4, 5), "each head", None),
+    "one layer": ((3, 2, 13, 1), (1, 1, 5), "each head", 1.0),
+    "equal sizes": ((2, 2, 4, 2), (4, 4, 4), "padding alone", 0.0),
+    "four layers, no masks": ((2, 2, 10, 4), (2, 3, 4), "none", None),
+    "many positions": ((1, 4, 9, 2), (1, 351, 70), "two axes", None),
 }
 
 
@@ -39,10 +40,10 @@ OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
 def test_stack(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    (n_heads, d_head, d_ff, n_layers), axes, masked = CASES[name]
+    (n_heads, d_head, d_ff, n_layers), axes, masks, rate = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
-    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
-    stack.expect_values(stack.draw(axes, masked), RULE, of=["x"])
+    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype, rate)
+    stack.expect_values(stack.draw(axes, masks), RULE, of=["x"])
 
 
 @pytest.mark.item("returned weights")
@@ -50,14 +51,14 @@ def test_stack(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
     look_at = "a list of the weights of each layer, the first layer first, for each attention"
-    stack.expect_values(stack.draw((3, 4, 5)), look_at, of=PARTS[kind][1:])
+    stack.expect_values(stack.draw((4, 4, 4), "two axes"), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("layers in order")
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=11)
     stack.call.train()
     look_at = "where does dropout belong? the layers are stand-ins without it here"
     stack.expect_values(stack.draw((3, 4, 5)), look_at, of=["x"])
