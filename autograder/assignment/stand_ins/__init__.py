@@ -31,6 +31,7 @@ from .hunting import Hunt, find
 from .models import (
     Batch,
     call_after,
+    call_copy,
     call_each,
     search,
     train,
@@ -51,6 +52,7 @@ __all__ = [
     "MultiHeadedAttention",
     "PositionalEncoding",
     "call_after",
+    "call_copy",
     "call_each",
     "causal_mask",
     "find",

@@ -4,6 +4,7 @@ How such tests are written: `autograder.testing.subject`.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -113,4 +114,8 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
     subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 8, 9, dtype=single))
+    fresh, copied = (
+        partial(make, submission, case, 8, 9, dtype=single),
+        partial(submission.apply, "call_copy", subject.call),
+    )
+    subject.expect_no_side_effects(inputs, others, fresh, copied)

@@ -39,10 +39,11 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
 
 
 @pytest.mark.item("later positions")
-@pytest.mark.parametrize("length", [1, 2, 3, 7, 351])
+@pytest.mark.parametrize("length", [1, 2, 7, 351])
 def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
-    expected = torch.tensor([[True] * query + [False] * (length - query) for query in range(1, length + 1)])
+    keys = torch.arange(length).expand(length, length)
+    expected = keys < torch.arange(1, length + 1).unsqueeze(1)
     rule = "row by row, True for the keys that a query may see"
-    for arguments in ([length], [length, "cpu"]):
+    for arguments in ([length], [length, "cpu"])[: 1 if length > 100 else 2]:
         mask = submission.apply("call_after", "masks.causal_mask", [length], arguments)
         expect_same(mask, expected, f"causal_mask({length})", rule)

@@ -4,6 +4,8 @@ Everything inside the model is a stand-in of a known formula. How such tests are
 `autograder.testing.subject`.
 """
 
+from functools import partial
+
 import pytest
 import torch
 from torch import Tensor
@@ -114,8 +116,8 @@ def test_gradients(
     submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
-    axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
-    side, inputs = model.side(method), model.draw(method, axes)
+    axes, masks = ((3, 4, 5), "padding") if dtype == torch.float64 else ((3, 1, 5), "two axes")
+    side, inputs = model.side(method), model.draw(method, axes, masks)
     side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
 
 
@@ -136,5 +138,7 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @pytest.mark.task_2_4
 @each_side
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
-    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
-    model.side(method).expect_no_side_effects(model.draw(method), model.draw(method))
+    fresh = partial(ModelSubject, submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
+    model = fresh()
+    inputs, others = model.draw(method), model.draw(method)
+    model.side(method).expect_no_side_effects(inputs, others, fresh=lambda: fresh().side(method))
