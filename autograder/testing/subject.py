@@ -163,7 +163,9 @@ class Subject:
             if fresh is not None:
                 fresh().call(*copies_of(others.values()))
             if copied is not None:
-                self._expect_result(copied(*copies_of(inputs.values())), inputs, COPY)
+                with torch.inference_mode():
+                    result = copied(*copies_of(inputs.values()))
+                self._expect_result(result, inputs, COPY)
             handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
             for given in (inputs, others):  # the second time, the very same tensors have other contents
                 for one, value in zip(handed, given.values(), strict=True):

@@ -26,7 +26,7 @@ SIZES = {  # (b, h, q, k, d), and where to look
     ),
     "more queries than keys": ((3, 2, 6, 4, 5), "over which axis do the weights of one query sum to 1?"),
     "one key": ((2, 2, 3, 1, 6), "which weight must a single key have?"),
-    "one of everything": ((1, 1, 1, 1, 3), "no axis may be squeezed away"),
+    "one query of one head": ((1, 1, 1, 5, 3), "no axis may be squeezed away"),
     "equal sizes": ((4, 4, 4, 4, 4), "which axis of the scores is that of the queries, and which that of the keys?"),
     "many features": ((1, 2, 3, 4, 64), "does every step of equation 1 fit any d_k?"),
     "many keys and queries": (
@@ -47,50 +47,43 @@ def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_weights(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
-    inputs = draw(case, (2, 3, 4, 5, 7), dtype) | {"mask": case.mask(2, 1, 4, 5) if is_masked else None}
     look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
-    attention_of(submission).expect_values(inputs, look_at, of=["weights"])
+    for sizes in ((2, 3, 4, 5, 7), (1, 3, 1, 5, 7) if is_masked else (1, 1, 1, 1, 7)):
+        inputs = draw(case, sizes, dtype) | {"mask": case.mask(sizes[0], 1, *sizes[2:4]) if is_masked else None}
+        attention_of(submission).expect_values(inputs, look_at, of=["weights"])
 
 
-MASKS = {  # the mask's axes, or how `test_masks` makes it
-    "padding (b, 1, 1, k)": "b11k",
-    "causal (q, k)": "qk",
-    "each head (b, h, q, k)": "bhqk",
-    "each query (b, 1, q, k)": "b1qk",
-    "all sentences (1, h, q, k)": "1hqk",
-    "each head (b, h, q, k), with few keys forbidden": "few",
-    "padding (b, 1, 1, k), many queries": "long",
-    "everything allowed": "all",
-    "one head, and a mask (b, 1, q, k)": "one head",
-    "one query of one sentence": "one query",
-    "equal sizes, a mask (q, k)": "equal qk",
-    "equal sizes, a padding mask": "equal b11k",
+MASKS = {  # b, h, q and k; and the mask's axes, or how `test_masks` makes it
+    "padding (b, 1, 1, k)": ((3, 3, 4, 5), "b11k"),
+    "causal (q, k)": ((3, 3, 4, 5), "causal"),
+    "each head (b, h, q, k)": ((3, 3, 4, 5), "bhqk"),
+    "each query of one sentence (1, 1, q, k)": ((1, 3, 4, 5), "b1qk"),
+    "all sentences (1, h, q, k)": ((3, 3, 4, 5), "1hqk"),
+    "each head (b, h, q, k), with few keys forbidden": ((3, 3, 4, 5), "few"),
+    "padding (b, 1, 1, k), many queries": ((3, 3, 66, 5), "b11k"),
+    "everything allowed": ((3, 3, 4, 5), "all"),
+    "one head, and a mask (b, 1, q, k)": ((3, 1, 4, 5), "b1qk"),
+    "one query of one sentence": ((1, 2, 1, 5), "b11k"),
+    "equal sizes, a mask (q, k)": ((4, 4, 4, 4), "qk"),
+    "equal sizes, a padding mask": ((4, 4, 4, 4), "b11k"),
 }
 
 
 @pytest.mark.item("masks")
 @each_row(MASKS, in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
-    special = {"long": (3, 3, 66, 5, 6), "one head": (3, 1, 4, 5, 6), "one query": (1, 2, 1, 5, 6)}
-    inputs = draw(case, (4, 4, 4, 4, 4) if axes.startswith("equal") else special.get(axes, (3, 3, 4, 5, 6)), dtype)
-    if axes.startswith("equal"):
-        inputs["query"][0, 0, 0] = 0  # a score of 0 forbids nothing
-        inputs["mask"] = case.mask(4, 4) if axes == "equal qk" else case.padding_mask(4, 4)
-    elif axes in special and axes != "long":
-        inputs["mask"] = case.mask(3, 1, 4, 5) if axes == "one head" else case.mask(1, 1, 1, 5)
-    elif axes == "long":
-        inputs["mask"] = case.mask(3, 1, 1, 5)
-    elif axes == "all":
-        inputs["mask"] = torch.ones(4, 5, dtype=torch.bool)
-    elif axes == "qk":
-        inputs["mask"] = torch.ones(4, 5, dtype=torch.bool).tril()
+    (b, h, q, k), axes = MASKS[name]
+    d = 4 if b == k else 6
+    query = case.normal(b, h, q, d, dtype=dtype)
+    query[0, 0, 0] = 0  # a score of 0 forbids nothing
+    if axes in ("causal", "all"):
+        mask = torch.ones(q, k, dtype=torch.bool).tril(0 if axes == "causal" else k)
     elif axes == "few":  # keys 1 and 2, but not in the first sentence, in the first head, or for the last query
-        mask = torch.ones(3, 3, 4, 5, dtype=torch.bool)
+        mask = torch.ones(b, h, q, k, dtype=torch.bool)
         mask[1:, 1:, :-1, 1:3] = False
-        inputs["mask"] = mask
     else:
-        inputs["mask"] = case.mask(*(sizes[axis] for axis in axes))
+        mask = case.mask(*({"b": b, "h": h, "q": q, "k": k, "1": 1}[axis] for axis in axes))
+    inputs = draw(case, (b, h, q, k, d), dtype) | {"query": query, "mask": mask}
     look_at = "True means may attend; a forbidden key counts for nothing, and the other weights still sum to 1"
     expect_right_or_mask_obeyed(attention_of(submission), inputs, look_at)
 

@@ -26,7 +26,6 @@ from autograder.testing.under_test import SubmissionUnderTest
 pytestmark = pytest.mark.task_1_3
 
 COMPONENT = "attention.MultiHeadedAttention"
-MASK = "which mask does each head get? True means may attend"
 
 
 def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
@@ -44,7 +43,7 @@ CASES = {  # n_heads, d_head; b, q and k; and where to look
     "more queries than keys": ((5, 1), (3, 6, 4), "a head may have a single feature"),
     "equal sizes": ((3, 3), (9, 9, 9), SPLIT),
     "one head": ((1, 5), (2, 4, 3), "how many features does a single head have?"),
-    "one query and one key": ((4, 3), (1, 1, 1), "no axis may be squeezed away"),
+    "one query": ((4, 3), (1, 1, 5), "no axis may be squeezed away"),
     "many positions": ((4, 3), (1, 65, 351), SPLIT),
 }
 
@@ -61,8 +60,19 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
 @each_dtype
 def test_weights(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     subject = make(submission, case, 4, 3, dtype=dtype)
-    inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5)}
-    subject.expect_values(inputs, "the weights of each head, (b, h, q, k)", of=["weights"])
+    for b, q, k in ((2, 3, 5), (1, 1, 1)):
+        inputs = {**draw(case, (b, q, k, 12), dtype), "mask": case.mask(b, 1, q, k)}
+        subject.expect_values(inputs, "the weights of each head, (b, h, q, k)", of=["weights"])
+
+
+def with_one_tensor(attend: Computation, same: str) -> Computation:
+    """The same call, in which not equal tensors but the same one stands in two or three places."""
+
+    def call(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> object:
+        key = query if same != "key and value" else key
+        return attend(query, key, value if same == "query and key" else key, mask)
+
+    return call
 
 
 @pytest.mark.item("projections and heads")
@@ -73,54 +83,34 @@ def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case
         raise subject.formulas
     x, y = case.normal(2, 5, 12), case.normal(2, 5, 12)
     x[0, 0] = 0
-    inputs: Inputs = {
-        "query": y if same == "key and value" else x,
-        "key": x,
-        "value": y if same == "query and key" else x,
-        "mask": None,
-    }
-
-    def with_one_tensor(attend: Computation) -> Computation:
-        """The same call, in which not equal tensors but the same one stands in two or three places."""
-
-        def call(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> object:
-            key = query if same != "key and value" else key
-            return attend(query, key, value if same == "query and key" else key, mask)
-
-        return call
-
-    shared = Subject(with_one_tensor(subject.call), PARTS, [with_one_tensor(subject.formulas[0])], subject.parameters)
-    shared.expect_values(inputs, SPLIT, ["output"], case=case)
+    others = {"query": y} if same == "key and value" else {"value": y} if same == "query and key" else {}
+    inputs: Inputs = {"query": x, "key": x, "value": x, "mask": None} | others
+    calls = [with_one_tensor(one, same) for one in (subject.call, subject.formulas[0])]
+    Subject(calls[0], PARTS, calls[1:], subject.parameters).expect_values(inputs, SPLIT, ["output"], case=case)
 
 
-MASKS = {  # the mask's axes: n_heads and d_head; b, q and k
-    "b11k": ((4, 3), (4, 4, 4)),
-    "qk": ((4, 3), (4, 4, 4)),
-    "b1qk": ((1, 5), (4, 4, 5)),
-    "bhqk": ((4, 3), (4, 4, 5)),
-    "bh1k": ((4, 3), (1, 1, 5)),
+MASKS = {  # the mask's axes; n_heads and d_head; b, q and k
+    "padding, equal sizes": ("b11k", (4, 3), (4, 4, 4)),
+    "for all sentences, equal sizes": ("qk", (4, 3), (4, 4, 4)),
+    "each query of one head": ("b1qk", (1, 5), (4, 4, 5)),
+    "each query of each head": ("bhqk", (4, 3), (4, 4, 5)),
+    "one query of one sentence": ("bh1k", (4, 3), (1, 1, 5)),
+    "a wide model": ("b1qk", (12, 11), (2, 3, 4)),
 }
 
 
 @pytest.mark.item("masks reach every head")
-@each_row(MASKS, in_float32=["b1qk", "bhqk"])
+@each_row(MASKS, in_float32=["each query of one head", "each query of each head"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    (n_heads, d_head), (b, q, k) = MASKS[name]
-    sizes = {"b": b, "h": n_heads, "q": q, "k": k, "1": 1}
+    axes, (n_heads, d_head), (b, q, k) = MASKS[name]
     subject = make(submission, case, n_heads, d_head, dtype=dtype)
-    mask = case.mask(*(sizes[axis] for axis in name))
-    if name == "bhqk":
+    mask = case.mask(*({"b": b, "h": n_heads, "q": q, "k": k, "1": 1}[axis] for axis in axes))
+    if axes == "bhqk":
         mask[:, 0] = True  # nothing is forbidden in the first head,
         mask[0, 1, 0] = False  # and everything to one query of the second
     has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(b, n_heads, q, 1)  # what the others get is free
     inputs = {**draw(case, (b, q, k, n_heads * d_head), dtype), "mask": mask}
-    expect_right_or_mask_obeyed(subject, inputs, MASK, judged_where=has_keys.amin(dim=1))
-
-
-@pytest.mark.item("masks reach every head")
-def test_mask_of_a_wide_model(submission: SubmissionUnderTest, case: Case) -> None:
-    inputs = {**draw(case, (2, 3, 4, 132)), "mask": case.mask(2, 1, 3, 4)}
-    expect_right_or_mask_obeyed(make(submission, case, 12, 11), inputs, MASK)
+    expect_right_or_mask_obeyed(subject, inputs, "which mask does each head get?", judged_where=has_keys.amin(dim=1))
 
 
 @pytest.mark.item("refuses other sizes")
@@ -154,15 +144,8 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked:
     subject = make(submission, case, 4, 3, dtype=single, called_before_with=case.normal(2, 4, 12, dtype=single))
     masks = (case.mask(4, 5) if is_masked else None for _ in range(2))
     inputs, others = ({**draw(case, (2, 4, 5, 12), single), "mask": mask} for mask in masks)
-    fresh, copied = (
-        partial(make, submission, case, 4, 3, dtype=single),
-        partial(submission.apply, "call_copy", subject.call),
-    )
-    if not is_masked and not isinstance(subject.formulas, Exception):  # key and value are one tensor, as a memory is
-        subject = replace(subject, call=of_memory(subject.call), formulas=[of_memory(subject.formulas[0])])
-        copied = of_memory(copied)
-    subject.expect_no_side_effects(inputs, others, fresh, copied)
-
-
-def of_memory(attend: Computation) -> Computation:
-    return lambda query, key, value, mask: attend(query, key, key, mask)
+    copied: Computation = partial(submission.apply, "call_copy", subject.call)
+    if not (is_masked or isinstance(subject.formulas, Exception)):  # key and value are one tensor, as a memory is
+        calls = [with_one_tensor(one, "key and value") for one in (subject.call, subject.formulas[0], copied)]
+        subject, copied = replace(subject, call=calls[0], formulas=calls[1:2]), calls[2]
+    subject.expect_no_side_effects(inputs, others, partial(make, submission, case, 4, 3, dtype=single), copied)

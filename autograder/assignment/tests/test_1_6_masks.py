@@ -16,6 +16,7 @@ TOKENS = {  # rows of ids, and the id of padding
     "no padding": ([[1, 2, 3], [4, 5, 6]], 0),
     "padding at the beginning": ([[3, 3, 1], [3, 1, 1]], 3),
     "one token": ([[5]], 1),
+    "one sentence": ([[1, 4, 1, 1]], 1),
     "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1),
 }
 

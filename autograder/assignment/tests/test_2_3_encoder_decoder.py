@@ -56,7 +56,8 @@ def test_stack(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
     look_at = "a list of the weights of each layer, the first layer first, for each attention"
-    stack.expect_values(stack.draw((4, 4, 4), "two axes"), look_at, of=PARTS[kind][1:])
+    for axes in ((4, 4, 4), (1, 1, 1)):
+        stack.expect_values(stack.draw(axes, "two axes"), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("layers in order")
@@ -82,7 +83,9 @@ def test_gradients(
 @pytest.mark.task_2_3
 @pytest.mark.parametrize("kind", PARTS)
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    fresh = partial(StackSubject.make, submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
+    fresh = partial(
+        StackSubject.make, submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32, rate=0.3
+    )
     stack = fresh()
     copied = partial(submission.apply, "call_copy", stack.call)
     stack.expect_no_side_effects(stack.draw((2, 4, 5)), stack.draw((2, 4, 5)), fresh, copied)
