@@ -1,5 +1,6 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -87,4 +88,5 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     subject = make(submission, case, 12, 6, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 6, dtype=torch.float32))
+    fresh = partial(make, submission, case, 12, 6, dtype=torch.float32)
+    subject.expect_no_side_effects(inputs, others, fresh, another=lambda: fresh().call)

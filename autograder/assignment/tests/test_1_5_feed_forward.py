@@ -115,4 +115,5 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
     copied = partial(submission.apply, "call_copy", subject.call)
-    subject.expect_no_side_effects(inputs, others, partial(make, submission, case, 8, 9, dtype=single), copied)
+    fresh = partial(make, submission, case, 8, 9, dtype=single)
+    subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

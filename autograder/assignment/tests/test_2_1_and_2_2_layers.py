@@ -46,7 +46,7 @@ CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
     "a query without keys": ((2, 3, 11), (2, 3, 4), "a query without keys"),
     "equal sizes": ((3, 1, 3), (3, 3, 3), "padding alone"),
     "one position": ((2, 3, 11), (1, 1, 5), "each head"),
-    "many positions": ((1, 4, 9), (1, 351, 70), "two axes"),
+    "many positions": ((1, 4, 9), (1, 150, 140), "two axes"),
 }
 
 ROWS = in_dtypes(CASES, in_float32=["padding masks"])  # with norm_first only these two:
@@ -72,8 +72,7 @@ def test_layer(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3)
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
-    for axes in ((3, 4, 5), (1, 1, 1)):
-        layer.expect_values(layer.draw(axes, "padding"), look_at, of=PARTS[kind][1:])
+    layer.expect_values(layer.draw((3, 4, 5), "padding"), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("dropout")
@@ -83,13 +82,14 @@ def test_dropout_acts_on_the_sublayers(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
 ) -> None:
     make = partial(LayerSubject.make, submission, case, kind, Sizes(6, 2, 11, norm_first))
-    layer = make(dropout)
+    layer = make(ALMOST_ALL if dropout and norm_first else dropout)
     inputs = layer.draw((3, 11, 5), "padding")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
     judged: Subject = layer
     if dropout:
-        if not all(bool(one.isfinite().all()) for one in tensors_in(layer.call(*copies_of(inputs.values())))):
+        found = [] if norm_first else tensors_in(layer.call(*copies_of(inputs.values())))
+        if not all(bool(one.isfinite().all()) for one in found):
             layer = make(ALMOST_ALL)  # written by hand, dropout may divide by 1 - rate
             layer.call.train()
         if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others
@@ -99,8 +99,8 @@ def test_dropout_acts_on_the_sublayers(
             return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
         # It drops all: the output must be that of the same layer in which every sublayer's output is 0.
-        found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
-        without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
+        right = [formula for formula in layer.formulas if isinstance(formula, Layer)]
+        without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in right]
         judged = Subject(output, ["x"], without_sublayers)
     judged.expect_values(inputs, look_at, of=["x"])
 
@@ -172,7 +172,7 @@ def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3, dtype=dtype)
-    for masks in ("padding", "none") if dtype == torch.float64 else ("padding",):
+    for masks in ("padding", "none") if (kind, dtype) == ("EncoderLayer", torch.float64) else ("padding",):
         layer.expect_gradients(case, layer.draw((3, 4, 5), masks), RULES[norm_first], of=["x"])
 
 
@@ -183,4 +183,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str)
     layer = fresh()
     copied = partial(submission.apply, "call_copy", layer.call)
     inputs, others = (layer.draw((2, 4, 5), "each head") for _ in range(2))
-    layer.expect_no_side_effects(inputs, others, fresh, copied)
+    layer.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

@@ -141,4 +141,4 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: st
     fresh = partial(ModelSubject, submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
     model = fresh()
     inputs, others = model.draw(method), model.draw(method)
-    model.side(method).expect_no_side_effects(inputs, others, fresh=lambda: fresh().side(method))
+    model.side(method).expect_no_side_effects(inputs, others, another=lambda: fresh().side(method).call)
