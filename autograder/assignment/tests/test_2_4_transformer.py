@@ -34,10 +34,10 @@ RULES = {
 
 CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s; masks
     "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5), "each head"),
-    "three layers, no masks": ((3, 2, 13, 3), (14, 10), (2, 5, 3), "none"),
+    "eleven layers, no masks": ((3, 2, 13, 11), (14, 10), (2, 5, 3), "none"),
     "one layer": ((2, 3, 15, 1), (11, 13), (1, 1, 5), "each head"),
     "equal sizes": ((2, 2, 4, 2), (11, 13), (4, 4, 4), "two axes"),
-    "many": ((1, 4, 9, 11), (620, 590), (1, 351, 70), "two axes"),
+    "many": ((1, 4, 9, 1), (620, 590), (1, 351, 70), "two axes"),
     "more tokens than words": ((2, 2, 9, 2), (11, 13), (2, 20, 4), "padding alone"),
 }
 
