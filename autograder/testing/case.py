@@ -62,7 +62,10 @@ class Case:
         return torch.randint(low, vocab_size, shape, generator=self._generator)
 
     def mask(self, *shape: int) -> Tensor:
-        """A boolean mask in which each row (last axis) forbids a key and allows two, as far as there are keys."""
+        """A boolean mask in which each row (last axis) forbids a key and allows two, as far as there are keys.
+
+        The first two rows along each axis differ, so that no axis can be taken for another.
+        """
         keep = torch.rand(shape, generator=self._generator) < 0.5
         keys = shape[-1]
         first = torch.randint(0, keys, (*shape[:-1], 1), generator=self._generator)
@@ -70,6 +73,9 @@ class Case:
         keep.scatter_(-1, first, True)
         if keys > 1:
             keep.scatter_(-1, (first + 1) % keys, False)
+        for axis in range(len(shape) - 1):
+            if shape[axis] > 1:
+                keep.select(axis, 1).copy_(keep.select(axis, 0).roll(1, -1))
         return keep
 
     def padding_mask(self, batch: int, length: int) -> Tensor:

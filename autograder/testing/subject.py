@@ -12,7 +12,7 @@ independently, most often by PyTorch's own function:
 - `expect_gradients`: the gradients of all inputs and parameters are the formula's, and those of parameters are not zero
   (`nonzero=[]`: each may be). Where values are wrong anyway, they need only be those of what the component computes.
 - `expect_no_side_effects`: calls leave their arguments and each other alone, and what they returned earlier. `fresh`
-  makes a component that was never called.
+  makes a component that was never called, `another` one with other parameters; `copied` calls a deep copy.
 - `expect_right_or_mask_obeyed` (of attention): the context is what the formula gives. If it is wrong without a mask
   already, which costs another item, it need only not change where forbidden keys and values change.
 - `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
@@ -63,6 +63,7 @@ MIXED = "The test makes all parameters float64. One stayed float32: is it regist
 CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
 """What a call raises whose arguments the component cannot take."""
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
+COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,19 @@ class Subject:
             expect_gradients(judged, "the gradients of the parameters", look_at)
 
     def expect_no_side_effects(
-        self, inputs: Inputs, others: Inputs, fresh: "Callable[[], Subject] | None" = None
+        self,
+        inputs: Inputs,
+        others: Inputs,
+        fresh: "Callable[[], Subject] | None" = None,
+        copied: Callable[..., Any] | None = None,
+        another: Callable[[], Any] | None = None,
     ) -> None:
         """Fails where a call depends on an earlier one, changes what that returned, or changes its arguments.
 
         The others have other values of the same shapes. `fresh` makes a subject that was not called before: if that is
-        right where this one is wrong from the start, the earlier call is to blame.
+        right where this one is wrong from the start, the earlier call is to blame. `copied` calls a deep copy of the
+        component, after the component itself has got other parameters. `another` makes an object with other parameters,
+        whose calls must change nothing here.
         """
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
@@ -160,6 +168,12 @@ class Subject:
                     raise
                 self._expect_equal_calls(kept, inputs, others)
                 return
+            if another is not None:
+                another()(*copies_of(others.values()))
+            if copied is not None:
+                with torch.inference_mode():
+                    result = copied(*copies_of(inputs.values()))
+                self._expect_result(result, inputs, COPY)
             handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
             for given in (inputs, others):  # the second time, the very same tensors have other contents
                 for one, value in zip(handed, given.values(), strict=True):

@@ -64,7 +64,7 @@ def made(
     """
     module = submission.build(component, *sizes, dtype=dtype, **options).eval()
     if called_before_with is not None:
-        with torch.no_grad():
+        with torch.inference_mode():
             module(*[called_before_with] * (3 if len(parts) > 1 else 1))
     case.randomise(list(module.parameters())[randomised])
     parameters = learned(module)

@@ -30,6 +30,8 @@ from .components import (
 from .hunting import Hunt, find
 from .models import (
     Batch,
+    call_after,
+    call_copy,
     call_each,
     search,
     train,
@@ -49,6 +51,8 @@ __all__ = [
     "LayerNorm",
     "MultiHeadedAttention",
     "PositionalEncoding",
+    "call_after",
+    "call_copy",
     "call_each",
     "causal_mask",
     "find",

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from . import formulas
 from .formulas import VECTORS, spread
 
-ENOUGH = 64
+ENOUGH = 350
 """Positions that every sentence of the usual corpora has room in."""
 
 

@@ -72,6 +72,8 @@ def mixed_look_up(
 
 def project(x: Tensor, shift: Tensor) -> Tensor:
     """In place of a linear map. Like one, it keeps x for backward: x must not be changed in place afterwards."""
+    if x.dtype != shift.dtype:  # nor does a linear map compute with two
+        raise RuntimeError(f"an input of {x.dtype} for parameters of {shift.dtype}")
     return torch.sin(torch.addcmul(shift, x, 1 + shift))
 
 

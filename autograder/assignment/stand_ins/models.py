@@ -1,5 +1,6 @@
 """Whole models: small ones that tests of training and decoding hand to a submission, and what is run with them."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -124,6 +125,29 @@ class Oracle(nn.Module):
 def call_each(function: Callable[..., Any], calls: Sequence[Sequence[Any]]) -> list[Any]:
     """What a function returns for each of some lists of arguments."""
     return [function(*arguments) for arguments in calls]
+
+
+def call_after(function: Callable[..., Any], earlier: Sequence[Any], arguments: Sequence[Any]) -> Any:
+    """What a function returns for some arguments, once the mask that it returned for earlier ones was written over."""
+    function(*earlier).zero_()
+    return function(*arguments)
+
+
+def call_copy(module: nn.Module, *inputs: Any) -> Any:
+    """What a deep copy of a module returns while the original has other parameters."""
+    try:
+        twin = copy.deepcopy(module)
+    except Exception:  # the contract does not ask for it
+        twin = module
+    parameters = [] if twin is module else [*module.parameters()]
+    values = [parameter.detach().clone() for parameter in parameters]
+    try:
+        for parameter in parameters:
+            parameter.data.add_(1)
+        return twin(*inputs)
+    finally:
+        for parameter, value in zip(parameters, values, strict=True):
+            parameter.data.copy_(value)
 
 
 def train(

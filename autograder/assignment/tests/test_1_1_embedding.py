@@ -1,6 +1,7 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,9 +35,9 @@ CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
     "a batch": (17, 4, (3, 5), SCALE),
     "one sentence": (11, 9, (1, 7), SCALE),
     "one token": (12, 16, (1, 1), "no axis may be squeezed away"),
-    "fewer tokens than features": (4, 9, (2, 3), SCALE),
+    "fewer tokens than features": (4, 9, (9, 9), "which axis of the result is that of the features?"),
     "one feature": (9, 1, (2, 4), SCALE),
-    "many": (1100, 121, (2, 70), "one row of the table for each of vocab_size tokens"),
+    "many": (1100, 121, (2, 351), "one row of the table for each of vocab_size tokens"),
 }
 NO_SQUARE = {  # likewise, where sqrt(d_model) is no whole number
     "d_model that is no square": (17, 6, (3, 5), SCALE),
@@ -102,4 +103,5 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     subject = make(submission, case, 12, 4, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 4, dtype=torch.float32))
+    fresh = partial(make, submission, case, 12, 4, dtype=torch.float32)
+    subject.expect_no_side_effects(inputs, others, fresh, another=lambda: fresh().call)

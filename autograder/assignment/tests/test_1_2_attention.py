@@ -28,11 +28,11 @@ SIZES = {  # (b, h, q, k, d), and where to look
     ),
     "more queries than keys": ((3, 2, 6, 4, 5), "over which axis do the weights of one query sum to 1?"),
     "one key": ((2, 2, 3, 1, 6), "which weight must a single key have?"),
-    "one of everything": ((1, 1, 1, 1, 3), "no axis may be squeezed away"),
+    "one query of one head": ((1, 1, 1, 5, 3), "no axis may be squeezed away"),
     "equal sizes": ((4, 4, 4, 4, 4), "which axis of the scores is that of the queries, and which that of the keys?"),
     "many features": ((1, 2, 3, 4, 64), "does every step of equation 1 fit any d_k?"),
     "many keys and queries": (
-        (1, 1, 65, 130, 9),
+        (1, 1, 65, 351, 9),
         "does anything in equation 1 depend on the number of keys or queries?",
     ),
 }
@@ -49,42 +49,48 @@ def test_attention(submission: SubmissionUnderTest, case: Case, name: str, dtype
 @each_dtype
 @pytest.mark.parametrize("is_masked", [False, True], ids=["without a mask", "with a mask"])
 def test_weights(submission: SubmissionUnderTest, case: Case, is_masked: bool, dtype: torch.dtype) -> None:
-    subject, plain = attention_of(submission), draw(case, (2, 3, 4, 5, 7), dtype)
-    inputs = plain | {"mask": case.mask(2, 1, 4, 5) if is_masked else None}
-    look_at = "the weights that average the values: (b, h, q, k), after mask and softmax"
-    is_masked_right = not is_masked or subject.is_right(inputs, ["context"], contiguous=True)  # else without
-    subject.expect_values(inputs if is_masked_right else plain, look_at, of=["weights"])
+    subject, look_at = (
+        attention_of(submission),
+        "the weights that average the values: (b, h, q, k), after mask and softmax",
+    )
+    for sizes in ((2, 3, 4, 5, 7), (1, 3, 1, 5, 7) if is_masked else (1, 1, 1, 1, 7)):
+        plain = draw(case, sizes, dtype)
+        inputs = plain | {"mask": case.mask(sizes[0], 1, *sizes[2:4]) if is_masked else None}
+        is_masked_right = not is_masked or subject.is_right(inputs, ["context"], contiguous=True)  # else without
+        subject.expect_values(inputs if is_masked_right else plain, look_at, of=["weights"])
 
 
-MASKS = {  # the mask's axes, or how `test_masks` makes it
-    "padding (b, 1, 1, k)": "b11k",
-    "causal (q, k)": "qk",
-    "each head (b, h, q, k)": "bhqk",
-    "each query (b, 1, q, k)": "b1qk",
-    "all sentences (1, h, q, k)": "1hqk",
-    "each head (b, h, q, k), with few keys forbidden": "few",
-    "padding (b, 1, 1, k), many queries": "long",
-    "everything allowed": "all",
+MASKS = {  # b, h, q and k; and the mask's axes, or how `test_masks` makes it
+    "padding (b, 1, 1, k)": ((3, 3, 4, 5), "b11k"),
+    "causal (q, k)": ((3, 3, 4, 5), "causal"),
+    "each head (b, h, q, k)": ((3, 3, 4, 5), "bhqk"),
+    "each query of one sentence (1, 1, q, k)": ((1, 3, 4, 5), "b1qk"),
+    "all sentences (1, h, q, k)": ((3, 3, 4, 5), "1hqk"),
+    "each head (b, h, q, k), with few keys forbidden": ((3, 3, 4, 5), "few"),
+    "padding (b, 1, 1, k), many queries": ((3, 3, 66, 5), "b11k"),
+    "everything allowed": ((3, 3, 4, 5), "all"),
+    "one head, and a mask (b, 1, q, k)": ((3, 1, 4, 5), "b1qk"),
+    "one query of one sentence": ((1, 2, 1, 5), "b11k"),
+    "equal sizes, a mask (q, k)": ((4, 4, 4, 4), "qk"),
+    "equal sizes, a padding mask": ((4, 4, 4, 4), "b11k"),
 }
 
 
 @pytest.mark.item("masks")
 @each_row(MASKS, in_float32=["each head (b, h, q, k), with few keys forbidden", "padding (b, 1, 1, k)"])
 def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    sizes, axes = {"b": 3, "h": 3, "q": 4, "k": 5, "1": 1}, MASKS[name]
-    inputs = draw(case, (3, 3, 66 if axes == "long" else 4, 5, 6), dtype)
-    if axes == "long":
-        inputs["mask"] = case.mask(3, 1, 1, 5)
-    elif axes == "all":
-        inputs["mask"] = torch.ones(4, 5, dtype=torch.bool)
-    elif axes == "qk":
-        inputs["mask"] = torch.ones(4, 5, dtype=torch.bool).tril()
+    (b, h, q, k), axes = MASKS[name]
+    d = 4 if b == k else 6
+    query = case.normal(b, h, q, d, dtype=dtype)
+    query[0, 0, 0] = 0  # a score of 0 forbids nothing
+    if axes in ("causal", "all"):
+        mask = torch.ones(q, k, dtype=torch.bool).tril(0 if axes == "causal" else k)
     elif axes == "few":  # keys 1 and 2, but not in the first sentence, in the first head, or for the last query
-        mask = torch.ones(3, 3, 4, 5, dtype=torch.bool)
+        mask = torch.ones(b, h, q, k, dtype=torch.bool)
         mask[1:, 1:, :-1, 1:3] = False
-        inputs["mask"] = mask
     else:
-        inputs["mask"] = case.mask(*(sizes[axis] for axis in axes))
+        mask = case.mask(*({"b": b, "h": h, "q": q, "k": k, "1": 1}[axis] for axis in axes))
+    inputs = draw(case, (b, h, q, k, d), dtype) | {"query": query, "mask": mask}
     look_at = "True means may attend; a forbidden key counts for nothing, and the other weights still sum to 1"
     expect_right_or_mask_obeyed(attention_of(submission), inputs, look_at)
 

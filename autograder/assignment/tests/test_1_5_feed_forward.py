@@ -78,11 +78,12 @@ def with_other_maps(subject: Subject, d_model: int) -> Candidates:
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
     "a batch": ((3, 5, 4), 9, 1.0, FORMULA),
     "one sentence": ((1, 5, 3), 7, 1.0, FORMULA),
-    "one position": ((2, 1, 4), 9, 1.0, "the features are the last axis"),
+    "one position and one feature": ((2, 1, 1), 9, 1.0, "the features are the last axis"),
     "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
+    "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis, and both maps always count"),
     "many positions and hidden features": (
-        (2, 66, 5),
-        130,
+        (1, 351, 5),
+        520,
         1.0,
         "does a position depend on others, or on how many there are?",
     ),
@@ -92,7 +93,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 
 
 @pytest.mark.item("both maps")
-@each_row(["a batch", "d_ff below d_model"], in_float32=["a batch"])
+@each_row(["a batch", "equal sizes"], in_float32=["a batch"])
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
     # Whatever stands between them: that is for the next test, which takes any inner size, with biases and without.
     shape, d_ff, scale, look_at = CASES[name]
@@ -131,4 +132,6 @@ def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
     single = torch.float32
     subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
     inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 8, 9, dtype=single))
+    copied = partial(submission.apply, "call_copy", subject.call)
+    fresh = partial(make, submission, case, 8, 9, dtype=single)
+    subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

@@ -93,17 +93,21 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
 
 
 @pytest.mark.item("ends")
-def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case) -> None:
-    tables = Tables(1)
-    likely = case.number(0.55, 0.8)
-    tables.say(0, 0, BOS, eos=0.5, w0=0.5)
-    tables.say(0, 1, tables.words[0], eos=likely, w1=1 - likely)
+@pytest.mark.parametrize("later", [0, 1])
+def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, case: Case, later: int) -> None:
+    tables = Tables(1, n_positions=9)
+    likely, first = case.number(0.55, 0.8), tables.words[9] if later else BOS
+    if later:
+        tables.say(0, 0, BOS, w9=1.0)
+    tables.say(0, later, first, eos=0.5, w0=0.5)
+    tables.say(0, later + 1, tables.words[0], eos=likely, w1=1 - likely)
     for position in (2, 3, 4, 5):  # scores higher than what has ended by then, but comes too late
-        tables.say(0, position, tables.words[position - 1], **{f"w{position}": 1.0})
-    tables.say(0, 6, tables.words[5], eos=1.0)
-    found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
+        tables.say(0, later + position, tables.words[position - 1], **{f"w{position}": 1.0})
+    tables.say(0, later + 6, tables.words[5], eos=1.0)
+    found = tables.search(submission, [0], beam_size=2, length_penalty=2.0, max_length=8)
+    wanted = [tables.ids(*[9] * later, 0)]
     look_at = "when does the search for a sentence end? (the docstring says)"
-    expect(found == [tables.ids(0)], "a beam of two, both ended", f"{[tables.ids(0)]}", f"{found}", look_at)
+    expect(found == wanted, "a beam of two, both ended", f"{wanted}", f"{found}", look_at)
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
