@@ -55,9 +55,12 @@ def find_internals(
     module, line, and name; they come first.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
-    given = {module: {*map(str.strip, release.get(module, ("", ""))[1].split("\n"))} for module in modules}
     found: dict[tuple[str, int], str] = {}
     pattern = forbidden.internals or NO_TEXT
+    given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
+    for module in modules:
+        text = release.get(module, ("", ""))[1]
+        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern)}
     named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern))
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
@@ -82,10 +85,23 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
             texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
             plain |= {node.func} if any(isinstance(text, str) for text in texts) else set()
             names = [f".{part}" for text in texts for part in str(text).split(".")]
-        uses |= {(node.lineno, name) for name in names if name and is_internal(name)}
+        # A chain of attributes may stand on several lines: the name itself is at the end of it.
+        line = (node.func if isinstance(node, ast.Call) else node).end_lineno or node.lineno
+        uses |= {(line, name) for name in names if name and is_internal(name)}
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
-            uses.add((node.lineno, f"{path.rpartition('.')[2]} with a computed name"))
+            uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
+    uses |= {(line, name) for line, name in imported_in(text) if name.startswith("torch.") and is_internal(name)}
     return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))
+
+
+def imported_in(text: str) -> Iterator[tuple[int, str]]:
+    """Lines and dotted names of what a module imports from other packages."""
+    tree = tree_of(text)
+    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, one.name) for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
 
 
 def paths_in(text: str) -> Iterator[tuple[ast.expr | ast.MatchClass, str]]:

@@ -77,6 +77,10 @@ def names(text):
         ("import torch\nx = [v for n, v in vars(torch).items() if hash(n) == 1]", "builtins.vars"),
         ("x = __builtins__['get' + NAME]", "builtins.__builtins__"),
         ("import importlib\nx = importlib.import_module(NAME)", "importlib.import_module"),
+        ("import torch.nn.attention.flex_attention", "torch.nn.attention.flex_attention"),
+        ("from torch.ao.nn import quantizable", "torch.ao.nn.quantizable"),
+        ("import string\nx = string.Formatter().get_field(NAME, [1], {})", "string.Formatter"),
+        ('x = """\n""".__class__.__subclasses__()', ".__subclasses__"),
     ],
 )
 def test_a_use_is_listed(text, name):
@@ -86,7 +90,7 @@ def test_a_use_is_listed(text, name):
 @pytest.mark.parametrize(
     "text",
     [
-        "import torch._refs\nimport inspect",
+        "import inspect",
         "class A:\n    def decompose(self):\n        return 1",
         "import torch\nx = getattr(torch, 'add', None)\nsetattr(x, 'note', 1)",
         "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
