@@ -140,5 +140,6 @@ def give(number: str) -> int:
 def tell(hints: Sequence[str], attempts: int, needed: int) -> list[str]:
     """What a student reads after so many failed attempts."""
     if attempts < needed:
-        return [f"failed attempts: {attempts}; after {needed} there may be a hint (a version of your code counts once)"]
+        how = "each version of your code that has failed its tests counts once"
+        return [f"failed attempts: {attempts}; after {needed} there may be a hint ({how})"]
     return [f"Hint: {hint}" for hint in hints] or ["no known mistake fits what the tests see"]

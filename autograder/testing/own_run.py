@@ -56,6 +56,7 @@ class OwnRun:
         self._outcomes: dict[str, Outcome] = {}
         self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
         self._first: tuple[str, BaseException] | None = None  # the failure that is shown in full: its node id
+        self._hinted: list[Task] = []  # tasks for which there may be a hint
         self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
@@ -134,6 +135,7 @@ class OwnRun:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Says what each task has earned, where the tests were not picked one by one."""
+        self._hinted = [*self._count_attempts()]
         lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
         if lines:
             terminalreporter.section("rubric")
@@ -152,19 +154,21 @@ class OwnRun:
                 left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
                 for todo in left if TO_DO not in line else ():
                     yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
-                if len(outcomes) == len(wanted):
-                    yield from self._offer_hint(task, outcomes)
+                if task in self._hinted:
+                    yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
             elif is_all and task.components and not wanted:
                 yield f"{task.number} {task.title}: its tests are handed out later"
 
-    def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
-        """Counts a failed attempt, and names the command that gives a hint after some."""
-        states = {one.state for one in outcomes} - {State.PASSED}
-        has_failed = bool(states) and states.isdisjoint((State.NOT_ATTEMPTED, State.NEEDS_READER))
-        if not self._has_hints or not has_failed or task.understanding or not_python(self._sources):
+    def _count_attempts(self) -> Iterator[Task]:
+        """Counts each failed run of a task's tests, even of few of them; yields the tasks that have had enough."""
+        if not self._has_hints or not_python(self._sources):
             return
-        if count_attempt(self._folder.parent / ATTEMPTS, task, self._sources) >= self._assignment.hint_after:
-            yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
+        for task in self._assignment.tasks:
+            states = {self._outcomes[one].state for one in self._tests.get(task.marker, []) if one in self._outcomes}
+            if State.FAILED in states and not task.understanding:
+                n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
+                if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
+                    yield task
 
     def _about_failures(self) -> Iterator[str]:
         """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""

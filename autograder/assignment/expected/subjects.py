@@ -172,7 +172,8 @@ def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, 
     census = Census.of(parameters, sizes.d_model)
     found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
     what = "how many layers with parameters of their own the stack has"
-    look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
+    look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
+    look_at += "; one layer in several places is still one layer" if found else "; a plain list hides its layers"
     failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
     expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
 
