@@ -4,7 +4,8 @@ A component that writes into its arguments fails one test, `expect_unchanged`. I
 left them alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -79,3 +80,39 @@ def describe(name: str, value: Tensor | None) -> str:
     is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
     small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
     return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"
+
+
+def traits_of(inputs: Inputs) -> Iterator[str]:
+    """What the arguments of a call have in common with those of others, in words: see `contrast`."""
+    tensors = {name: value for name, value in inputs.items() if value is not None}
+    for name, value in inputs.items():
+        if "mask" in name:
+            yield f"{'without' if value is None else 'with'} {'a mask' if name == 'mask' else name}"
+    for name, value in tensors.items():
+        if value.dtype == torch.bool:
+            yield f"with a mask of {value.dim()} axes"
+            if bool((~value).all(-1).any()):
+                yield "with a query that may attend to no key"
+            if value.dim() == 4 and value.size(1) > 1:
+                yield "with a mask for each head"
+            if bool(value.all()):
+                yield "with a mask that forbids nothing"
+            continue
+        yield from (f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1)
+        yield f"where {name} has {value.dim()} axes"
+    names = [name for name in tensors if "mask" not in name]
+    for first, second in combinations(names, 2):
+        if tensors[first] is tensors[second]:
+            yield f"where {first} and {second} are the same tensor"
+        elif tensors[first].shape == tensors[second].shape:
+            yield f"where {first} and {second} have the same shape"
+
+
+def sizes_of(inputs: Inputs) -> dict[str, int]:
+    """The sizes of the arguments but masks, by axis; not the features, of which a component's settings decide."""
+    tensors = {name: value for name, value in inputs.items() if value is not None and value.dtype != torch.bool}
+    return {
+        f"axis {axis} of {name}": size
+        for name, value in tensors.items()
+        for axis, size in enumerate(value.shape[:-1] if value.is_floating_point() else value.shape)
+    }

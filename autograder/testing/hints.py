@@ -25,7 +25,7 @@ from foundation.whole_files import write_whole
 
 from ..sources import Sources, read_sources, tree_of
 from .collection import Collection, run_in_process
-from .results import Outcome, State, reason_of
+from .results import Outcome, State
 from .under_test import InProcessSubmission
 
 HINTS, ATTEMPTS = "hints.txt", ".attempts.json"
@@ -36,6 +36,7 @@ ENOUGH = 0.8
 MOST = 2
 """Hints that are given where mistakes cannot be told apart."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+SHOWN = "  expected:", "  got:"
 
 Pattern = frozenset[str]
 Mistake = TypeVar("Mistake")
@@ -49,11 +50,15 @@ def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
 
 
 def _hash(outcome: Outcome) -> str:
-    """Numbers count with three digits; those of float32, which rounding changes, do not count."""
-    message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message
-    shown = [line for line in message.split("\n") if line.startswith(("  expected:", "  got:"))]
-    numbers = [] if "float32" in outcome.test else [f"{float(one):.3g}" for one in NUMBER.findall(" ".join(shown))]
-    text = "\n".join([outcome.test, outcome.state, reason_of(message), *numbers])
+    """What was expected and what it got; numbers count with three digits, those of float32, which rounding changes, not.
+
+    What was observed, and where to look, may be worded anew without a change of what is seen.
+    """
+    lines = outcome.message.split("\n")
+    shown = lines[:1] if outcome.state is State.ERROR else [one for one in lines if one.startswith(SHOWN)]
+    digits = 0 if "float32" in outcome.test else 3
+    told = NUMBER.sub(lambda one: f"{float(one[0]):.{digits}g}" if digits else "", "\n".join(shown))
+    text = "\n".join([outcome.test, outcome.state, told])
     return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
 
 

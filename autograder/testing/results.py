@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, Item, Task
 
+from .contrast import Call, only
+
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
     from torch import Tensor
 
     from ..grading.record import Diagnosis
 
-INPUTS, LOOK_AT, OBSERVED = "  inputs:   ", "  look at:  ", "  observed: "
-"""Begin the lines of a message that name the arguments, where to look, and what is to be seen in the result."""
+INPUTS, LOOK_AT, OBSERVED, ONLY = "  inputs:   ", "  look at:  ", "  observed: ", "  only:     "
+"""Begin the lines of a message that name the arguments, where to look, what is to be seen in the result, and when."""
 CHANGED = "changed in place"
 """Of an argument, in a message: where that has happened, other failures may follow from it."""
-MOST_TOLD = 4
-"""Reasons why tests of a task do not pass."""
 NO_RETURN = "is a return missing?"
-PART = re.compile(r"(?<=observed: )in \w+: ")
-NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
+ROWS = 4
+"""A table of so many rows begins with the plain one."""
+SIDE_EFFECTS = "no side effects"
+"""The rubric item of components that leave their arguments alone and keep no state."""
+STRUCTURE = re.compile(r"^  expected: (shape|a tuple|a tensor|a bool|a list|.*\bnumbers\b|.*, like the inputs$)", re.M)
+"""In a message about the number, the shape or the type of something, which explains wrong values."""
 
 
 class State(StrEnum):
@@ -70,6 +74,13 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.compared = compared  # what was returned and what was expected, where two tensors of one shape differ
         self.look_at = look_at  # where to look, unless something was observed
         self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
+        self.part = ""  # of the result
+        self.experiment: Callable[[], str] | None = None  # finds what may be observed in further calls
+
+    def look_closer(self) -> None:
+        """Finds out what more calls show, where nothing was observed: before anything else happens to the component."""
+        if self.experiment is not None and not self.observed:
+            self.observed = self.experiment()
 
     def __str__(self) -> str:
         what, *rest = super().__str__().split("\n")
@@ -100,6 +111,7 @@ class Outcome:
     item: str = ""  # of the task's rubric that it belongs to
     traceback: str = ""  # the submission's own frames
     nodeid: str = ""  # pytest's id, unique among all tests: file and name
+    calls: tuple[Call, ...] = ()  # that it has judged
 
     @property
     def is_missed(self) -> bool:
@@ -145,7 +157,7 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
         task,
         state=worst(outcome.state for outcome in outcomes),
         score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
-        message=explain(missed, len(outcomes)) if missed else "",
+        message=explain(missed, len(outcomes), outcomes) if missed else "",
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
         items=tuple(marks),
@@ -175,45 +187,57 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
     return marks
 
 
-def by_reason(missed: Iterable[Outcome]) -> list[list[Outcome]]:
-    """The tests that did not pass, those that fail for one reason together; first a change of arguments, if any."""
-    reasons: dict[tuple[State, str], list[Outcome]] = {}
-    for outcome in sorted(missed, key=lambda outcome: CHANGED not in outcome.message):
-        reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
-    return list(reasons.values())
+def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
+    """The failure that explains most, first of all a change of arguments; of equal ones the first.
 
-
-def explain(missed: list[Outcome], total: int) -> str:
-    """Why some of so many tests did not pass: one message, with a count, for all that fail for one reason.
-
-    At most MOST_TOLD, and how many more tests there are. That a component changes its arguments is told alone:
-    whatever else fails may follow from it.
+    The first row of a table is the plain one. The question of another row is asked only where that one passes: what is
+    wrong with plain inputs is wrong with special ones, too.
     """
-    is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
-    if missed and len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
-        return missed[0].message
-    reasons = by_reason(missed)
-    is_changed = bool(missed) and CHANGED in reasons[0][0].message
-    most = 1 if is_changed else MOST_TOLD
-    parts = [f"{total - len(missed)} of {total} tests pass."]
-    for alike in reasons[:most]:
-        more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""
-        parts.append(f"[{alike[0].test}{more}]\n{alike[0].message}")
-    if others := sum(map(len, reasons[most:])):
-        why = "perhaps for the same reason" if is_changed else "for other reasons"
-        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, {why}")
+    tables: dict[str, list[str]] = {}
+    for one in outcomes or missed:
+        tables.setdefault(one.test.partition("[")[0], []).append(one.test)
+    plain = {table[0] for table in tables.values() if len(table) >= ROWS}
+
+    def rank(one: Outcome) -> int:
+        is_plain, is_observed = one.test in plain, OBSERVED in one.message
+        signs = (
+            CHANGED in one.message,
+            one.state is not State.FAILED and is_plain,
+            one.state is not State.FAILED,
+            bool(STRUCTURE.search(one.message)),
+            is_plain and is_observed,
+            is_plain,
+            is_observed,
+            one.item != SIDE_EFFECTS,
+        )
+        return signs.index(True) if True in signs else len(signs)
+
+    return min(missed, key=rank)
+
+
+def with_contrast(message: str, outcomes: Iterable[Outcome]) -> str:
+    """A message with what separates the wrong calls of the tests from the right ones, before any question."""
+    if not (text := only(call for one in outcomes for call in one.calls)):
+        return message
+    head, mark, rest = next(
+        (parts for sign in (OBSERVED, LOOK_AT) if (parts := message.rpartition(f"\n{sign}"))[1]), (message, "", "")
+    )
+    return f"{head}\n{ONLY}{text}{mark}{rest}"
+
+
+def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] = ()) -> str:
+    """Why some of so many tests did not pass: the most telling message, and how many more fail.
+
+    The outcomes are those of all tests. Whatever else fails may follow from what is told.
+    """
+    first = most_telling(missed, outcomes)
+    if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
+        return first.message
+    parts = [f"{total - len(missed)} of {total} tests pass.", f"[{first.test}]"]
+    parts.append(with_contrast(first.message, outcomes))
+    if others := len(missed) - 1:
+        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, perhaps for the same reason")
     return "\n".join(parts)
-
-
-def reason_of(message: str) -> str:
-    """What the messages of tests share that fail for one reason: what was observed or the hint, or else all of them.
-
-    Numbers do not matter, nor in which part something was observed.
-    """
-    if NO_RETURN in message:
-        return NO_RETURN
-    hint = next((line for line in message.split("\n") if line.startswith((LOOK_AT, OBSERVED))), "")
-    return NUMBER.sub("", PART.sub("", hint) or message)
 
 
 def tests_of(assignment: Assignment, outcomes: dict[str, list[Outcome]]) -> list[TaskResult]:

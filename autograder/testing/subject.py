@@ -31,19 +31,32 @@ each way to read the parameters, and one of them has to fit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from .arguments import Inputs, call_with_copies, copies_of, copy_of, describe, expect_unchanged
+from .arguments import (
+    Inputs,
+    call_with_copies,
+    copies_of,
+    copy_of,
+    describe,
+    expect_unchanged,
+    sizes_of,
+    traits_of,
+)
 from .case import Case
 from .comparison import all_equal, expect, expect_gradients, expect_parts
+from .contrast import note
+from .experiments import look
 from .fitting import (
     Candidates,
+    Computation,
     Pair,
     compare_gradients,
     compare_part,
@@ -93,7 +106,7 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        with self._told(inputs):
+        with self._told(inputs, "values" if case is None else "gradients"):
             found, leaves, pairs = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
@@ -114,7 +127,7 @@ class Subject:
         all, and there must be some. The case draws the sum of results that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
-        with self._told(inputs):
+        with self._told(inputs, "gradients"):
             found, leaves, pairs = self._try(inputs, with_gradients=True)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
@@ -162,25 +175,62 @@ class Subject:
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = ()) -> bool:
         """Whether `expect_values` would pass."""
-        try:
-            self.expect_values(inputs, of=of)
-        except CheckFailed:
-            return False
-        return True
+        is_right = False
+        with suppress(CheckFailed):
+            found, leaves, _ = self._try(inputs, with_gradients=False)
+            self._judge(found, leaves, inputs, "", of)
+            is_right = True
+        note(self._traits(inputs, "values"), sizes_of(inputs), is_right=is_right)
+        return is_right
 
     @contextmanager
-    def _told(self, inputs: Inputs) -> Iterator[None]:
-        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean."""
+    def _told(self, inputs: Inputs, kind: str = "") -> Iterator[None]:
+        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean.
+
+        Whether the call was right is noted for the contrast of calls of its kind; "" = it is not.
+        """
+        is_right = False
         try:
             yield
+            is_right = True
         except CheckFailed as error:
             if error is not self.formulas:  # else another call has failed, with inputs of its own
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
+                if error.compared and error.part and error.look_at != STATE:
+                    error.experiment = partial(self._look, inputs, error.part)
             raise
         except RuntimeError as error:
             if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
                 error.add_note(MIXED)
             raise
+        finally:
+            if kind:
+                note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
+
+    def _look(self, inputs: Inputs, part: str) -> str:
+        """What more calls show of a part that is wrong for these inputs."""
+        single = self._dtype_for(inputs) == torch.float32
+
+        def call(given: Inputs) -> Tensor:
+            handed = {name: copy_of(value, False, not single) for name, value in given.items()}
+            return self._parts(self.call(*handed.values()))[part]
+
+        def compute(formula: Computation, given: Inputs) -> Tensor:
+            result = formula(*[leaf_for(value) for value in given.values()])
+            return dict(zip(self.parts, [result] if isinstance(result, Tensor) else result, strict=True))[part]
+
+        formulas = [] if isinstance(self.formulas, CheckFailed) else self.formulas
+        learned = [parameter for parameter, _ in self.parameters]
+        return look(call, [partial(compute, one) for one in formulas], inputs, self.call, learned)
+
+    def _traits(self, inputs: Inputs, kind: str) -> Iterator[str]:
+        """What may separate this call from others, in words."""
+        yield from traits_of(inputs)
+        if isinstance(training := getattr(self.call, "training", None), bool):
+            yield "in train mode" if training else "in eval mode"
+        if (dtype := self._dtype_for(inputs)) is not None:
+            shown = str(dtype).removeprefix("torch.")
+            yield f"in {shown}, without gradients" if (shown, kind) == ("float32", "values") else f"in {shown}"
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -248,9 +298,10 @@ class Subject:
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
-            text, _, error = max(missed, key=lambda one: one[0])
+            text, part, error = max(missed, key=lambda one: one[0])
             others = failures(set(self.parts) - {*judged}, None)
-            error.observed = text or max((f"in {part}: {seen}" for seen, part, _ in others if seen), default="")
+            error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
+            error.part = part
             raise error
         return right
 
