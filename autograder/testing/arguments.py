@@ -4,6 +4,7 @@ A component that writes into its arguments fails one test, `expect_unchanged`. I
 left them alone.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -13,12 +14,14 @@ from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep
 from .comparison import all_equal, fail
-from .results import CHANGED
+from .results import CHANGED, INPUTS
 from .under_test import call_undisturbed
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
 
+NUMBER, SIZES = re.compile(r"(?<![\w.])\d+|(?<=x)\d+"), re.compile("size|shape|dimension|broadcast", re.I)
+"""In the message of an error of PyTorch's: what may be a size, and whether it is about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
@@ -108,11 +111,23 @@ def traits_of(inputs: Inputs) -> Iterator[str]:
             yield f"where {first} and {second} have the same shape"
 
 
-def sizes_of(inputs: Inputs) -> dict[str, int]:
-    """The sizes of the arguments but masks, by axis; not the features, of which a component's settings decide."""
+def sizes_of(inputs: Inputs, with_features: bool = False) -> dict[str, int]:
+    """The sizes of the arguments but masks, by axis; features depend on the settings of a component."""
     tensors = {name: value for name, value in inputs.items() if value is not None and value.dtype != torch.bool}
     return {
         f"axis {axis} of {name}": size
         for name, value in tensors.items()
-        for axis, size in enumerate(value.shape[:-1] if value.is_floating_point() else value.shape)
+        for axis, size in enumerate(value.shape)
+        if with_features or axis < value.dim() - value.is_floating_point()
     }
+
+
+def about_sizes(error: str, inputs: Inputs) -> Iterator[str]:
+    """The arguments of a call that ended with an error, and which axes have the sizes that its message names."""
+    yield INPUTS + ", ".join(describe(name, value) for name, value in inputs.items())
+    places: dict[int, list[str]] = {}
+    for axis, size in sizes_of(inputs, with_features=True).items():
+        places.setdefault(size, []).append(axis)
+    numbers = dict.fromkeys(int(one) for one in NUMBER.findall(error)) if SIZES.search(error) else ()
+    if named := [f"{size} is {', '.join(places[size][:3])}" for size in numbers if size > 1 and size in places]:
+        yield f"  sizes:    {'; '.join(named)}"

@@ -72,7 +72,8 @@ class Collection:
             return State.FAILED, f"an exception was expected: {error}"
         if isinstance(error, NotImplementedError):
             return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
-        return self.describe(error)
+        state, message = self.describe(error)
+        return state, "\n".join([message, *getattr(error, "__notes__", ())])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:

@@ -86,7 +86,7 @@ def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
         observed = observe_shape(actual.shape, shape)
-        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed), look_at)
+        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed), "" if observed else look_at)
     if dtype is not None and actual.dtype != dtype:
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
         fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")

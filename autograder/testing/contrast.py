@@ -9,7 +9,8 @@ property are wrong and all others are right, that property leads to the mistake 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 FEWEST = 3
@@ -46,11 +47,24 @@ def note(
     _noted.append(Call(frozenset(traits), tuple((sizes or {}).items()), is_right, kind))
 
 
+@contextmanager
+def judged(traits: Iterable[str]) -> Iterator[None]:
+    """A block that judges a call with these traits."""
+    is_right = False
+    try:
+        yield
+        is_right = True
+    finally:
+        note(traits, is_right=is_right)
+
+
 def only(calls: Iterable[Call]) -> str:
     """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind."""
-    kinds: dict[tuple[object, ...], list[Call]] = {}
-    for call in calls:
+    kinds: dict[tuple[str, ...], list[Call]] = {}
+    for call in sorted(calls, key=lambda call: call.kind, reverse=True):  # values before gradients
         kinds.setdefault((call.kind, *dict(call.sizes)), []).append(call)
+    if any(not call.is_right for (kind, *_), several in kinds.items() for call in several if kind.startswith("values")):
+        kinds = {key: several for key, several in kinds.items() if key[0].startswith("values")}
     return next((text for several in kinds.values() if (text := separating(several))), "")
 
 

@@ -22,7 +22,14 @@ SAME = 1e-5
 AXES = {0: "sentence", -2: "position"}
 
 
-def look(call: Compute, formulas: Sequence[Compute], inputs: Inputs, module: object, parameters: Sequence[Tensor]) -> str:
+def look(
+    call: Compute,
+    formulas: Sequence[Compute],
+    inputs: Inputs,
+    module: object,
+    parameters: Sequence[Tensor],
+    inside: Callable[[Inputs], str] | None = None,
+) -> str:
     """Says in one line what experiments show of a wrong result; "" where they show nothing.
 
     Args:
@@ -31,27 +38,36 @@ def look(call: Compute, formulas: Sequence[Compute], inputs: Inputs, module: obj
         inputs: the arguments with which it was wrong.
         module: the component, if it is a module.
         parameters: what it learns.
+        inside: says which of its parts reads something else than it should.
     """
+
+    def find() -> str:
+        found = call(inputs)
+        if not same(found, call(inputs)):
+            return "two equal calls give different results: is dropout active?"
+        looks = (
+            other_mode(call, formulas, inputs, module),
+            iter([inside(inputs)] if inside else []),
+            of_other_arguments(found, formulas, inputs),
+            of_arguments(call, found, formulas[0], inputs),
+            of_entries(call, found, formulas[0], inputs),
+            of_parameters(call, found, inputs, parameters),
+        )
+        return next((text for texts in looks for text in texts if text), "")
+
+    return attempted(find)
+
+
+def attempted(find: Callable[[], str]) -> str:
+    """Return what an experiment finds; "" where it fails. Whatever is drawn at random later stays as it was."""
     state = torch.random.get_rng_state()
     try:
         with torch.no_grad():
-            found = call(inputs)
-            if not same(found, call(inputs)):
-                return "two equal calls give different results"
-            for texts in (
-                other_mode(call, formulas, inputs, module),
-                of_other_arguments(found, formulas, inputs),
-                of_arguments(call, found, formulas[0], inputs),
-                of_entries(call, found, formulas[0], inputs),
-                of_parameters(call, found, inputs, parameters),
-            ):
-                if text := next(texts, ""):
-                    return text
+            return find()
     except Exception:  # another call of faulty code may fail in any way, and a test has failed already
         return ""
     finally:
         torch.random.set_rng_state(state)
-    return ""
 
 
 def same(one: Tensor, other: Tensor) -> bool:

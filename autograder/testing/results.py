@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -87,6 +88,16 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         inputs = [f"{INPUTS}{self.inputs}"] * bool(self.inputs)
         end = f"{OBSERVED}{self.observed}" if self.observed else f"{LOOK_AT}{self.look_at}"
         return "\n".join([what, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
+
+
+@contextmanager
+def observing(experiment: Callable[[], str]) -> Iterator[None]:
+    """A block whose failures can be looked at closer by an experiment."""
+    try:
+        yield
+    except CheckFailed as error:
+        error.experiment = experiment
+        raise
 
 
 class OtherPartsError(CheckFailed):
@@ -203,6 +214,7 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
         signs = (
             CHANGED in one.message,
             one.state is not State.FAILED and is_plain,
+            one.state is not State.FAILED and one.item != SIDE_EFFECTS,
             one.state is not State.FAILED,
             bool(STRUCTURE.search(one.message)),
             is_plain and is_observed,

@@ -32,7 +32,7 @@ each way to read the parameters, and one of them has to fit.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -42,6 +42,7 @@ from torch import Tensor
 
 from .arguments import (
     Inputs,
+    about_sizes,
     call_with_copies,
     copies_of,
     copy_of,
@@ -53,7 +54,7 @@ from .arguments import (
 from .case import Case
 from .comparison import all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
-from .experiments import look
+from .experiments import attempted, look
 from .fitting import (
     Candidates,
     Computation,
@@ -65,8 +66,8 @@ from .fitting import (
     nearest,
     tensors_in,
 )
-from .observation import observe
-from .results import CheckFailed, OtherPartsError
+from .observation import agreement, observe
+from .results import OBSERVED, CheckFailed, OtherPartsError
 
 DTYPES = torch.float64, torch.float32
 each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
@@ -89,6 +90,7 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
+    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says which part inside reads what
 
     def expect_values(
         self,
@@ -106,7 +108,7 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        with self._told(inputs, "values" if case is None else "gradients"):
+        with self._told(inputs, "values" if case is None else "gradients", of):
             found, leaves, pairs = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
@@ -127,7 +129,7 @@ class Subject:
         all, and there must be some. The case draws the sum of results that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
-        with self._told(inputs, "gradients"):
+        with self._told(inputs, "gradients", of):
             found, leaves, pairs = self._try(inputs, with_gradients=True)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
@@ -180,14 +182,15 @@ class Subject:
             found, leaves, _ = self._try(inputs, with_gradients=False)
             self._judge(found, leaves, inputs, "", of)
             is_right = True
-        note(self._traits(inputs, "values"), sizes_of(inputs), is_right=is_right)
+        kind = f"values of {', '.join(of or self.parts)}"
+        note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
         return is_right
 
     @contextmanager
-    def _told(self, inputs: Inputs, kind: str = "") -> Iterator[None]:
+    def _told(self, inputs: Inputs, kind: str = "", of: Sequence[str] = ()) -> Iterator[None]:
         """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean.
 
-        Whether the call was right is noted for the contrast of calls of its kind; "" = it is not.
+        Whether these parts were right is noted for the contrast of calls of one kind; "" = it is not.
         """
         is_right = False
         try:
@@ -199,12 +202,18 @@ class Subject:
                 if error.compared and error.part and error.look_at != STATE:
                     error.experiment = partial(self._look, inputs, error.part)
             raise
-        except RuntimeError as error:
+        except NotImplementedError:
+            raise
+        except Exception as error:
             if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
                 error.add_note(MIXED)
+            error.add_note("\n".join(about_sizes(str(error), inputs)))
+            if self.inside and kind and (text := attempted(partial(self.inside, inputs))):
+                error.add_note(f"{OBSERVED}{text}")
             raise
         finally:
             if kind:
+                kind += f" of {', '.join(of or self.parts)}"
                 note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
 
     def _look(self, inputs: Inputs, part: str) -> str:
@@ -221,7 +230,8 @@ class Subject:
 
         formulas = [] if isinstance(self.formulas, CheckFailed) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
-        return look(call, [partial(compute, one) for one in formulas], inputs, self.call, learned)
+        inside = self.inside if not getattr(self.call, "training", False) else None
+        return look(call, [partial(compute, one) for one in formulas], inputs, self.call, learned, inside)
 
     def _traits(self, inputs: Inputs, kind: str) -> Iterator[str]:
         """What may separate this call from others, in words."""
@@ -230,7 +240,7 @@ class Subject:
             yield "in train mode" if training else "in eval mode"
         if (dtype := self._dtype_for(inputs)) is not None:
             shown = str(dtype).removeprefix("torch.")
-            yield f"in {shown}, without gradients" if (shown, kind) == ("float32", "values") else f"in {shown}"
+            yield f"in {shown}, without gradients" if shown == "float32" and "values" in kind else f"in {shown}"
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -301,6 +311,7 @@ class Subject:
             text, part, error = max(missed, key=lambda one: one[0])
             others = failures(set(self.parts) - {*judged}, None)
             error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
+            error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
             error.part = part
             raise error
         return right

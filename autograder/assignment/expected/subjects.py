@@ -4,6 +4,7 @@ The parts inside are stand-ins of known formulas. A layer that writes such a par
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import torch
@@ -17,6 +18,7 @@ from ...testing.results import CheckFailed, OtherPartsError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
+from .inside import first_deviation, flow_of
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
 from .readings import expect_plain
 from .written_out import SIZES as READABLE
@@ -77,7 +79,10 @@ class LayerSubject(Subject):
             found = attempt(lambda: [own.read(leaves)])
             if isinstance(found, CheckFailed):  # it has all parts, and one is wrong: still it has gradients
                 found = OtherPartsError(str(found), found.compared)
-        return cls(module, parts, found, list(zip(parameters, leaves, strict=True)), used, sizes, kind, case)
+        flow = flow_of(kind, sizes.norm_first)
+        inside = partial(first_deviation, submission, module, "forward", flow)
+        pairs = list(zip(parameters, leaves, strict=True))
+        return cls(module, parts, found, pairs, used, sizes, kind, case, inside=inside)
 
     def output(self, inputs: Inputs) -> Tensor:
         """What it returns first for copies of these inputs."""
@@ -153,7 +158,9 @@ class StackSubject(Subject):
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
         pairs = list(zip(parameters, leaves, strict=True))
-        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes.d_model, kind, case)
+        flow = flow_of(kind, sizes.norm_first, n_layers)
+        inside = partial(first_deviation, submission, module, "forward", flow)
+        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes.d_model, kind, case, inside=inside)
 
     def draw(self, axes: tuple[int, int, int], masked: bool = True) -> Inputs:
         """Random x (b, t, d), memory (b, s, d) and masks."""
@@ -193,6 +200,7 @@ class ModelSubject:
     ) -> None:
         """Builds it; n_layers and the following are arguments of the Transformer."""
         self.case, self.sizes, self.vocab_sizes, self.n_layers, self.dtype = case, sizes, vocab_sizes, n_layers, dtype
+        self.submission = submission
         options: dict[str, Any] = {"norm_first": True} if sizes.norm_first else {}
         given = *vocab_sizes, sizes.d_model, sizes.n_heads, sizes.d_ff, n_layers, dropout
         self.model: Any = submission.build("model.Transformer", *given, dtype=dtype, **options).eval()
@@ -208,7 +216,9 @@ class ModelSubject:
         vocab_size = self.vocab_sizes[is_decoder]
         found = sides(self.leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.of_settings, kept)
         pairs = list(zip(self.parameters, self.leaves, strict=True))
-        return Subject(getattr(self.model, method), PARTS_OF_MODELS[method], list(found), pairs, self.dtype)
+        inside = partial(first_deviation, self.submission, self.model, method, flow_of(method, False))
+        call = getattr(self.model, method)
+        return Subject(call, PARTS_OF_MODELS[method], list(found), pairs, self.dtype, inside=inside)
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""

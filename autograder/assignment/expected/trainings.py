@@ -1,9 +1,9 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.assignment.stand_ins.models import TinyTranslator
@@ -15,7 +15,10 @@ from autograder.testing.comparison import (
     expect_close,
     expect_parts,
 )
+from autograder.testing.experiments import attempted
 from autograder.testing.under_test import SubmissionUnderTest
+
+from .steps import first_deviation, summed_loss
 
 PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
 
@@ -57,9 +60,10 @@ class Training:
         values: str = "usual",
     ) -> None:
         self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
-        self.dtype = dtype
+        self.dtype, self.sizes = dtype, (SRC_VOCAB, TGT_VOCAB, D_MODEL)
         self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
         case.randomise(self.start)
+        self.n_numbers = sum(parameter.numel() for parameter in self.start)
         if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
             self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
@@ -97,12 +101,27 @@ class Training:
         Returns:
             The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
         """
-        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
-        run = {"start": self.start, "batches": self.batches, **settings, **how}
-        found = self.submission.apply("train", "train.train_epoch", run)
+        found = self.submission.apply("train", "train.train_epoch", self._described(options, how))
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
         return losses, parameters, steps, changed
+
+    def _described(self, options: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
+        return {"start": self.start, "batches": self.batches, **settings, **how}
+
+    def observe(self, options: dict[str, Any], **how: Any) -> str:
+        """Says in one line where a training of this kind first does something else than it should; "" = nowhere."""
+        run = self._described(options, how)
+        if how.get("without_gradient") == "the last":
+            self.n_numbers -= self.start[-1].numel()
+
+        def find() -> str:
+            with torch.enable_grad():
+                notes, steps = self.submission.apply("watch_training", "train.train_epoch", run)
+            return next(iter(notes), "") or first_deviation(self, options, how.get("epochs", 1), steps)
+
+        return attempted(find)
 
     def expected(
         self,
@@ -127,14 +146,7 @@ class Training:
         for step, first in enumerate([*starts] * epochs):
             total, count = torch.zeros((), dtype=torch.float64), 0
             for batch in self.batches[first : first + group]:
-                read = copy.encode(batch["src"], batch["encoder_mask"])[0]
-                states = copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
-                said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
-                labels = batch["labels"].reshape(-1)
-                summed = F.cross_entropy(
-                    said, labels, ignore_index=self.pad, label_smoothing=self.smoothing, reduction="sum"
-                )
-                here = int((labels != self.pad).sum())
+                summed, here = summed_loss(copy, batch, self.pad, self.smoothing)
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here
             parameters = list(copy.parameters())[: len(learned)]
@@ -158,3 +170,17 @@ class Training:
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
+
+
+def traits_of(settings: dict[str, Any], options: dict[str, Any], how: dict[str, Any]) -> Iterator[str]:
+    """What may separate a training from others, in words."""
+    n_batches, n = settings["n_batches"], options["accumulate"]
+    yield "where batches accumulate" if n > 1 else "where each batch has its own step"
+    yield f"with {'an' if n_batches % n else 'no'} incomplete last group"
+    yield f"with{'out' * (options['max_grad_norm'] is None)} max_grad_norm"
+    yield f"with{'out' * ('schedule' not in how)} a scheduler"
+    yield "where the model comes in train mode" if how.get("is_training", True) else "where the model comes in eval mode"
+    yield "over several epochs" if how["epochs"] > 1 else "in a single epoch"
+    yield from ("where a parameter has no gradient" for _ in range("without_gradient" in how))
+    yield from ("where gradients are left from before" for _ in range(how.get("old_gradients", False)))
+    yield from ("where padding is not 0" for _ in range("pad" in settings))

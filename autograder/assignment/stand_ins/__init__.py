@@ -8,6 +8,7 @@ contract replaces it.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     models.py      small models, and what is run with them
+    recording.py   looks on while `train_epoch` runs
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs: which lines run, and what its names hold
 """
@@ -24,6 +25,7 @@ from .components import (
     PositionalEncoding,
     attention_inputs,
     causal_mask,
+    inner_calls,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -32,6 +34,7 @@ from .models import (
     call_each,
     search,
     train,
+    watch_training,
 )
 from .own_tests import try_test
 from .watching import watch
@@ -50,10 +53,12 @@ __all__ = [
     "attention_inputs",
     "call_each",
     "causal_mask",
+    "inner_calls",
     "padding_mask",
     "scaled_dot_product_attention",
     "search",
     "train",
     "try_test",
     "watch",
+    "watch_training",
 ]

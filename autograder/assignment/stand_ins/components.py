@@ -47,6 +47,38 @@ def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tenso
     return [*(torch.cat(one, dim=1) for one in zip(*seen, strict=True)), output]
 
 
+@torch.no_grad()
+def inner_calls(
+    module: nn.Module, method: str, inputs: list[Tensor | None]
+) -> tuple[list[list[Any]], Tensor | None]:
+    """What the stand-ins inside a module read and return first, in the order of their calls, and what it returns first.
+
+    After an error there are the calls until then, and None is returned.
+    """
+    calls: list[list[Any]] = []
+    running: list[list[Any]] = []
+
+    def begin(part: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        handed = [one for one in (*given, *named.values()) if one is None or isinstance(one, Tensor)]
+        running.append([type(part).__name__, handed, None])
+        calls.append(running[-1])
+
+    def end(part: nn.Module, given: object, result: Any) -> None:
+        running.pop()[-1] = result[0] if isinstance(result, tuple) else result
+
+    parts = [part for part in module.modules() if type(part).__module__ == __name__]
+    hooks = [part.register_forward_pre_hook(begin, with_kwargs=True) for part in parts]
+    hooks += [part.register_forward_hook(end) for part in parts]
+    try:
+        result = getattr(module, method)(*inputs)
+    except Exception:
+        return calls, None
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return calls, result[0]
+
+
 class LayerNorm(nn.Module):
     """Stand-in; see `squash`. Gain and shift are one parameter, which cannot be confused with any other."""
 
