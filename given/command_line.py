@@ -44,7 +44,9 @@ def run(options: argparse.Namespace) -> int:
         way_out = "; --no-norm-first trains without it" if "E.2" in str(error) else ""
         raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
     except ModuleNotFoundError as error:
-        raise ConfigError(f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`") from None
+        raise ConfigError(
+            f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
+        ) from None
     except AttributeError as error:
         if not (problem := package.without_name(error)):
             raise
@@ -87,8 +89,8 @@ def make_parser() -> Parser:
     )
     checks.add_sanity_flags(command("sanity", checks.sanity, text, "--norm-first"))
     text = (
-        "Give a hint for a task after some failed attempts: versions of your code that have failed its tests, counted in "
-        ".attempts.json beside the package."
+        "Give a hint for a task after some failed attempts: versions of your code that have failed its tests. They are "
+        "counted in .attempts.json beside the package."
     )
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass (task E.6)."

@@ -1,7 +1,8 @@
 """pytest's entry point where students have installed the kit.
 
-Outside the folder with the tests, pytest would find none and say nothing: one line says where they are. pytest takes the
-folder in `--submission ../other` for one with tests, and looks for its settings there. So such a run
+Outside the folder with the tests, pytest would find none and say nothing: one line says where they are.
+
+pytest takes the folder in `--submission ../other` for one with tests, and looks for its settings there. So such a run
 starts again, with the option and the folder in one word.
 """
 

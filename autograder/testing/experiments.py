@@ -29,6 +29,7 @@ def look(
     module: object,
     parameters: Sequence[Tensor],
     inside: Callable[[Inputs], str] | None = None,
+    is_thorough: bool = True,
 ) -> str:
     """Says in one line what experiments show of a wrong result; "" where they show nothing.
 
@@ -39,20 +40,24 @@ def look(
         module: the component, if it is a module.
         parameters: what it learns.
         inside: says which of its parts reads something else than it should.
+        is_thorough: whether hints at the mistake count, too, not only what names it.
     """
 
     def find() -> str:
         found = call(inputs)
         if not same(found, call(inputs)):
             return "two equal calls give different results: is dropout active?"
-        looks = (
+        looks = [
             other_mode(call, formulas, inputs, module),
             iter([inside(inputs)] if inside else []),
             of_other_arguments(found, formulas, inputs),
-            of_arguments(call, found, formulas[0], inputs),
-            of_entries(call, found, formulas[0], inputs),
-            of_parameters(call, found, inputs, parameters),
-        )
+        ]
+        if is_thorough:
+            looks += [
+                of_arguments(call, found, formulas[0], inputs),
+                of_entries(call, found, formulas[0], inputs),
+                of_parameters(call, found, inputs, parameters),
+            ]
         return next((text for texts in looks for text in texts if text), "")
 
     return attempted(find)
@@ -118,6 +123,8 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
             for axis, of in enumerate(("sentence", "head", "query")):
                 yield f"if the {name} of the first {of} served for all", {name: mask.narrow(axis, 0, 1)}
         length = mask.size(-1)
+        if mask.size(-2) == length:
+            yield f"if rows and columns of {name} were swapped", {name: mask.mT}
         if mask.size(-2) in (1, length):
             yield f"if {name} also forbade later positions", {name: mask & mask.new_ones(length, length).tril()}
     for first, second in permutations(tensors, 2):

@@ -50,7 +50,7 @@ def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
 
 
 def _hash(outcome: Outcome) -> str:
-    """What was expected and what it got; numbers count with three digits, those of float32, which rounding changes, not.
+    """What was expected and what it got; numbers count with three digits, but not in float32, where rounding shows.
 
     What was observed, and where to look, may be worded anew without a change of what is seen.
     """

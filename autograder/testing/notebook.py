@@ -34,7 +34,7 @@ from ..sources import IntakeError, Locate, RefusedError, Source, Sources
 from . import hints, hunts, own_questions
 from .collection import Collection, run_in_process
 from .observation import side_by_side
-from .results import State, TaskResult, explain, judge_task, most_telling
+from .results import State, TaskResult, explain, judge_task, most_telling, most_told
 from .under_test import InProcessSubmission
 
 HERE = "this notebook"
@@ -175,7 +175,7 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
     if missed:
-        lines += ["", explain(missed, total, result.outcomes).removeprefix(f"{count}.\n"), ""]
+        lines += ["", explain(missed, total, result.outcomes, most_told(task)).removeprefix(f"{count}.\n"), ""]
         compared = tests.compared.get(most_telling(missed, result.outcomes).nodeid)
         if compared is not None and (drawn := side_by_side(*compared)):
             lines += [*drawn, ""]

@@ -3,13 +3,12 @@
     1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
     1.3 Multi-headed attention: still to be written
 
-Of each task, the most telling failure is shown, with what separates the calls that fail from those that do not, and what
-was compared is drawn. A failed attempt is counted, and a hint offered after some.
+Of each task, the most telling failure is shown, with what separates the calls that fail from those that do not; the
+first that was compared is drawn. A failed attempt is counted, and a hint offered after some.
 """
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from textwrap import shorten
 from types import TracebackType

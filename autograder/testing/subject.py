@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -90,7 +90,8 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
-    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says which part inside reads what
+    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says what is wrong with its parts,
+    if_parts_are_right: str = field(default="", kw_only=True)  # and this where nothing is
 
     def expect_values(
         self,
@@ -216,22 +217,24 @@ class Subject:
                 kind += f" of {', '.join(of or self.parts)}"
                 note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
 
-    def _look(self, inputs: Inputs, part: str) -> str:
-        """What more calls show of a part that is wrong for these inputs."""
+    def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
+        """What more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
         single = self._dtype_for(inputs) == torch.float32
 
         def call(given: Inputs) -> Tensor:
             handed = {name: copy_of(value, False, not single) for name, value in given.items()}
-            return self._parts(self.call(*handed.values()))[part]
+            return cast("Tensor", self._parts(self.call(*handed.values()))[part])
 
         def compute(formula: Computation, given: Inputs) -> Tensor:
             result = formula(*[leaf_for(value) for value in given.values()])
-            return dict(zip(self.parts, [result] if isinstance(result, Tensor) else result, strict=True))[part]
+            return cast("Tensor", dict(zip(self.parts, result if len(self.parts) > 1 else [result], strict=True))[part])
 
         formulas = [] if isinstance(self.formulas, CheckFailed) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
         inside = self.inside if not getattr(self.call, "training", False) else None
-        return look(call, [partial(compute, one) for one in formulas], inputs, self.call, learned, inside)
+        candidates = [partial(compute, one) for one in formulas]
+        text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
+        return text or self.if_parts_are_right * (inside is not None and is_thorough)
 
     def _traits(self, inputs: Inputs, kind: str) -> Iterator[str]:
         """What may separate this call from others, in words."""

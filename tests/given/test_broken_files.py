@@ -21,7 +21,13 @@ COMMANDS = (
     *("attention --sentence dors", "align --pairs dev --alignments links"),
     *("average runs/latest --last 2", "compare runs/latest", "hunt anna", "pack", "hint 1.2", "understand 1.2"),
 )
-BROKEN = {"missing": None, "not Python": b"def broken(:\n", "empty": b"", "Latin-1": b"x = 'caf\xe9'\n", "fails": b"1 / 0\n"}
+BROKEN = {
+    "missing": None,
+    "not Python": b"def broken(:\n",
+    "empty": b"",
+    "Latin-1": b"x = 'caf\xe9'\n",
+    "fails": b"1 / 0\n",
+}
 """What a file has in place of its content; None = there is no file."""
 FILES = sorted(path.name for path in REFERENCE.glob("*.py") if not path.name.startswith("__"))
 NEEDED_BY_NONE = ("hunts.py", "own_tests.py", "understanding.py")

@@ -40,6 +40,7 @@ PARTS = {  # by the class of a stand-in: its letter, its name, and the arguments
     "Decoder": ("G", "the decoder", ("x", "memory", "src_mask", "tgt_mask")),
 }
 MOST_SUMMANDS = 3
+PARTS_ARE_RIGHT = "each part inside gets what it should: is one made with other settings, or used in another way?"
 
 
 def flow_of(kind: str, norm_first: bool, n_layers: int = 0) -> list[str]:
@@ -83,7 +84,7 @@ def first_deviation(
         return ""  # the call has ended with an error
     if not is_same(result, total(known, steps[-1][1])):
         return f"{described(result, known, words)} is returned; it should be {in_words(steps[-1][1], words)}"
-    return "each part reads what it should: is one of them made with other settings?"
+    return ""
 
 
 def word_of(name: str) -> str:
@@ -120,3 +121,28 @@ def described(value: Tensor | None, known: Mapping[str, Tensor | None], words: M
             if is_same(value, total(known, "+".join(chosen))):
                 return in_words("+".join(chosen), words)
     return "something else"
+
+
+def what_heads_read(submission: SubmissionUnderTest, module: Any, inputs: Inputs) -> str:
+    """Says what is wrong with the query, key and value that multi-headed attention hands to the attention inside."""
+    query, names = inputs["query"], ("query", "key", "value")
+    if query is None or query.size(1) < MOST_SUMMANDS:
+        return ""
+    given = [torch.randn_like(query) for _ in names]
+    *handed, _ = submission.apply("attention_inputs", module, *given)
+    for index, name in enumerate(names):
+        moved = [one.clone() for one in given]
+        moved[index][:, 0] += 1
+        *others, _ = submission.apply("attention_inputs", module, *moved)
+        for before, after, of in zip(handed, others, names, strict=True):
+            changed = (before - after).abs() > 1e-5
+            positions = changed.any(-1).any(1).any(0).nonzero().flatten().tolist()
+            if of != name and positions:
+                return f"the {of} that heads get depends on {name}, too"
+            if of == name and not positions:
+                return f"the {of} that heads get does not depend on {name}"
+            if of == name and positions != [0]:
+                return f"a change at position 0 of {name} reaches position {positions[-1]} of the {of} that a head gets"
+            if of == name and not bool(changed[:, :, 0].any(-1).all()):
+                return f"not every head gets a part of position 0 of {name}"
+    return ""

@@ -1,13 +1,15 @@
 """Tables of probabilities whose best translation is known, and searches in them."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.testing.comparison import describe, expect_parts, fail
+from autograder.testing.results import observing
 from autograder.testing.under_test import SubmissionUnderTest
 
 COMPONENT = "decode.beam_decode"
@@ -40,6 +42,43 @@ class Tables:
         """
         lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
+
+    def compare(
+        self,
+        found: list[list[int]],
+        wanted: list[list[int]],
+        what: str,
+        look_at: str,
+        sentences: Sequence[int] = (),
+        penalty: float = 0.6,
+    ) -> None:
+        """Fails unless these ids were found; says how what was found and what was expected score."""
+        for number, (one, other) in enumerate(zip(found, wanted, strict=True)):
+            if one != other:
+                sentence = sentences[number] if sentences else number
+                with observing(partial(self._observe, sentence, one, other, penalty)):
+                    fail(f"sentence {number + 1} of {len(wanted)}: {what}", f"{other}", f"{one}"[:500], look_at)
+
+    def _observe(self, sentence: int, found: list[int], wanted: list[int], penalty: float) -> str:
+        """Says what is to be seen in the ids that were found in place of others."""
+        for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
+            if special in found:
+                return f"{name}, {special}, is in what was returned"
+        if found != wanted and found == wanted[: len(found)]:
+            return f"the last {len(wanted) - len(found)} ids are missing"
+        if wanted and wanted == found[: len(wanted)]:
+            return f"there are {len(found) - len(wanted)} ids too many"
+        scores = [self._score(sentence, ids, penalty) for ids in (found, wanted)]
+        shown = [f"{score:.3g}" if score > ALMOST_NEVER else "impossible" for score in scores]
+        return f"log p / length ** {penalty:g} is {shown[0]} for what was returned, and {shown[1]} for the expected ids"
+
+    def _score(self, sentence: int, ids: list[int], penalty: float) -> float:
+        """The score of a translation that ends with eos."""
+        total, before = 0.0, self.bos
+        for position, token in enumerate([*ids, self.eos]):
+            total += float(self._rows[sentence, min(position, self.table.size(1) - 1), before, token])
+            before = token
+        return float(total / (len(ids) + 1) ** penalty)
 
     def described(
         self,

@@ -19,6 +19,8 @@ from autograder.testing.experiments import same
 if TYPE_CHECKING:
     from .trainings import Training
 
+SIZES = 7, 9, 5
+"""Of the small model: source and target vocabulary, d_model."""
 EXACT = 1e-4
 """Relative to the gradient: so much of it the weighted gradients of batches may leave unexplained."""
 
@@ -33,12 +35,18 @@ def summed_loss(model: TinyTranslator, batch: dict[str, Tensor], pad: int, smoot
     return summed, int((labels != pad).sum())
 
 
-def gradient_of(training: Training, parameters: Sequence[Tensor], batch: dict[str, Tensor], **other: Any) -> Tensor:
-    """The gradient of a batch's mean loss, all numbers in a row; `other` settings are a pad, a smoothing, a mode."""
-    model = TinyTranslator(*training.sizes).train(other.get("is_training", True))
+def copy_of(parameters: Sequence[Tensor]) -> TinyTranslator:
+    """The small model with these parameters, in train mode and float64; further ones do not count."""
+    model = TinyTranslator(*SIZES)
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), parameters, strict=False):
             parameter.copy_(value)
+    return model
+
+
+def gradient_of(training: Training, parameters: Sequence[Tensor], batch: dict[str, Tensor], **other: Any) -> Tensor:
+    """The gradient of a batch's mean loss, all numbers in a row; `other` settings are a pad, a smoothing, a mode."""
+    model = copy_of(parameters).train(other.get("is_training", True))
     pad, smoothing = other.get("pad", training.pad), other.get("smoothing", training.smoothing)
     with torch.enable_grad():
         summed, count = summed_loss(model, batch, pad, smoothing)
@@ -47,16 +55,17 @@ def gradient_of(training: Training, parameters: Sequence[Tensor], batch: dict[st
 
 
 def first_deviation(
-    training: Training, options: dict[str, Any], epochs: int, steps: Sequence[Sequence[Any]]
+    training: Training, options: dict[str, Any], how: dict[str, Any], steps: Sequence[Sequence[Any]]
 ) -> str:
     """Says what is wrong at the first step that is not as it should be; "" if all are."""
     n, batches = options["accumulate"], training.batches
-    groups = [range(first, min(first + n, len(batches))) for first in range(0, len(batches), n)] * epochs
+    groups = [range(first, min(first + n, len(batches))) for first in range(0, len(batches), n)]
+    groups *= how["epochs"]
     if not steps:
         return "the optimizer never steps"
     before: list[tuple[str, Tensor]] = []  # gradients of earlier batches, with their names
     for number, (step, group) in enumerate(zip(steps, groups, strict=False), start=1):
-        gradients, parameters, n_read, is_training = step
+        gradients, parameters, n_read, is_training, rate = step
         if n_read != len(group):
             return f"step {number} comes after {n_read} more batches; it should come after {len(group)}"
         found = torch.cat([gradient.double().flatten() for gradient in gradients])[: training.n_numbers]
@@ -64,6 +73,9 @@ def first_deviation(
         if told:
             mode = "" if is_training else "; the model is in eval mode"
             return f"the gradient before step {number} {told}{mode}"
+        due = training.rate * (0.5 ** (number - 1) if "schedule" in how else 1)
+        if abs(rate - due) > EXACT * due:
+            return f"step {number} has the learning rate {rate:.4g}; it should be {due:.4g}"
         before += [(f"batch {one + 1}", gradient_of(training, parameters, batches[one])) for one in group]
     if len(steps) != len(groups):
         return f"the optimizer takes {len(steps)} steps; it should take {len(groups)}"

@@ -18,7 +18,7 @@ from ...testing.results import CheckFailed, OtherPartsError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
-from .inside import first_deviation, flow_of
+from .inside import PARTS_ARE_RIGHT, first_deviation, flow_of
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
 from .readings import expect_plain
 from .written_out import SIZES as READABLE
@@ -82,7 +82,9 @@ class LayerSubject(Subject):
         flow = flow_of(kind, sizes.norm_first)
         inside = partial(first_deviation, submission, module, "forward", flow)
         pairs = list(zip(parameters, leaves, strict=True))
-        return cls(module, parts, found, pairs, used, sizes, kind, case, inside=inside)
+        return cls(
+            module, parts, found, pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
+        )
 
     def output(self, inputs: Inputs) -> Tensor:
         """What it returns first for copies of these inputs."""
@@ -160,7 +162,18 @@ class StackSubject(Subject):
         pairs = list(zip(parameters, leaves, strict=True))
         flow = flow_of(kind, sizes.norm_first, n_layers)
         inside = partial(first_deviation, submission, module, "forward", flow)
-        return cls(module, PARTS_OF_STACKS[kind], attempt(read), pairs, dtype, sizes.d_model, kind, case, inside=inside)
+        return cls(
+            module,
+            PARTS_OF_STACKS[kind],
+            attempt(read),
+            pairs,
+            dtype,
+            sizes.d_model,
+            kind,
+            case,
+            inside=inside,
+            if_parts_are_right=PARTS_ARE_RIGHT,
+        )
 
     def draw(self, axes: tuple[int, int, int], masked: bool = True) -> Inputs:
         """Random x (b, t, d), memory (b, s, d) and masks."""
@@ -218,7 +231,15 @@ class ModelSubject:
         pairs = list(zip(self.parameters, self.leaves, strict=True))
         inside = partial(first_deviation, self.submission, self.model, method, flow_of(method, False))
         call = getattr(self.model, method)
-        return Subject(call, PARTS_OF_MODELS[method], list(found), pairs, self.dtype, inside=inside)
+        return Subject(
+            call,
+            PARTS_OF_MODELS[method],
+            list(found),
+            pairs,
+            self.dtype,
+            inside=inside,
+            if_parts_are_right=PARTS_ARE_RIGHT,
+        )
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""

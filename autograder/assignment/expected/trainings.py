@@ -18,9 +18,9 @@ from autograder.testing.comparison import (
 from autograder.testing.experiments import attempted
 from autograder.testing.under_test import SubmissionUnderTest
 
-from .steps import first_deviation, summed_loss
+from .steps import SIZES, copy_of, first_deviation, summed_loss
 
-PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
+PAD = 0
 
 Shape = tuple[int, int, int]
 """Of a batch: sentences, length, length of all sentences but the first."""
@@ -60,8 +60,8 @@ class Training:
         values: str = "usual",
     ) -> None:
         self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
-        self.dtype, self.sizes = dtype, (SRC_VOCAB, TGT_VOCAB, D_MODEL)
-        self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
+        self.dtype = dtype
+        self.start = [p.detach() for p in TinyTranslator(*SIZES, dtype).parameters()]
         case.randomise(self.start)
         self.n_numbers = sum(parameter.numel() for parameter in self.start)
         if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
@@ -78,15 +78,15 @@ class Training:
     def draw_batch(self, case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
-        labels = case.tokens(TGT_VOCAB, b, t)
+        labels = case.tokens(SIZES[1], b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other
         labels[labels == self.pad] = 1
         labels[1:, cut:] = self.pad
         return {
-            "src": case.tokens(SRC_VOCAB, b, s),
+            "src": case.tokens(SIZES[0], b, s),
             "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
             "encoder_mask": case.mask(b, 1, s, s),
-            "tgt_input": case.tokens(TGT_VOCAB, b, t),
+            "tgt_input": case.tokens(SIZES[1], b, t),
             "tgt_mask": case.mask(b, 1, t, t),
             "labels": labels,
         }
@@ -110,7 +110,7 @@ class Training:
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
         return {"start": self.start, "batches": self.batches, **settings, **how}
 
-    def observe(self, options: dict[str, Any], **how: Any) -> str:
+    def observe(self, options: dict[str, Any], how: dict[str, Any]) -> str:
         """Says in one line where a training of this kind first does something else than it should; "" = nowhere."""
         run = self._described(options, how)
         if how.get("without_gradient") == "the last":
@@ -119,7 +119,7 @@ class Training:
         def find() -> str:
             with torch.enable_grad():
                 notes, steps = self.submission.apply("watch_training", "train.train_epoch", run)
-            return next(iter(notes), "") or first_deviation(self, options, how.get("epochs", 1), steps)
+            return next(iter(notes), "") or first_deviation(self, options, how, steps)
 
         return attempted(find)
 
@@ -137,10 +137,7 @@ class Training:
         learned = self.start[:-1] if without_gradient == "the last" else self.start
         momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
         moving = [torch.zeros_like(value, dtype=torch.float64) for value in learned]
-        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
-        with torch.no_grad():
-            for parameter, value in zip(copy.parameters(), self.start, strict=True):
-                parameter.copy_(value)
+        copy = copy_of(self.start)
         starts = range(0, len(self.batches), group)
         all_losses: list[float] = []
         for step, first in enumerate([*starts] * epochs):
@@ -162,6 +159,21 @@ class Training:
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
+    def about_mean(self, found: list[float]) -> str:
+        """Says what the first epoch's loss is in place of the mean, where no step changes the parameters."""
+        with torch.no_grad():
+            model = copy_of(self.start)
+            summed = [summed_loss(model, batch, self.pad, self.smoothing) for batch in self.batches]
+        losses, counts = [float(one) / count for one, count in summed], [count for _, count in summed]
+        others = {
+            "the sum of the batches' losses": sum(losses),
+            "the last batch's loss": losses[-1],
+            "the first batch's loss": losses[0],
+            "the mean over all labels": sum(float(one) for one, _ in summed) / sum(counts),
+            "the sum over all labels": sum(float(one) for one, _ in summed),
+        }
+        return next((f"this is {text}" for text, one in others.items() if abs(one - found[0]) < 1e-6 * abs(one)), "")
+
     def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
         """Fails unless the parameters after training are the expected ones."""
         shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
@@ -179,7 +191,9 @@ def traits_of(settings: dict[str, Any], options: dict[str, Any], how: dict[str, 
     yield f"with {'an' if n_batches % n else 'no'} incomplete last group"
     yield f"with{'out' * (options['max_grad_norm'] is None)} max_grad_norm"
     yield f"with{'out' * ('schedule' not in how)} a scheduler"
-    yield "where the model comes in train mode" if how.get("is_training", True) else "where the model comes in eval mode"
+    yield (
+        "where the model comes in train mode" if how.get("is_training", True) else "where the model comes in eval mode"
+    )
     yield "over several epochs" if how["epochs"] > 1 else "in a single epoch"
     yield from ("where a parameter has no gradient" for _ in range("without_gradient" in how))
     yield from ("where gradients are left from before" for _ in range(how.get("old_gradients", False)))

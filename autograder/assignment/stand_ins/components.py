@@ -48,9 +48,7 @@ def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tenso
 
 
 @torch.no_grad()
-def inner_calls(
-    module: nn.Module, method: str, inputs: list[Tensor | None]
-) -> tuple[list[list[Any]], Tensor | None]:
+def inner_calls(module: nn.Module, method: str, inputs: list[Tensor | None]) -> tuple[list[list[Any]], Tensor | None]:
     """What the stand-ins inside a module read and return first, in the order of their calls, and what it returns first.
 
     After an error there are the calls until then, and None is returned.

@@ -14,7 +14,7 @@ class Recorder:
     Attributes:
         notes: what was handed over that should not have been, each once.
         steps: before each step of the optimizer the gradient of each parameter, the parameters, the number of batches
-            read since the last step, and whether the model was in train mode.
+            read since the last step, whether the model was in train mode, and the learning rate.
     """
 
     def __init__(
@@ -27,7 +27,8 @@ class Recorder:
         """Begins to watch these objects."""
         self.notes: list[str] = []
         self.steps: list[list[Any]] = []
-        self._batches, self._batch, self._model, self._criterion = batches, batches[0], model, criterion
+        self._batches, self._batch = batches, batches[0]
+        self._model, self._criterion, self._optimizer = model, criterion, optimizer
         self._n_read, self._losses, self._memory, self._scores = 0, 0, torch.empty(0), torch.empty(0)
         self._made = {name: getattr(model, name) for name in ("encode", "decode", "get_predictions")}
         for name in self._made:
@@ -73,6 +74,10 @@ class Recorder:
         self._losses += 1
         scores, labels = given[0].detach(), given[1].flatten()
         wanted = self._batch["labels"].flatten()
+        shapes = tuple(scores.shape), tuple(given[1].shape)
+        if scores.dim() == 3 and (shapes[0][0], shapes[0][2]) != shapes[1]:
+            takes = "it takes (positions, classes) and (positions,)"
+            self._note(f"the criterion gets scores of shape {shapes[0]} with labels of shape {shapes[1]}; {takes}")
         n_labels, n_words, n_due = len(labels), self._words(labels), self._words(wanted)
         if (n_labels, n_words) != (len(wanted), n_due):
             due = f"the batch has {len(wanted)}, of which {n_due} are words"
@@ -84,7 +89,7 @@ class Recorder:
             self._note("the criterion gets other scores than `get_predictions` has returned, or in another order")
 
     def _words(self, labels: Tensor) -> int:
-        return int((labels != self._criterion.ignore_index).sum())  # type: ignore[operator]
+        return int((labels != self._criterion.ignore_index).sum())
 
     def _step(self, *given: object) -> None:
         """Notes the state before a step."""
@@ -93,6 +98,7 @@ class Recorder:
         parameters = list(self._model.parameters())
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad.detach().clone() for p in parameters]
         state = [gradients, [p.detach().clone() for p in parameters], self._n_read, self._model.training]
+        state.append(float(self._optimizer.param_groups[0]["lr"]))
         self.steps.append(state)
         self._n_read = 0
 

@@ -4,6 +4,8 @@ The attention inside is a stand-in, so that a fault in task 1.2 costs nothing he
 the class is accepted too. How such tests are written: `autograder.testing.subject`.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from torch import Tensor, nn
 from autograder.assignment.expected.attention import PARTS_OF_MODULE as PARTS
 from autograder.assignment.expected.attention import SPLIT, check_numbers, expect_right_or_mask_obeyed, multi_heads
 from autograder.assignment.expected.attention import draw_positions as draw
+from autograder.assignment.expected.inside import what_heads_read
 from autograder.assignment.expected.readings import made
 from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case
@@ -35,7 +38,9 @@ def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int,
         check_numbers(leaves, n_heads * d_head, n_heads)
         return multi_heads(submission, module, leaves, n_heads, case)
 
-    return made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
+    subject = made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
+    after = "each head gets its part of query, key and value: what happens after that?"
+    return replace(subject, inside=partial(what_heads_read, submission, subject.call), if_parts_are_right=after)
 
 
 CASES = {  # n_heads, d_head; b, q and k; and where to look

@@ -92,7 +92,7 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
     others = how.get("parameter_groups", 1), optimizer, how.get("without_gradient", "")
     _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
     look_at = ROWS[name][1]
-    with judged(traits_of(settings, options, how)), observing(partial(training.observe, options, **state)):
+    with judged(traits_of(settings, options, how)), observing(partial(training.observe, options, state)):
         losses, found, steps, changed = training.run(options, **state)
         training.check(found, wanted, f"after training: {name}", look_at)
     if "schedule" in how:
@@ -113,4 +113,5 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
     tolerance = TOLERANCE_OF_FLOAT32 if settings.get("dtype") == torch.float32 else TOLERANCE
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, wanted))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
-    expect_close(got, expected, "the returned losses", look_at, tolerance)
+    with observing(partial(training.about_mean, losses)):
+        expect_close(got, expected, "the returned losses", look_at, tolerance)
