@@ -147,10 +147,12 @@ def expect_close(
     worst = worst_place(found, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
+    shown = [[f"{float(one[worst]):.{digits}g}" for one in (expected, found)] for digits in (6, 9)]
+    wanted, got = shown[0] if len({*shown[0]}) > 1 else shown[1]
     fail(
         what,
-        f"{float(expected[worst]):.6g}{place}",
-        f"{float(found[worst]):.6g}; {wrong} of {error.numel()} values differ",
+        f"{wanted}{place}",
+        f"{got}; {wrong} of {error.numel()} values differ",
         look_at,
         compared=(found, expected),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -83,7 +84,9 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
     def look_closer(self) -> None:
         """Finds out what more calls show: before anything else happens to the component."""
         if self.experiment is not None:
-            with suppress(Exception):  # of our own: the test has failed already, and its state must not change
+            nowhere = io.StringIO()  # for what the component prints, once more
+            # An exception of our own must not change the state of a test, which has failed already.
+            with suppress(Exception), redirect_stdout(nowhere), redirect_stderr(nowhere):
                 self.observed = self.experiment(not self.observed) or self.observed
 
     def __str__(self) -> str:
@@ -221,15 +224,17 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
 
     def rank(one: Outcome) -> int:
         is_plain, is_observed = one.test in plain, OBSERVED in one.message
+        is_error = one.is_missed and one.state is not State.FAILED
         signs = (
             CHANGED in one.message,
-            one.state is not State.FAILED and is_plain,
+            is_error and is_plain,
             bool(STRUCTURE.search(one.message)),
             is_plain and is_observed,
-            is_plain,
-            one.state is not State.FAILED and one.item != SIDE_EFFECTS,
+            is_plain and one.is_missed,
+            is_error and one.item != SIDE_EFFECTS,
             is_observed,
-            one.item != SIDE_EFFECTS,
+            one.is_missed and one.item != SIDE_EFFECTS,
+            one.is_missed,
         )
         return signs.index(True) if True in signs else len(signs)
 
@@ -257,7 +262,8 @@ def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] =
     The outcomes are those of all tests. Whatever else fails may follow from what is told.
     """
     told = [most_telling(missed, outcomes)] if most == 1 else missed[:most]
-    if len(missed) == total and len({outcome.message for outcome in missed}) == 1:
+    is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
+    if len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
         return told[0].message
     parts = [f"{total - len(missed)} of {total} tests pass."]
     parts += [f"[{one.test}]\n{with_contrast(one.message, outcomes)}" for one in told]
