@@ -30,7 +30,9 @@ ROWS = 4
 """A table of so many rows begins with the plain one."""
 SIDE_EFFECTS = "no side effects"
 """The rubric item of components that leave their arguments alone and keep no state."""
-STRUCTURE = re.compile(r"^  expected: (shape|a tuple|a tensor|a bool|a list|.*\bnumbers\b|.*, like the inputs$)", re.M)
+STRUCTURE = re.compile(
+    r"^  expected: (shape|a tuple|a tensor|a bool|a list|(?!finite).*\bnumbers\b|.*, like the inputs$)", re.M
+)
 """In a message about the number, the shape or the type of something, which explains wrong values."""
 
 

@@ -86,7 +86,8 @@ def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, c
 
 def test_a_hint_takes_some_attempts():
     assert tell(["Which axis?"], 2, 3) == [
-        "failed attempts: 2; after 3 there may be a hint (each version of your code that has failed its tests counts once)"
+        "failed attempts: 2; after 3 there may be a hint "
+        "(each version of your code that has failed its tests counts once)"
     ]
     assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"] and tell([], 3, 3) == [
         "no known mistake fits what the tests see"

@@ -156,6 +156,8 @@ def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
 
 def test_one_known_reason_behind_all():
     others = [Outcome(f"test_{n}", State.PASSED) for n in range(5)]
-    assert explain_by_one(MASKS, [*MASKS, *others]).startswith("4 of 9 tests fail for this reason, test_masks[a] among them:\nweights")
+    assert explain_by_one(MASKS, [*MASKS, *others]).startswith(
+        "4 of 9 tests fail for this reason, test_masks[a] among them:\nweights"
+    )
     assert explain_by_one(MASKS, MASKS).startswith("All 4 tests fail for this reason, test_masks[a] among them:\n")
     assert explain_by_one(MASKS[:1], [*MASKS[:1], *others]) == explain(MASKS[:1], 6)

@@ -1,7 +1,9 @@
 """A student's own run of the component tests, on the command line."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +106,32 @@ def test_of_an_error_the_students_own_lines_are_shown(tmp_path):
 def test_the_debugger_stops_in_the_students_code(tmp_path):
     said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
     assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in said
+
+
+def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):
+    folder = shutil.copytree(ROOT / "student", tmp_path / "student")
+    code = (
+        "import sys; from autograder.testing import hints, own_run, fixtures; import pytest; from pathlib import Path\n"
+    )
+    code += (
+        f"own_run.released_folder = lambda: Path({str(folder)!r}); own_run.read_hints = lambda folder: {{'1.5': []}}\n"
+    )
+    code += "sys.exit(pytest.main(sys.argv[1:], plugins=[]))"
+    text = (ROOT / "reference" / "layers.py").read_text()
+    tests = [
+        "-c",
+        "autograder/assignment/tests/pytest.ini",
+        "autograder/assignment/tests",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
+    for number, picked in enumerate((["-x"], ["-k", "test_maps"], [])):
+        (folder / "layers.py").write_text(text.replace("self.contract(torch", f"{number + 2} * self.contract(torch"))
+        done = subprocess.run(
+            [sys.executable, "-c", code, *tests, "-m", "task_1_5", *picked], cwd=ROOT, capture_output=True, text=True
+        )
+        attempts = json.loads((tmp_path / ".attempts.json").read_text())["1.5"]
+        assert len(attempts) == number + 1 and ("perhaps there is a hint: " in done.stdout) is (number == 2), (
+            done.stdout
+        )
