@@ -90,11 +90,10 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
     n_steps = epochs * -(-settings["n_batches"] // options["accumulate"])
     factors = [0.5**step for step in range(n_steps)] if "schedule" in how else None
     others = how.get("parameter_groups", 1), optimizer, how.get("without_gradient", "")
-    _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
-    look_at = ROWS[name][1]
     with judged(traits_of(settings, options, how)), observing(partial(training.observe, options, state)):
         losses, found, steps, changed = training.run(options, **state)
-        training.check(found, wanted, f"after training: {name}", look_at)
+        _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
+        training.check(found, wanted, f"after training: {name}", ROWS[name][1])
     if "schedule" in how:
         expect(steps == n_steps, "the scheduler's steps", f"{n_steps}", f"{steps}", SCHEDULER)
     kept = "train_epoch changes nothing about its arguments but what the steps change"
