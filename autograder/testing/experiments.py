@@ -46,7 +46,8 @@ def look(
     def find() -> str:
         found = call(inputs)
         if not same(found, call(inputs)):
-            return "two equal calls give different results: is dropout active?"
+            where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
+            return f"two equal calls give different results: {where} active?"
         looks = [
             other_mode(call, formulas, inputs, module),
             iter([inside(inputs)] if inside else []),

@@ -74,6 +74,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"]
 """A test runs in both; float32 is what models are trained in."""
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
+CONVERTED = "The arguments have one dtype: does a step convert to another?"
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 
 
@@ -207,7 +208,7 @@ class Subject:
             raise
         except Exception as error:
             if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
-                error.add_note(MIXED)
+                error.add_note(MIXED if self.parameters else CONVERTED)
             error.add_note("\n".join(about_sizes(str(error), inputs)))
             if self.inside and kind and (text := attempted(partial(self.inside, inputs))):
                 error.add_note(f"{OBSERVED}{text}")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -73,12 +74,14 @@ class Tables:
         return f"log p / length ** {penalty:g} is {shown[0]} for what was returned, and {shown[1]} for the expected ids"
 
     def _score(self, sentence: int, ids: list[int], penalty: float) -> float:
-        """The score of a translation that ends with eos."""
-        total, before = 0.0, self.bos
-        for position, token in enumerate([*ids, self.eos]):
-            total += float(self._rows[sentence, min(position, self.table.size(1) - 1), before, token])
-            before = token
-        return float(total / (len(ids) + 1) ** penalty)
+        """The score of a translation that ends with eos, or of one that is still open where eos is impossible."""
+        steps = [
+            float(self._rows[sentence, min(position, self.table.size(1) - 1), before, token])
+            for position, (before, token) in enumerate(pairwise([self.bos, *ids, self.eos]))
+        ]
+        if steps[-1] <= ALMOST_NEVER:
+            steps.pop()
+        return sum(steps) / max(1, len(steps)) ** penalty
 
     def described(
         self,

@@ -45,9 +45,13 @@ def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_i
         return ""
     wrong = tokens[(found != expected)[:, 0, 0]].unique().tolist()
     right = tokens[(found == expected)[:, 0, 0]].unique().tolist()
-    sides = {"padding": wrong == [pad_id], "ids above pad_id": min(wrong) > pad_id, "ids below it": max(wrong) < pad_id}
+    sides = {
+        "padding": wrong == [pad_id],
+        "ids above pad_id": min(wrong) > pad_id,
+        "ids below pad_id": max(wrong) < pad_id,
+    }
     which = next((text for text, is_so in sides.items() if is_so and not {*wrong} & {*right}), "")
-    return f"it is wrong for {which}, and right for all others" if which else ""
+    return f"the mask is wrong for {which} alone" if which else ""
 
 
 @pytest.mark.item("later positions")
