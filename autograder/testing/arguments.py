@@ -88,8 +88,10 @@ def describe(name: str, value: Tensor | None) -> str:
     return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"
 
 
-def traits_of(inputs: Inputs) -> Iterator[str]:
-    """What the arguments of a call have in common with those of others, in words: see `contrast`."""
+def traits_of(inputs: Inputs, module: object) -> Iterator[str]:
+    """What a call of a module, or a function, has in common with others, in words: see `contrast`."""
+    if isinstance(is_training := getattr(module, "training", None), bool):
+        yield "in train mode" if is_training else "in eval mode"
     tensors = {name: value for name, value in inputs.items() if value is not None}
     for name, value in inputs.items():
         if "mask" in name:

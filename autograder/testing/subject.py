@@ -36,7 +36,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-import pytest
 import torch
 from torch import Tensor
 
@@ -68,10 +67,6 @@ from .fitting import (
 )
 from .observation import agreement, observe
 from .results import OBSERVED, CheckFailed, OtherPartsError
-
-DTYPES = torch.float64, torch.float32
-each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
-"""A test runs in both; float32 is what models are trained in."""
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
 CONVERTED = "The arguments have one dtype: does a step convert to another?"
@@ -185,7 +180,7 @@ class Subject:
             self._judge(found, leaves, inputs, "", of)
             is_right = True
         kind = f"values of {', '.join(of or self.parts)}"
-        note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
+        self._note(inputs, kind, is_right)
         return is_right
 
     @contextmanager
@@ -216,7 +211,7 @@ class Subject:
         finally:
             if kind:
                 kind += f" of {', '.join(of or self.parts)}"
-                note(self._traits(inputs, kind), sizes_of(inputs), is_right=is_right, kind=kind)
+                self._note(inputs, kind, is_right)
 
     def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
         """What more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
@@ -237,14 +232,14 @@ class Subject:
         text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
         return text or self.if_parts_are_right * (inside is not None and is_thorough)
 
-    def _traits(self, inputs: Inputs, kind: str) -> Iterator[str]:
-        """What may separate this call from others, in words."""
-        yield from traits_of(inputs)
-        if isinstance(training := getattr(self.call, "training", None), bool):
-            yield "in train mode" if training else "in eval mode"
-        if (dtype := self._dtype_for(inputs)) is not None:
-            shown = str(dtype).removeprefix("torch.")
-            yield f"in {shown}, without gradients" if shown == "float32" and "values" in kind else f"in {shown}"
+    def _note(self, inputs: Inputs, kind: str, is_right: bool) -> None:
+        """Notes a call for the contrast with others of its kind."""
+        dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
+        traits = [
+            *traits_of(inputs, self.call),
+            f"in {dtype}{', without gradients' * (kind.startswith('values') and dtype == 'float32')}",
+        ]
+        note(traits, sizes_of(inputs), is_right=is_right, kind=kind)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -332,31 +327,3 @@ class Subject:
         for one, same in ((kept, again), *((other, one) for one in more)):
             expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
         expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
-
-
-def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """A test runs with each named row of a table, in float64 or, with some, in float32."""
-    rows = in_dtypes(names, in_float32)
-    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
-
-
-def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
-    """The rows of a table, each with the dtype of its inputs."""
-    return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
-
-
-def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
-    """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
-
-    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
-    """
-    return [
-        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
-        for kind in kinds
-        for row in (of_extensions if kind.values[-1] else rows)
-    ]
-
-
-def label_of(row: Sequence[object]) -> str:
-    """A row's part of a test's id."""
-    return "-".join(str(value).removeprefix("torch.") for value in row)

@@ -1,9 +1,8 @@
 """Tables of probabilities whose best translation is known, and searches in them."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -44,44 +43,21 @@ class Tables:
         lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
 
-    def compare(
-        self,
-        found: list[list[int]],
-        wanted: list[list[int]],
-        what: str,
-        look_at: str,
-        sentences: Sequence[int] = (),
-        penalty: float = 0.6,
-    ) -> None:
-        """Fails unless these ids were found; says how what was found and what was expected score."""
-        for number, (one, other) in enumerate(zip(found, wanted, strict=True)):
+    def compare(self, found: list[list[int]], wanted: list[list[int]], what: str, look_at: str) -> None:
+        """Fails unless these ids were found."""
+        for number, (one, other) in enumerate(zip(found, wanted, strict=True), start=1):
             if one != other:
-                sentence = sentences[number] if sentences else number
-                with observing(partial(self._observe, sentence, one, other, penalty)):
-                    fail(f"sentence {number + 1} of {len(wanted)}: {what}", f"{other}", f"{one}"[:500], look_at)
+                with observing(partial(self._observe, one, other)):
+                    fail(f"sentence {number} of {len(wanted)}: {what}", f"{other}", f"{one}"[:500], look_at)
 
-    def _observe(self, sentence: int, found: list[int], wanted: list[int], penalty: float) -> str:
-        """Says what is to be seen in the ids that were found in place of others."""
+    def _observe(self, found: list[int], wanted: list[int]) -> str:
+        """Says what is to be seen in ids that were found in place of others."""
         for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
             if special in found:
                 return f"{name}, {special}, is in what was returned"
-        if found != wanted and found == wanted[: len(found)]:
+        if found == wanted[: len(found)]:
             return f"the last {len(wanted) - len(found)} ids are missing"
-        if wanted and wanted == found[: len(wanted)]:
-            return f"there are {len(found) - len(wanted)} ids too many"
-        scores = [self._score(sentence, ids, penalty) for ids in (found, wanted)]
-        shown = [f"{score:.3g}" if score > ALMOST_NEVER else "impossible" for score in scores]
-        return f"log p / length ** {penalty:g} is {shown[0]} for what was returned, and {shown[1]} for the expected ids"
-
-    def _score(self, sentence: int, ids: list[int], penalty: float) -> float:
-        """The score of a translation that ends with eos, or of one that is still open where eos is impossible."""
-        steps = [
-            float(self._rows[sentence, min(position, self.table.size(1) - 1), before, token])
-            for position, (before, token) in enumerate(pairwise([self.bos, *ids, self.eos]))
-        ]
-        if steps[-1] <= ALMOST_NEVER:
-            steps.pop()
-        return sum(steps) / max(1, len(steps)) ** penalty
+        return f"there are {len(found) - len(wanted)} ids too many" * bool(wanted and wanted == found[: len(wanted)])
 
     def described(
         self,

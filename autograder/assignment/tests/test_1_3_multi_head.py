@@ -1,7 +1,7 @@
 """Task 1.3: projections, heads, attention in each head, output projection.
 
-The attention inside is a stand-in, so that a fault in task 1.2 costs nothing here; attention that is written out in
-the class is accepted too. How such tests are written: `autograder.testing.subject`.
+The attention inside is a stand-in, so that a fault in 1.2 costs nothing; one that is written out is accepted, too.
+How such tests are written: `autograder.testing.subject`.
 """
 
 from dataclasses import replace
@@ -22,7 +22,8 @@ from autograder.testing.case import Case
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
 from autograder.testing.results import CheckFailed
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3

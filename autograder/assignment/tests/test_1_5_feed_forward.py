@@ -14,13 +14,13 @@ from torch import Tensor, nn
 
 from autograder.assignment.expected.readings import expect_numbers, feed_forwards, learned_and_leaves, made
 from autograder.assignment.expected.usual_layouts import Network
-from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_shape
 from autograder.testing.experiments import same
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
@@ -96,16 +96,14 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
     replace(subject, inside=partial(other_nonlinearity, subject)).expect_values({"x": x}, look_at)
 
 
-def other_nonlinearity(subject: Subject, inputs: Inputs) -> str:
+def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     """Says whether the network is right but for what stands between its maps."""
-    x = inputs["x"]
+    x, found = inputs["x"], subject.call(*inputs.values())
     networks = [] if isinstance(subject.formulas, CheckFailed) else subject.formulas
-    found = subject.call(x)
-    for network in networks:
-        for one in (*OTHERS, torch.nn.Identity()):
-            if isinstance(network, Network) and same(found, replace(network, activation=one)(x.double())):
-                return f"between the maps there is {one.__name__}, not relu"
-    return ""
+    pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
+    fits = (one for network, one in pairs if same(found, replace(network, activation=one)(x.double())))
+    names = (one.__name__.replace("clone", "nothing") for one in fits)
+    return next((f"between the maps there is {name}, not relu" for name in names), "")
 
 
 @pytest.mark.item("both maps")

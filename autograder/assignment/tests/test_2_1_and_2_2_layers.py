@@ -21,7 +21,8 @@ from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_parts
 from autograder.testing.results import CheckFailed
-from autograder.testing.subject import Subject, each_dtype, in_dtypes, rows_of
+from autograder.testing.rows import each_dtype, in_dtypes, rows_of
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 LAYERS = [
@@ -125,8 +126,9 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
         layer.call.eval()
         whole = layer.output(inputs)
         look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
-        is_random = not torch.equal(first, second)
-        expect(is_random, "two passes in train mode", "different results", "equal results", look_at)
+        expect(
+            not torch.equal(first, second), "two passes in train mode", "different results", "equal results", look_at
+        )
         fits = [drops_single_entries(first, whole, of_none, rate, n) for n in range(len(census.norms) + 1)]
         what = "what train mode leaves of a sublayer's output"
         expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", look_at)

@@ -10,7 +10,7 @@ from autograder.assignment.expected.layers import Sizes
 from autograder.assignment.expected.subjects import PARTS_OF_STACKS as PARTS
 from autograder.assignment.expected.subjects import StackSubject
 from autograder.testing.case import Case
-from autograder.testing.subject import DTYPES, in_dtypes, rows_of
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
 from autograder.testing.under_test import SubmissionUnderTest
 
 STACKS = [

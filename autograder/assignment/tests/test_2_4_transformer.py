@@ -17,7 +17,8 @@ from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import all_equal, expect, expect_gradients, expect_parts, run_backward
 from autograder.testing.fitting import tensors_in
-from autograder.testing.subject import DTYPES, Subject, in_dtypes, rows_of
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 MODELS = [

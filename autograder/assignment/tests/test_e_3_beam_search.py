@@ -43,7 +43,7 @@ def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case)
     found = tables.search(submission, sentences, masks=case.padding_mask(8, 3), beam_size=2)
     wanted = translations_of(tables, sentences, 2, 7)
     look_at = "each row has its own memory, source mask, hypotheses and end"
-    tables.compare(found, wanted, "four sentences of different lengths", look_at, sentences)
+    tables.compare(found, wanted, "four sentences of different lengths", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -59,7 +59,7 @@ def test_length_penalty(
     found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
     look_at = "which tokens count in the length? (the docstring has the score)"
-    tables.compare(found, wanted, f"length_penalty={penalty}", look_at, penalty=penalty)
+    tables.compare(found, wanted, f"length_penalty={penalty}", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -89,7 +89,7 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
     wanted = [[], tables.ids(*[0] * limit)]
     what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
     look_at = "what becomes of the hypotheses that are still open at max_length?"
-    tables.compare(found, wanted, what, look_at, [1, 0], penalty)
+    tables.compare(found, wanted, what, look_at)
 
 
 @pytest.mark.item("ends")
@@ -103,7 +103,7 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     tables.say(0, 6, tables.words[5], eos=1.0)
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0)
     look_at = "when does the search for a sentence end? (the docstring says)"
-    tables.compare(found, [tables.ids(0)], "a beam of two, both ended", look_at, penalty=2.0)
+    tables.compare(found, [tables.ids(0)], "a beam of two, both ended", look_at)
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
@@ -142,7 +142,7 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     wanted = translations_of(tables, sentences, beam_size, max_length)
     found = read_lines(lines, len(wanted))
     what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
-    tables.compare(found, wanted, what, "each setting acts as the other tests say", sentences, penalty)
+    tables.compare(found, wanted, what, "each setting acts as the other tests say")
     modes = {True: "train", False: "eval"}
     now = modes[mode] if isinstance(mode, bool) else describe(mode)
     look_at = "in which mode was the model before the search?"
