@@ -41,7 +41,7 @@ class Collection:
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
         self.submission, self.seed = cast(SubmissionUnderTest, None), 0  # until `hand_over`
         self._problems: list[str] = []
-        self._failed: set[str] = set()  # test functions that have failed since `hand_over`
+        self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
         with pytest.MonkeyPatch.context() as environment:
@@ -83,7 +83,7 @@ class Collection:
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
         self.submission, self.seed = submission, seed
-        self._failed.clear()
+        self._observed.clear()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
@@ -130,9 +130,12 @@ class Collection:
 
     def _look_closer(self, item: pytest.Function, error: CheckFailed) -> None:
         """Lets the first failure of a test function make its experiments: that of a plain input, if that fails."""
-        if item.originalname not in self._failed:
-            self._failed.add(item.originalname)
+        function = item.originalname
+        if function not in self._observed:
             error.look_closer()
+            self._observed[function] = item.nodeid, error.observed
+        elif self._observed[function][0] == item.nodeid:  # it has run before, in another worker
+            error.observed = self._observed[function][1]
 
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""

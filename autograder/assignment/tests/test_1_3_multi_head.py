@@ -1,7 +1,6 @@
 """Task 1.3: projections, heads, attention in each head, output projection.
 
-The attention inside is a stand-in, so that a fault in 1.2 costs nothing; one that is written out is accepted, too.
-How such tests are written: `autograder.testing.subject`.
+The attention inside is a stand-in; one that is written out is accepted, too. See `autograder.testing.subject`.
 """
 
 from dataclasses import replace
