@@ -39,7 +39,7 @@ export PATH := $(abspath $(VENV)/bin):$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help install release data check train setting translate grade class demo calibrate bench \
-	tables prove mutate proof test test-slow lint site pictures lock clean
+	tables prove same mutate proof test test-slow lint site pictures lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -103,6 +103,9 @@ calibrate: $(READY) $(CORPUS)  ## propose BLEU thresholds: make calibrate SEEDS=
 
 prove: $(READY)  ## known faults are found, variants accepted: all, or a sample: make prove EVERY=3 START=1
 	$(PY) -m validity prove --jobs $(JOBS) --every $(EVERY) --start $(START) $(if $(SEEDS),--seeds $(SEEDS))
+
+same: $(READY)  ## home and grading judge alike: all faults and variants, or a sample: make same EVERY=20
+	$(PY) -m validity same --jobs $(JOBS) --every $(EVERY) --start $(START)
 
 mutate: $(READY)  ## mutants of the solutions are found: all, or a sample: make mutate EVERY=30
 	$(PY) -m validity mutate --jobs $(JOBS) --every $(EVERY) --start $(START)

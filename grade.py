@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 try:
     from autograder import scoring
+    from autograder.low_bleu import why_low
     from foundation.assignment_file import read_assignment
     from foundation.command_line import Parser, print_anywhere, run_command
 except ModuleNotFoundError as missing:
@@ -67,6 +68,8 @@ def grade(options: argparse.Namespace) -> int:
     translations = scoring.read_translations(options.translations, expected=len(references), note=notes.append)
     score = scoring.score(translations, references)
     verdicts = scoring.judge(score, thresholds)
+    if not all(verdict.is_reached for verdict in verdicts):
+        notes += why_low(translations, references, scoring.read_sources(options.references))
     if options.json:
         told = {"signature": score.signature, "verdicts": [asdict(one) for one in verdicts], "notes": notes}
         found = {"bleu": score.value, "low": score.low, "high": score.high, "n": score.sentences, **told}

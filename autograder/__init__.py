@@ -5,8 +5,9 @@ A submission passes through the packages in this order:
     intake/      from a path to its modules              grading/     one submission: run, marks, record
     sandbox/     where submitted code runs               classroom/   a folder of submissions
     testing/     runs component tests                    scoring.py   BLEU, intervals, thresholds
-    assignment/  this assignment's tests and faults      understanding/  questions for students about their own code
-    commands/    what each command does                  reports/     terminal, class, Gradescope, nbgrader
+    assignment/  this assignment's tests and faults      own_work/     own tests, questions and hunts
+    commands/    what each command does                  reports/     terminal, class, Gradescope
+    low_bleu.py  why BLEU is low                         platforms/   downloads, rosters and imports of each platform
     __main__.py          the command line
     rules.py             names that a person should know of, found in its text
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted

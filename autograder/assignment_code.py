@@ -2,7 +2,7 @@
 
     tests/             the component tests; pytest imports them
     stand_ins/         run in the worker beside a submission; the worker loads them by itself
-    understanding/     questions for students about their own code
+    own_work/          questions and hunts about students' own code
     proof/variants/    correct implementations that look different
 
 The last two are optional, and for staff. All else that an assignment has is data: `foundation.assignment_file`, and
@@ -20,14 +20,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 from foundation.places import COMPONENT_TESTS, ROOT
-
-if TYPE_CHECKING:  # who only looks for an assignment's code need not load PyTorch
-    from .testing.own_questions import Scene
 
 Look = Callable[[Any, Any], Mapping[Any, Callable[[], Any]]]
 """From a submission and a `Case` to calls, by what tells one from another."""
@@ -100,27 +97,32 @@ class Choice(NamedTuple):
     why: str
 
 
-class Understanding:
-    """What `understanding/` offers; without it, students are only asked which change of their code breaks a test.
+class OwnWork:
+    """Tables of the assignment's `own_work/` about components, by table; without it they are empty.
 
-    By component: functions of a `Case` that make a scene, in BY_HAND one that can be computed; functions of a
-    submission and a `Case` that make choices, or calls told in a few words. SYMPTOMS has sentences about what is seen,
-    with calls that tell whether it is; or pairs of sentences with calls that return a number: the first is seen where
-    it becomes smaller, the second where it becomes larger. TESTS has what a test checks, so that "the test fails that
-    checks …" is a sentence; only these are asked about.
+    SCENES has calls of a component to look into, BY_HAND some that can be computed: functions of a `Case` that make a
+    scene. CALLS are calls by which versions are told apart, CHOICES questions of the assignment's own: functions of a
+    submission and a `Case`. SYMPTOMS has sentences about what is seen, with calls that return whether it is; or pairs
+    of sentences with calls that return a number: the first is seen where it becomes smaller, the second where it
+    becomes larger. TESTS describes tests by name, so that "the test that checks …" is a sentence; only these are asked
+    about.
     """
 
-    SCENES: Mapping[str, Callable[[Any], Scene]] = {}
-    BY_HAND: Mapping[str, Callable[[Any], Scene]] = {}
-    CALLS: Mapping[str, Look] = {}
-    CHOICES: Mapping[str, Sequence[Callable[[Any, Any], Choice]]] = {}
-    SYMPTOMS: Mapping[str, Look] = {}
-    TESTS: Mapping[str, str] = {}
+    MODULES: ClassVar = {
+        "SCENES": "scenes",
+        "BY_HAND": "scenes",
+        "CALLS": "calls",
+        "CHOICES": "choices",
+        "SYMPTOMS": "symptoms",
+        "TESTS": "descriptions",
+    }
 
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment = assignment
 
-def understanding_of(assignment: Assignment) -> Understanding:
-    """What questions about students' own code need from the assignment."""
-    return cast("Understanding", part_of(assignment, "understanding") or Understanding())
+    def __getitem__(self, table: str) -> Mapping[str, Any]:
+        """Return a table; students have some of them only."""
+        return getattr(part_of(self._assignment, f"own_work.{self.MODULES[table]}"), table, {})
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Mentions of what students must write themselves are told at home. Whether a mention is a use is for the worker to say,
 where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way around that, are allowed,
-and listed for a reader. The patterns are in `[contract.forbidden]` of `assignment.toml`.
+and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`). The patterns are in
+`[contract.forbidden]` of `assignment.toml`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 
 from foundation.assignment_tables import Forbidden
 
@@ -19,14 +21,10 @@ from .sources import Locate, Sources, in_module, tree_of
 MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
 NO_TEXT = "(?!)"
 """A regular expression that matches no text."""
-BY_NAME = {
-    "builtins.getattr": 1,
-    "builtins.setattr": 1,
-    "builtins.delattr": 1,
-    "operator.attrgetter": 0,
-    "operator.methodcaller": 0,
-}
-"""Functions that reach anything by a name, and the position of this name among their arguments."""
+WATCHED = {"getattr", "setattr", "delattr"}
+"""Built-in functions of which the worker sees what they reach, under their own names."""
+BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
+"""Functions of modules that reach anything by a name."""
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
@@ -40,42 +38,60 @@ def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_mo
 
 
 def find_internals(
-    sources: Sources, modules: Iterable[str], forbidden: Forbidden, release: Sources, locate: Locate = in_module
+    sources: Sources,
+    modules: Collection[str],
+    forbidden: Forbidden,
+    release: Sources,
+    locate: Locate = in_module,
+    seen: Iterable[tuple[str, int, str]] = (),
 ) -> list[str]:
     """The uses of internals in some modules, but for lines that were handed out: one for each line, a few at most.
 
-    Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)".
+    Such as "torch._refs.add in layers.py, line 3: x = torch._refs.add(y, 1)". `seen` has uses that a worker has seen:
+    module, line, and name; they come first.
     """
-    pattern = re.compile(forbidden.internals or NO_TEXT)
+    lines = {module: sources[module][1].split("\n") for module in modules}
+    given = {module: {*map(str.strip, release.get(module, ("", ""))[1].split("\n"))} for module in modules}
     found: dict[tuple[str, int], str] = {}
-    for module in sorted(modules):
-        text = sources[module][1]
-        lines = text.split("\n")
-        given = {line.strip() for line in release.get(module, ("", ""))[1].split("\n")}
-        constant = set()  # functions of `BY_NAME` that are called with a name that everybody can read
-        for node, path in paths_in(text):
-            attribute = f".{node.attr}" if isinstance(node, ast.Attribute) else ""
-            name = next((one for one in (path, attribute) if one and pattern.fullmatch(one)), "")
-            if isinstance(node, ast.Call):
-                if path in BY_NAME and isinstance([*node.args, None, None][BY_NAME[path]], ast.Constant):
-                    constant.add(node.func)
-            elif path in BY_NAME and node not in constant:
-                name = f"{path.partition('.')[2]} with a computed name"
-            code = lines[node.lineno - 1].strip()
-            if name and code not in given:
-                use = f"{name} in {locate(module, node.lineno)}: {code[:MAX_CODE_SHOWN]}"
-                found.setdefault((module, node.lineno), use)
-    return [found[place] for place in sorted(found)][:MOST_INTERNALS]
+    pattern = forbidden.internals or NO_TEXT
+    named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern))
+    for module, line, name in (*seen, *named):
+        code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
+        if code and code not in given[module]:
+            found.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
+    return list(found.values())[:MOST_INTERNALS]
 
 
-def paths_in(text: str) -> Iterator[tuple[ast.expr, str]]:
-    """The names, attributes and calls in a module, with the dotted name of what is named or called.
+@lru_cache(maxsize=64)
+def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
+    """Line and name of the internals that a module names, and of functions that take computed names."""
+    is_internal = cache(re.compile(pattern).fullmatch)
+    plain = set()  # functions of `BY_NAME` that are called with a name that everybody can read
+    uses = set()
+    for node, path in paths_in(text):
+        names = [path[at:] for at, before in enumerate("." + path) if before == "."]  # torch.sys.modules is sys.modules
+        if isinstance(node, ast.Attribute):
+            names.append(f".{node.attr}")
+        elif isinstance(node, ast.MatchClass):
+            names = [f".{name}" for name in node.kwd_attrs]
+        elif isinstance(node, ast.Call) and BY_NAME.fullmatch(path):
+            texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
+            plain |= {node.func} if any(isinstance(text, str) for text in texts) else set()
+            names = [f".{part}" for text in texts for part in str(text).split(".")]
+        uses |= {(node.lineno, name) for name in names if name and is_internal(name)}
+        if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
+            uses.add((node.lineno, f"{path.rpartition('.')[2]} with a computed name"))
+    return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))
+
+
+def paths_in(text: str) -> Iterator[tuple[ast.expr | ast.MatchClass, str]]:
+    """The names, attributes, calls and class patterns in a module, with the dotted name of what is named or called.
 
     Such a name is "torch.nn.LayerNorm" or "builtins.vars", as far as imports and plain assignments tell; otherwise "".
     """
     tree = tree_of(text)
     nodes = list(ast.walk(tree)) if isinstance(tree, ast.Module) else []  # otherwise the tests will say so
-    known = {name: f"builtins.{name}" for name in (*dir(builtins), "__builtins__")}
+    known = {name: f"builtins.{name}" for name in {*dir(builtins), "__builtins__"} - WATCHED}
     for node in nodes:
         if isinstance(node, ast.Import):
             for one in node.names:
@@ -90,6 +106,8 @@ def paths_in(text: str) -> Iterator[tuple[ast.expr, str]]:
             yield node, path_of(node, known)
         elif isinstance(node, ast.Call):
             yield node, path_of(node.func, known)
+        elif isinstance(node, ast.MatchClass):
+            yield node, ""
 
 
 def path_of(node: ast.AST, known: Mapping[str, str]) -> str:

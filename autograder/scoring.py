@@ -112,6 +112,12 @@ def read_references(path: str | os.PathLike[str], *, name: str | None = None) ->
     return references
 
 
+def read_sources(path: str | os.PathLike[str]) -> list[str]:
+    """The source sentences beside the references; none where the file has references alone."""
+    lines = _without_blank_end(_lines(path, None)[0], 1)
+    return [line.split(SEPARATOR)[0] for line in lines] if all(SEPARATOR in line for line in lines) else []
+
+
 def undo_bpe(line: str) -> str:
     """The sentence that is compared: `trus@@ t@@ wor@@ thy` becomes `trustworthy`, in single spaces and Unicode's NFC.
 
@@ -142,6 +148,8 @@ def _lines(source: str | os.PathLike[str] | bytes, name: str | None) -> tuple[li
         raise ScoringError(f"{name}: not UTF-8: {place}; save the file as UTF-8") from None
     if not text:
         raise ScoringError(f"{name}: is empty")
+    if "\r" in text and "\n" not in text:
+        raise ScoringError(f"{name}: its lines end in CR alone; save it with LF or CRLF")
     lines = [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
     if len(lines) > MAX_LINES:
         raise ScoringError(f"{name}: {len(lines):,} lines are too many; at most {MAX_LINES:,} are read")

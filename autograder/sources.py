@@ -4,7 +4,8 @@ Nothing here runs them. A module that cannot be read is refused with the reason.
 intake they do not.
 
 A model with names and files of its own is handed in with `adapters.py`, which has a function or a class for each
-component that is to be judged.
+component that is to be judged. Its modules are in a package within the submission's, so that none is taken for one of
+the contract's: these are the release's, and take the components from `adapters`.
 """
 
 import ast
@@ -21,6 +22,8 @@ from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 from foundation.texts import line_of, printable
 
+from .sandbox.worker.loading import OWN_MODEL
+
 Source = tuple[str, str]
 """A module's path, for messages, and its text."""
 Sources = Mapping[str, Source]
@@ -32,6 +35,8 @@ FREE_F_STRINGS = (3, 12)
 F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
 ADAPTERS = "adapters"
+KIT = "(the kit's) "
+"""Begins the paths of the contract's modules in a submission with `adapters.py`, whose own may have the same names."""
 
 
 class IntakeError(UserError):
@@ -48,7 +53,13 @@ def quote(name: str) -> str:
 
 
 def file_of(module: str, path: str = "") -> str:
-    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module."""
+    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module.
+
+    Of a submission with `adapters.py` it is the file that the student knows, and none of the contract's.
+    """
+    if path.startswith(KIT):
+        return path
+    module = module.removeprefix(f"{OWN_MODEL}.")
     return module.replace(".", "/") + ("/__init__.py" if path.endswith("/__init__.py") else ".py")
 
 
@@ -94,6 +105,8 @@ def read_sources(folder: Path, release: Path) -> dict[str, Source]:
     """
     own = read_modules(folder)
     own.pop("__init__", None)
+    if ADAPTERS in own:
+        own = {f"{OWN_MODEL}.{module}": source for module, source in own.items()}
     return {**read_modules(release), **own}
 
 
@@ -185,11 +198,20 @@ def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:
 
 
 def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:
-    """The modules, where each of the contract's takes from `adapters` the components that stand there."""
-    adapted = dict(sources)
-    names, _ = names_in(sources.get(ADAPTERS, ("", ""))[1])
+    """The modules; where some are of a model of one's own, the contract's take from `adapters` what it offers.
+
+    A module of the contract that the model imports, and lacks, is the release's.
+    """
+    adapted, adapters = dict(sources), f"{OWN_MODEL}.{ADAPTERS}"
+    if adapters not in sources:
+        return adapted
+    names, _ = names_in(sources[adapters][1])
+    is_broken = isinstance(tree_of(sources[adapters][1]), SyntaxError)  # each component is to say so
     for module, components in contract.modules.items():
-        if module in sources and (offered := [name for name in components if name in names]):
-            path, text = sources[module]
-            adapted[module] = (path, f"{text.rstrip()}\n\nfrom .{ADAPTERS} import {', '.join(offered)}\n")
+        path, text = sources[module]
+        if not path.startswith(KIT):
+            offered = ", ".join(name for name in components if is_broken or name in names)
+            text = f"{text.rstrip()}\n\nfrom .{adapters} import {offered}\n" if offered else text
+            adapted[module] = (f"{KIT}{module}.py", text)
+        adapted.setdefault(f"{OWN_MODEL}.{module}", (f"{KIT}{OWN_MODEL}/{module}.py", f"from ..{module} import *\n"))
     return adapted

@@ -10,7 +10,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import Parser, at_least, print_anywhere, run_command
 from reference.data import DataError
 
-from . import grading, rubric, speed, symptoms, tables
+from . import grading, mistakes, rubric, speed, tables
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -37,8 +37,8 @@ def make_parser() -> Parser:
     text = "tokens a second in training, and against torch.nn.Transformer"
     add_corpus(add("speed", speed.measure, text), "train")
 
-    text = "what the faults of bug hunts do to a trained model, into symptoms.jsonl beside hunts.toml; resumes"
-    add_corpus(add("symptoms", symptoms.measure, text), "train", "dev")
+    text = "figures of models that are trained with a mistake, for `hunt`, into trained_mistakes.jsonl; resumes"
+    add_corpus(add("mistakes", mistakes.measure, text), "train", "dev")
 
     text = "points that known faults cost today, beside what they do to a trained model, with a picture"
     sub = add("rubric", rubric.measure, text, "--picture docs/pictures/rubric.png")

@@ -33,7 +33,7 @@ from .places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 from .texts import line_of
 
 ASSISTANTS = ("none", "tutor", "free")
-UNDERSTANDING = ("own_tests", "questions", "hunts")
+UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
 TAKEN: tuple[str, ...] = ("autograder", "benchmarks", "data", "foundation", "given", "grade")
@@ -106,6 +106,11 @@ class Task:
         return "task_" + self.number.replace(".", "_").lower()
 
     @property
+    def has_component_tests(self) -> bool:
+        """True if grading judges it by component tests alone: not by what own tests find, nor by answers to hunts."""
+        return bool(self.components) and not self.tests_of and self.understanding != "hunts"
+
+    @property
     def is_answered(self) -> bool:
         """Whether students answer questions in it: what is judged is not what a component computes."""
         return self.understanding in ("questions", "hunts")
@@ -132,6 +137,7 @@ class Assignment:
     name: str = setting(NAME, "assignment")
     package: str = setting(PACKAGE, "student")
     credit: str = setting(choice("items", "all"), "items")
+    term: str = setting(TEXT, "")
     due: str = setting(TEXT, "")
     contact: str = setting(TEXT, "")
     python: tuple[int, int] = setting(VERSION, (3, 11))

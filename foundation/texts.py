@@ -82,6 +82,11 @@ def counted(value: float, unit: str) -> str:
     return f"{number} {unit}" if value == 1 else f"{number} {unit}s"
 
 
+def as_score(score: float | None) -> str:
+    """Points with at most two decimals; empty where there are none."""
+    return "" if score is None else f"{score:.2f}".rstrip("0").rstrip(".")
+
+
 def first_of(names: Sequence[str], most: int) -> str:
     """So many names, and how many more there are: `anna, bob and 3 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import torch
 
+from foundation.assignment_file import released_folder
 from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
 
 from . import alignment, checks, decoding, drawing, package, run_folder, training
@@ -95,9 +96,12 @@ def make_parser() -> Parser:
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass (task E.6)."
     command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")
-    text = "Show your three bug hunts: components with one mistake, which answer calls and show no code (task E.7)."
+    text = (
+        "Show your bug hunts, your own components with one line changed (task E.7), and a model trained with a mistake."
+    )
     sub = command("hunt", show_hunts, text, "anna", computes=False)
     sub.add_argument("name", help="your name or number, as the course knows you")
+    sub.add_argument("--answer", default="", metavar="LETTER", help="which mistake the trained model has")
     text = "Average the last checkpoints of a run into one."
     run_folder.add_average_flags(command("average", run_folder.average, text, "runs/latest --last 5", computes=False))
     text = "Tabulate runs: the settings in which they differ, and the dev BLEU of each."
@@ -123,14 +127,16 @@ def give_hint(options: argparse.Namespace) -> int:
 
 def ask(options: argparse.Namespace) -> int:
     """Prints the questions. Raises: UserError unless the task's tests pass."""
-    from autograder.testing.own_questions import give
+    from autograder.own_work.traced_questions import give
 
     return give(options.task)
 
 
 def show_hunts(options: argparse.Namespace) -> int:
-    """Prints and draws a student's bug hunts."""
-    drawing.show_hunts(options.name)
+    """Print and draw a student's bug hunts; return 0. Raises: UserError where something is missing for one."""
+    from autograder.sources import read_sources
+
+    drawing.show_hunts(options.name, read_sources(released_folder(), released_folder()), options.answer)
     return 0
 
 

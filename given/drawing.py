@@ -10,7 +10,7 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -231,22 +231,27 @@ def catching() -> Iterator[list[Matrices]]:
         module.scaled_dot_product_attention = attend
 
 
-def show_hunts(name: str, folder: Path = Path()) -> list[Path]:
-    """Prints a student's bug hunts, and draws what a model with each mistake does where that was measured.
+def show_hunts(
+    student: str, sources: Mapping[str, tuple[str, str]], answer: str = "", folder: Path = Path()
+) -> list[Path]:
+    """Print a student's bug hunts, and a trained model with a mistake, which is drawn; or the reply to an answer.
 
-    Returns the pictures. Raises: UserError without a name.
+    `sources` are the student's modules. Returns the pictures. Raises: UserError where something is missing for a hunt.
     """
-    from autograder.testing.hunts import read_hunts, tell  # the tests take a moment to load
+    from autograder.own_work.boxes import describe_hunts  # the tests take a moment to load
+    from autograder.own_work.trained_models import draw_model
 
-    from .pictures import plot_symptom, save_figure
+    from .pictures import plot_mistake, save_figure
 
     assignment = read_assignment()
-    print(tell(name, assignment), end="\n\n")
-    pictures = []
-    for hunt in read_hunts(assignment.folder).of(name):
-        if hunt.shown:
-            path = folder / f"hunt_{hunt.number}.png"
-            save_figure(plot_symptom(hunt.shown, f"hunt {hunt.number}"), path)
-            pictures.append(path)
-            print(f"{path}: what a model with the mistake of hunt {hunt.number} does, beside one without it")
-    return pictures
+    model = draw_model(student, assignment)
+    if model and answer:
+        print(model.reply(answer))
+        return []
+    print(describe_hunts(student, sources, assignment))
+    if model is None:
+        return []
+    path = folder / "hunt.png"
+    save_figure(plot_mistake(model.rows), path)
+    print(f"\n{model.describe()}\n{path}: its loss, and where it looks; --answer LETTER checks an answer")
+    return [path]

@@ -222,8 +222,8 @@ def plot_sanity(uniform: float, losses: list[float], influence: Tensor, tokens: 
     return figure
 
 
-def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Draws what was measured of two models, one of which has the mistake of a bug hunt.
+def plot_mistake(shown: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw what was measured of two models, one of which was trained with a mistake.
 
     It shows their loss, and where the words of one sentence look in its source, which has padding.
     """
@@ -232,7 +232,6 @@ def plot_symptom(shown: Sequence[Mapping[str, Any]], title: str) -> Figure:
         return [float("nan") if number is None else number for number in numbers]
 
     figure = Figure(figsize=(11, 3.6), layout="constrained")
-    figure.suptitle(title)
     loss_axes, *all_axes = figure.subplots(1, 3, width_ratios=(4, 3, 3))
     names, styles = ("with the mistake", "without it"), ({"color": "tab:red"}, {"color": "black", "linestyle": ":"})
     for axes, one, name, style in zip(all_axes, shown, names, styles, strict=True):

@@ -5,7 +5,7 @@
     from student.layers import EncoderLayer   # your answers of this notebook and of the others, as saved
     predict("1.2", "b")                       # is that right? before you check
     understand("1.2")                         # asks about your own code, once its tests pass
-    hunt("anna"), box(7), right(7)            # your bug hunts, a faulty component, and a right one in the same call
+    hunt("anna"), box("1.2", "anna")          # your bug hunts; your 1.2 with one line changed (right: as it is)
     refresh()                                 # the next such import sees what you changed meanwhile
     is_graded                                 # True while nbgrader runs the notebook: do not train then
 
@@ -48,7 +48,7 @@ _course = Course(FOLDER, SUPPORT, history)
 package.use(_course.assignment.package)  # whose model `given` trains and draws
 is_graded = "NBGRADER_EXECUTION" in os.environ
 predict, refresh, understand = _course.predict, _course.refresh, _course.understand
-box, right = _course.box, partial(_course.box, is_right=True)
+box, right = _course.box, partial(_course.box, kind="right")
 
 
 def check(number: str, seed: int | None = None) -> float | None:
@@ -57,7 +57,7 @@ def check(number: str, seed: int | None = None) -> float | None:
     return points if is_graded else None
 
 
-def hunt(name: str) -> None:
-    """Shows a student's bug hunts; the pictures are written beside the notebook."""
-    for picture in [] if is_graded else drawing.show_hunts(name):
+def hunt(student: str, answer: str = "") -> None:
+    """Show a student's bug hunts, or the reply to an answer; the picture is written beside the notebook."""
+    for picture in [] if is_graded else drawing.show_hunts(student, _course.answers()[0], answer):
         display(Image(picture, alt="loss and attention of a model with the mistake, and of one without it"))

@@ -45,7 +45,9 @@ c.ExecutePreprocessor.timeout = 120
 c.Execute.timeout = 120
 
 # `nbgrader zip_collect`: one archive a student, named after the student, with the notebooks in it, or their folder.
+# A time in the name, in UTC, becomes that of the submission: `anna_2026-12-18T235900.zip`.
 c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".txt"]
 c.FileNameCollectorPlugin.named_regexp = (
-    r".*/extracted/(?P<student_id>[\w.@-]+)/(?:notebooks/)?(?P<file_id>[^/]+\.ipynb|translations\.txt)$"
+    r".*/extracted/(?P<student_id>[\w.@-]+?)(?:_(?P<timestamp>\d{4}-\d\d-\d\dT\d{4,6}))?/"
+    r"(?:notebooks/)?(?P<file_id>[^/]+\.ipynb|translations\.txt)$"
 )

@@ -4,7 +4,9 @@
     prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
     handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
     packing.py    archives, the students' wheel   build.py      makes all in memory, then puts it in its place
-    gates.py      what a release has to prove     leaks.py      the search for solutions
+    gates.py      what a release has to prove     kinds.py      which files students may get
+    leaks.py      the search for solutions        layers.py     texts in other forms: encoded, packed, backwards
+    opaque.py     what nobody can read            pictures.py   SVG and PNG that are nothing else
     guide.py      guide.html: what notebooks say  update.py     a correction into students' folders
     __main__.py   the command line
 

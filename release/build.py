@@ -14,12 +14,13 @@ from . import packing
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
 from .guide import GUIDE, make_guide
 from .handout import HANDOUT, make_handout, named_pictures
+from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
 from .notebooks import Course, make_course, read_efforts, read_parts
 from .regions import ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
-MANIFEST = "dist/MANIFEST.json"
+MANIFEST = f"dist/{packing.MANIFEST}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ class Release:
         """Every file by path, also those in the archives as they were packed."""
         members = [one for path, packed in self.outputs.items() for one in packing.members_of(path, packed)]
         return {**self.outputs, **dict(members)}
+
+    @cached_property
+    def leak_finder(self) -> LeakFinder:
+        """What finds the solutions of this release in other files."""
+        return LeakFinder(self.skeleton)
 
 
 def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:

@@ -10,13 +10,11 @@ Gradescope gets the two programs that it runs, the grader, the skeleton, the ref
 keeps the solutions, the guide and the pages of the proof, the references and the secret.
 """
 
-import base64
 import json
 import re
 import subprocess
 import sys
 import tomllib
-import zlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -42,8 +40,9 @@ NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\
 GRADER, FOUNDATION = "autograder", "foundation"
 TESTS = f"{GRADER}/assignment/tests/"
 STAND_INS = f"{GRADER}/assignment/stand_ins/"
+OWN_WORK = f"{GRADER}/assignment/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
-PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.txt"
+PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
 QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
@@ -97,8 +96,8 @@ def collect_gradescope(
     files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
     files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
     if assignment.own_tests:
-        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root, "own_tests")
-    files |= hunts_of(root, assignment, "hunts") | {SECRET.as_posix(): term_secret(root)}
+        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root)
+    files |= {SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
         files[REFERENCES.as_posix()] = (root / REFERENCES).read_bytes()
@@ -115,15 +114,9 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
     return {f"instructor/{path}": files[path] for path in sorted(files)}
 
 
-def hunts_of(root: Path, assignment: Assignment, which: str) -> dict[str, bytes]:
-    """The boxes of bug hunts, by path from the project's root; none where the assignment has no such task."""
-    has_some = any(task.understanding == "hunts" for task in assignment.tasks)
-    return {f"{GRADER}/assignment/hunts.packed": packed_by(root, which)} if has_some else {}
-
-
-def packed_by(root: Path, what: str) -> bytes:
+def packed_by(root: Path) -> bytes:
     """What the grader packs for those who have no reference. Raises: ReleaseError."""
-    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE, what]
+    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
         raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
@@ -133,7 +126,8 @@ def packed_by(root: Path, what: str) -> bytes:
 def hints_of(root: Path) -> dict[str, bytes]:
     """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
 
-    It has each task's hints with their patterns, and nobody reads it by accident. `autograder.testing.hints` does.
+    It has each task's hints with their patterns, and can be read, as all that students get.
+    `autograder.testing.hints` reads it.
     """
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
@@ -142,8 +136,7 @@ def hints_of(root: Path) -> dict[str, bytes]:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
         faults = [fault for fault in content["fault"] if fault["id"] in patterns]
         known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]]) for f in faults)
-    packed = zlib.compress(json.dumps(known, ensure_ascii=False).encode(), 9)
-    return {HINTS: base64.b85encode(packed)} if any(known.values()) else {}
+    return {HINTS: f"{json.dumps(known, indent=1, ensure_ascii=False)}\n".encode()} if any(known.values()) else {}
 
 
 def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
@@ -191,9 +184,9 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
         if not (path.startswith(TESTS) and any(marker in content for marker in later))
     }
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
-    others = {path for path in files if path.startswith(TESTS) and not path.endswith(".py")}
+    others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
-    return found | hints_of(root) | hunts_of(root, assignment, "students")
+    return found | hints_of(root)
 
 
 def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) -> set[str]:

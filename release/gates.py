@@ -5,6 +5,7 @@ reference, the skeleton, single solutions, notebooks, and unpacked archives. All
 class by `python -m autograder grade-class`, so that PyTorch is imported and the tests are collected once.
 """
 
+import html
 import io
 import json
 import os
@@ -13,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +24,11 @@ from pathlib import Path
 from foundation.term_secret import term_secret
 
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, ENTRY, withheld_files
-from .leaks import LeakFinder
+from .contents import ARCHIVE_FOLDER, ENTRY, GRADER, withheld_files
+from .kinds import checksums_of, nothing_is_opaque
+from .layers import strings_of_data
+from .leaks import Statement
+from .opaque import opaque_in
 from .packing import ARCHIVES, GRADESCOPE_ZIP, STUDENT_ZIP, Audience, audience_of, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
@@ -34,6 +39,8 @@ _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
+PACKED = (f"{GRADESCOPE_ZIP}!{GRADER}/assignment/own_tests.packed",)
+"""What only the server gets: solutions and known faults to try students' own tests on."""
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 INSTALLED = "installed"
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
@@ -66,13 +73,18 @@ def write_all(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def no_solution_survives(project: Project, release: Release) -> list[str]:
-    """No statement of a solution, verbatim, reformatted or renamed, in any file for students or the server."""
-    finder = LeakFinder(release.skeleton)
+    """No statement of a solution, verbatim, reformatted, renamed or encoded, in any file for students or the server.
+
+    Only the server gets what own tests are tried on: PACKED, in which solutions are packed.
+    """
     contents: dict[bytes, str] = {}
     for path, content in release.shipped.items():  # archives have been opened: their members are among these
-        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith(ARCHIVES):
+        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith((*ARCHIVES, *PACKED)):
             contents.setdefault(content, path)
-    return [leak for content, path in contents.items() for leak in finder.leaks_in(path, content)]
+    for file in (release.assignment.folder / "misconceptions").glob("*.toml"):
+        known = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]  # graders quote these two to students
+        contents["\n".join(f"{fault['when']}\n{fault['hint']}" for fault in known).encode()] = file.name
+    return [leak for content, path in contents.items() for leak in release.leak_finder.leaks_in(path, content)]
 
 
 def names_known_tasks(project: Project, release: Release) -> list[str]:
@@ -138,6 +150,8 @@ class Mark:
 
 Marks = Mapping[str, Mark]
 """By number of the task."""
+Told = tuple[Mapping[str, bytes], Collection[str]]
+"""The files of a submission by path, and all texts that its student is shown."""
 Trial = tuple[Mapping[str, bytes], Collection[str]]
 """A submission with known marks: its files by path, and the tasks that are solved in it."""
 
@@ -145,6 +159,7 @@ Trial = tuple[Mapping[str, bytes], Collection[str]]
 def marks_are_right(project: Project, release: Release) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
     faults: list[str] = []
+    told: dict[str, Told] = {}
     trials = trials_of(release, read_folder(project.reference))
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
@@ -161,12 +176,34 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
         finished = run_python(["-m", "autograder", "grade-class", *paths, "--jobs", "1"], project.root)
         if finished.returncode:
             return [f"`python -m autograder grade-class`: {ending_of(finished)}"]
-        for entry, (_, solved) in trials.items():
+        for entry, (files, solved) in trials.items():
             record = json.loads((folder / "marks" / "records" / f"{entry}.json").read_bytes())
             parts = record["judgement"]["parts"]
             marks = {part["number"]: Mark(part["score"] or 0, part["state"], part["message"]) for part in parts}
+            page = (folder / "marks" / "students" / f"{entry}.html").read_text(encoding="utf-8").partition("<body")[2]
+            texts = strings_of_data([record["judgement"][name] for name in ("parts", "notes", "internals")])
+            told[entry] = files, {*texts, *map(html.unescape, re.split("<[^>]*>", page))}
             faults += [f"{entry}: {fault}" for fault in wrong_marks(release, solved, marks)]
+        faults += shown_to_students(release, told)
     return faults
+
+
+def shown_to_students(release: Release, told: Mapping[str, Told]) -> Iterator[str]:
+    """One line for each statement that a grader shows a student who has not written it, and for what is illegible."""
+
+    def search(texts: Iterable[str], files: Iterable[bytes]) -> tuple[Iterable[Statement], list[str]]:
+        text = "\n".join(sorted(texts)).encode()
+        opaque = [what for _, what in opaque_in("shown.txt", text, set(checksums_of(files)))]
+        return release.leak_finder.statements_in("shown.txt", text), opaque
+
+    files = {content for files, _ in told.values() for content in files.values()}
+    if not any(search({text for _, texts in told.values() for text in texts}, files)):
+        return  # which is quicker than each student's alone: most texts are the same
+    for entry, (sources, texts) in told.items():
+        statements, opaque = search(texts, sources.values())
+        own = {one for path, content in sources.items() for one in release.leak_finder.statements_in(path, content)}
+        shown = [f"{one.path}:{one.line} (TODO {one.task})" for one in statements if one not in own]
+        yield from (f"{entry}: the student is shown {what}" for what in dict.fromkeys([*shown, *opaque]))
 
 
 def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Trial]:
@@ -246,14 +283,17 @@ def gradescope_grades(project: Project, release: Release) -> list[str]:
         write_all(_solutions(release), root / "submission")
         finished = run_python(["-s", "-m", GRADESCOPE, "--root", str(root)], root / "source")
         try:
-            rows = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))["tests"]
+            results = json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+            rows = results["tests"]
             marks = {
                 row["number"]: Mark(row.get("score", 0), row.get("status", ""), row.get("output") or "") for row in rows
             }
         except (OSError, ValueError, KeyError, TypeError) as error:
             return [f"no usable results ({type(error).__name__}); {ending_of(finished)}"]
     tasks = coded_tasks(release.assignment)
-    return list(wrong_marks(release, [task.number for task in tasks], marks))
+    texts = strings_of_data([content for name, content in results.items() if name != "extra_data"])
+    wrong = wrong_marks(release, [task.number for task in tasks], marks)
+    return [*wrong, *shown_to_students(release, {"results.json": (_solutions(release), set(texts))})]
 
 
 def _solutions(release: Release) -> dict[str, bytes]:
@@ -300,6 +340,7 @@ GATES: dict[str, Gate] = {
     "the archive works unpacked": archive_works,
     "the Gradescope archive grades": gradescope_grades,
     "the misconceptions fit": misconceptions_fit,
+    "students get nothing opaque": nothing_is_opaque,
     "no solution survives": no_solution_survives,
     "private data stays": keeps_private,
     "only tasks that exist are named": names_known_tasks,

@@ -94,6 +94,7 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
         "hints": str(assignment.hint_after),
         "contact": f" ({assignment.contact})" if assignment.contact else "",
         "held_back": _held_back(assignment),
+        "practice": _practice(assignment),
     }
 
 
@@ -103,6 +104,16 @@ def _held_back(assignment: Assignment) -> str:
         return ""
     numbers = " and ".join(task.number for task in assignment.held_back)
     return f"\n   The tests of {numbers} are handed out later. Until then, write your own: that is task E.4.\n"
+
+
+def _practice(assignment: Assignment) -> str:
+    """Name the tasks about understanding that give no points, and where points come from instead."""
+    about = [task for task in assignment.tasks if task.understanding]
+    numbers = [task.number for task in about if not task.points and not task.by_hand]
+    sittings = [task.number for task in about if task.points and task.by_hand]
+    listed = " and ".join(filter(None, [", ".join(numbers[:-1]), *numbers[-1:]]))
+    text = f" {listed} {'are' if len(numbers) > 1 else 'is'} practice, without points." if numbers else ""
+    return text + "".join(f" Questions about your own code in class ({number}) give points." for number in sittings)
 
 
 def named_pictures(root: Path, text: str, name: str) -> dict[str, bytes]:
@@ -129,7 +140,11 @@ def make_handout(
         "first": first.number,
         "marker": first.marker,
         "effort_note": _effort_note(regular, efforts),
-        "tasks": "\n".join(_row(task, assignment, skeleton, efforts) for task in assignment.tasks),
+        "tasks": "\n".join(
+            _row(task, assignment, skeleton, efforts)
+            for task in assignment.tasks
+            if task.points or task.written or not task.by_hand  # a sitting without points may never be held
+        ),
         "credit": CREDITS[assignment.credit],
         "rubric": "\n".join(_rubric(task) for task in assignment.tasks if task.items),
         "bleu": _bleu(assignment),

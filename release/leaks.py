@@ -9,10 +9,13 @@ chose, unless given code has the same.
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from keyword import iskeyword
 
+from .layers import readings
+from .pictures import PNG, fault_of_picture
 from .regions import Region, Source, blocks_of, is_text
 from .skeleton import Skeleton
 
@@ -27,6 +30,11 @@ RENAMED_MIN = 8
 
 LONG = 20
 """… and one of so many tokens without that."""
+
+BEGINNING = 4
+"""Tokens by which statements are looked up: the shortest that is looked for has so many."""
+
+Tokens = tuple[str, ...]
 
 _TOKEN = re.compile(
     r"""
@@ -54,7 +62,7 @@ class Statement:
     path: str
     line: int
     task: str
-    tokens: tuple[str, ...]
+    tokens: Tokens
 
 
 class LeakFinder:
@@ -78,47 +86,76 @@ class LeakFinder:
         self._fixed = frozenset(names - chosen)
         telling = self._fixed - _EVERYDAY
         telltale = {name for name in names & chosen if name[0] == "."}.difference(*map(_tokens, given))
-        self.pieces: dict[str, Statement] = {}
+        self.pieces: dict[Tokens, Statement] = {}
         for statement in statements:
             length = len(statement.tokens)
             if length >= (COPY_MIN if telltale.isdisjoint(statement.tokens) else TELLTALE_MIN):
-                self.pieces[_joined(statement.tokens)] = statement
+                self.pieces[statement.tokens] = statement
             if length >= (LONG if telling.isdisjoint(statement.tokens) else RENAMED_MIN):
                 self.pieces[self._without_names(statement.tokens)] = statement
-        for code in given:
-            for piece in [piece for piece, _ in self._found_in(code)]:
-                del self.pieces[piece]
+        self._index()
+        for piece in {piece for code in given for piece, _ in self._found_in(code)}:
+            del self.pieces[piece]
+        self._index()
+
+    def _index(self) -> None:
+        """Sorts the pieces by their beginnings, and notes which words each of them needs, the longest first."""
+        self._by_beginning: dict[Tokens, list[Tokens]] = {}
+        for piece in self.pieces:
+            self._by_beginning.setdefault(piece[:BEGINNING], []).append(piece)
+        words = {frozenset(token.lstrip(".") for token in piece if _is_name(token)) - {"_"} for piece in self.pieces}
+        self._words = [
+            sorted(several, key=len, reverse=True) for several in words if max(map(len, several), default=0) > 3
+        ]
+
+    def _may_hold_some(self, text: str) -> bool:
+        """Whether a text has all words of some piece, which is quick to see; pieces of short words do not count."""
+        has = cache(text.__contains__)
+        return any(all(map(has, several)) for several in self._words)
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
         """One line for each statement of the reference that survives in the file; empty where there is none."""
+        if content.startswith(PNG):
+            return [f"{where}: {fault}"] if (fault := fault_of_picture(content)) else []
         try:
-            text = content.decode("utf-8-sig")
+            found = self.statements_in(where, content)
         except UnicodeDecodeError:
-            text = "\0"
-        if "\0" in text:
+            found = None
+        if found is None or b"\0" in content:
             return [f"{where}: is not text, so its content cannot be checked; remove it"]
-        leaks: dict[Statement, str] = {}
-        for view in (_COMMENT.sub("", text), text):
-            for piece, line in self._found_in(view):
-                one = self.pieces[piece]
-                leaks.setdefault(one, f"{where}:{line}: a copy of {one.path}:{one.line} (TODO {one.task})")
-        return list(leaks.values())
+        return [
+            f"{where}:{line}: a copy of {one.path}:{one.line} (TODO {one.task}){form and f', in {form}'}"
+            for one, (line, form) in found.items()
+        ]
 
-    def _found_in(self, text: str) -> Iterator[tuple[str, int]]:
-        """Each piece in a text, with the line of its first token."""
+    def statements_in(self, path: str, content: bytes) -> dict[Statement, tuple[int, str]]:
+        """Each statement in a file, in whatever form, with its line there and the form, "" for plain text.
+
+        Raises: UnicodeDecodeError where the file is not text.
+        """
+        found: dict[Statement, tuple[int, str]] = {}
+        for reading in readings(path, content):
+            if reading.is_turned and not self._may_hold_some(reading.text):
+                continue
+            for text in {reading.text, _COMMENT.sub("", reading.text)} if not reading.form else [reading.text]:
+                for piece, offset in self._found_in(text):
+                    found.setdefault(self.pieces[piece], (reading.line_at(offset), reading.form))
+        return found
+
+    def _found_in(self, text: str) -> Iterator[tuple[Tokens, int]]:
+        """Each piece in a text, with the offset of its first token."""
         placed = lex(text)
-        tokens = [token for token, _ in placed]
-        views = _joined(tokens), self._without_names(tokens)
-        for piece in list(self.pieces):
-            for view in views:
-                if (position := view.find(piece)) >= 0:
-                    index = view.count(" ", 0, position)
-                    yield piece, text.count("\n", 0, placed[index][1]) + 1
-                    break
+        tokens = tuple(token for token, _ in placed)
+        for view in (tokens, self._without_names(tokens)):
+            for index, beginning in enumerate(zip(*(view[shift:] for shift in range(BEGINNING)), strict=False)):
+                for piece in self._by_beginning.get(beginning, ()):
+                    if view[index : index + len(piece)] == piece:
+                        yield piece, placed[index][1]
 
-    def _without_names(self, tokens: Collection[str]) -> str:
+    def _without_names(self, tokens: Tokens) -> Tokens:
         """The tokens with a blank for each name that could be another one."""
-        return _joined("_" if _is_name(token) and token not in self._fixed else token for token in tokens)
+        blanks = {token: "_" for token in set(tokens) - self._fixed if _is_name(token)}
+        return tuple(blanks.get(token, token) for token in tokens)
 
 
 def lex(text: str) -> list[tuple[str, int]]:
@@ -126,12 +163,8 @@ def lex(text: str) -> list[tuple[str, int]]:
     return [("".join(match["token"].split()), match.start()) for match in _TOKEN.finditer(text) if match["token"]]
 
 
-def _tokens(text: str) -> list[str]:
-    return [token for token, _ in lex(text)]
-
-
-def _joined(tokens: Iterable[str]) -> str:
-    return f" {' '.join(tokens)} "
+def _tokens(text: str) -> Tokens:
+    return tuple(token for token, _ in lex(text))
 
 
 def _is_name(token: str) -> bool:
@@ -142,7 +175,7 @@ def _is_name(token: str) -> bool:
 def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
     """All of a region, every statement of it, of a compound one the head too, and what a statement computes."""
     whole = _COMMENT.sub("", "".join(source.lines[region.begin : region.end - 1]))
-    yield Statement(source.path, region.begin + 1, region.number, tuple(_tokens(whole)))
+    yield Statement(source.path, region.begin + 1, region.number, _tokens(whole))
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.stmt) or not region.begin < node.lineno < region.end:
             continue
@@ -157,7 +190,7 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
             parts.append(value)
         for part in parts:
             text = _COMMENT.sub("", ast.get_source_segment(source.text, part) or "")
-            yield Statement(source.path, node.lineno, region.number, tuple(_tokens(text)))
+            yield Statement(source.path, node.lineno, region.number, _tokens(text))
 
 
 def _given_code(source: Source, regions: Collection[Region]) -> str:

@@ -38,7 +38,7 @@ class Audience(StrEnum):
     """Who gets an archive: that decides what may stand in it."""
 
     STUDENTS = "students"  # no solution, nothing private
-    SERVER = "the grading server"  # hidden references and the term's secret, but no solution
+    SERVER = "the grading server"  # hidden references, the term's secret, and packed what own tests are tried on
     INSTRUCTORS = "instructors"  # all
 
 
@@ -46,10 +46,11 @@ STUDENT_ZIP = "student.zip"
 GRADESCOPE_ZIP = "gradescope.zip"
 INSTRUCTOR_ZIP = "instructor.zip"
 NOTEBOOKS_ZIP = "notebooks.zip"
+MANIFEST = "MANIFEST.json"
 NOTEBOOK_SOURCES = "notebooks/source"
 """nbgrader's folder for the notebooks with solutions."""
 ARCHIVES = (".zip", ".whl")
-_OTHERS = {GRADESCOPE_ZIP: Audience.SERVER, INSTRUCTOR_ZIP: Audience.INSTRUCTORS}
+_OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MANIFEST), Audience.INSTRUCTORS)
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)

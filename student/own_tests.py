@@ -12,7 +12,9 @@ numbers a query without keys gets, names and layout of parameters, how results a
 of 1e-6 in float64 and 1e-5 in float32.
 
 A test may use all of PyTorch, also what the other tasks forbid, and `pytest.mark.parametrize`. It imports nothing of
-this package, and does not look inside the implementation.
+this package. When graded, the implementation is in another process, which gets your tensors and returns results and
+gradients, but no second derivatives. An object has `forward`, its parameters and what each `nn.Module` has, and no
+other attribute. The text of an exception is not sent.
 """
 
 from collections.abc import Callable

@@ -10,7 +10,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.whole_files import check_folder
 
-from . import calibration, hints, mutants, prove, questions
+from . import calibration, hints, mutants, outside, prove, questions, same
 
 
 def make_parser() -> Parser:
@@ -64,6 +64,16 @@ def make_parser() -> Parser:
     sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
     add_places(sub)
 
+    text = (
+        "Run the component tests on known faults and correct variants in a student's own process and in the sandbox: "
+    )
+    text += "each test must end in the same state, and each task earn the same points."
+    sub = add("same", same.compare, "prove that home and grading say the same", text, "--every 20")
+    sub.add_argument("--component", help="only this component: module.Name, Name, or the number of a task")
+    sub.add_argument("--text", default="", help="only faults and variants whose name contains this text")
+    add_sample(sub, "fault and variant")
+    add_jobs(sub)
+
     text = "Draw a sitting's questions about correct variants and submissions with a known fault, run each option "
     text += (
         "again with other inputs, and choose answers by their texts alone. Status 1 if a question does not have one "
@@ -81,6 +91,15 @@ def make_parser() -> Parser:
     sub.add_argument("--fault", default="", help="compute only patterns of faults whose id contains this text")
     add_jobs(sub)
     add_places(sub)
+
+    text = "Grade public implementations, described in autograder/assignment/outside, and compare each item of the "
+    text += "rubric with an independent verdict. Status 1 if one cannot be examined."
+    sub = add("outside", outside.outside, "examine the tests with code that nobody here wrote", text, "clones --fetch")
+    text = "folder with a git clone owner+name of each repository; default: only check the version of stored verdicts"
+    sub.add_argument("folder", type=Path, nargs="?", help=text)
+    sub.add_argument("--repository", default="", help="only those whose description's file name contains this text")
+    sub.add_argument("--fetch", action="store_true", help="clone what is missing in the folder")
+    sub.add_argument("--store", action="store_true", help="write the verdicts, and docs/proof/outside.md")
 
     text = "Train the reference with several seeds, score its translations of the test sentences, and say what share "
     text += "of correct students would miss the present thresholds, and which thresholds few would miss. Writes "

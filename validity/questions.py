@@ -18,11 +18,12 @@ from autograder.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.intake import take_in
+from autograder.own_work.bench import Component
+from autograder.own_work.examiner import Examiner
+from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
+from autograder.own_work.student_lines import with_code
+from autograder.own_work.versions import function_of
 from autograder.sources import Sources, read_sources
-from autograder.understanding.bench import Component, function_of
-from autograder.understanding.examiner import Examiner
-from autograder.understanding.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
-from autograder.understanding.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
@@ -101,7 +102,7 @@ def right_options(question: Question, one: Component) -> tuple[bool, ...] | None
         case "breaking":
             named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)(?:, in its case `(.+)`)?\. Which", asked)
             told, name, row = named.groups() if named else ("", "", "")
-            tests = {test for test, words in one.understanding.TESTS.items() if words == told} | {name}
+            tests = {test for test, words in one.tables["TESTS"].items() if words == told} | {name}
             rows = [one.judge(with_line(one, option)).rows for option in options]
             found = [any(function_of(test) in tests and (row or "") in test for test in failed) for failed in rows]
         case "symptom" | "purpose":

@@ -96,7 +96,7 @@ class Recorder(Collection):
         importlib.import_module("torch._dynamo")
         is_partial = all(version.markers for version in versions)
         markers = {marker for version in versions for marker in version.markers} if is_partial else set()
-        deque(_run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))), maxlen=0)
+        deque(run_here(self, Version("warm-up", sources, [0], tuple(sorted(markers)))), maxlen=0)
 
     def run(self, version: Version, submission: SubmissionUnderTest) -> Iterator[Run]:
         """Runs the tests of a version in this process, once for each seed."""
@@ -173,7 +173,7 @@ def run_versions(
             raise CollectionError(f"no test is marked {' or '.join(version.markers) or 'with a task'}")
     recorder.warm_up(warm_up, versions)
     most_seeds = max((len(version.seeds) for version in versions), default=0)
-    work = partial(_run_here, recorder)
+    work = partial(run_here, recorder)
     tqdm.monitor_interval = 0  # no thread: this process forks
     with tqdm(total=len(versions), desc=what, unit="version", disable=None if what else True, leave=False) as bar:
         for version, message in run_forked(versions, work, SECONDS_A_SEED * most_seeds, jobs):
@@ -186,7 +186,8 @@ def run_versions(
                 yield broken_off(version, markers, message)
 
 
-def _run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
+def run_here(recorder: Recorder, version: Version) -> Iterator[Run]:
+    """Runs the tests of a version in this process."""
     submission = InProcessSubmission(dict(version.sources), recorder.assignment)
     try:
         with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):

@@ -6,9 +6,7 @@
     stand_ins/           what runs in the worker beside submitted code
     expected/            what correct code computes, whatever the layout of its parameters
     misconceptions/      known faults, as patches of the reference
-    scenes.py            calls that questions at home are about
-    hunt_calls.py        how bug hunts call a component
-    understanding/       questions for students about their own code
+    own_work/            questions and bug hunts about students' own code
     proof/               what proves the tests: correct variants, faults under conditions
 
 The engine reads data from here and reaches code only through `autograder.assignment_code`. How to write another

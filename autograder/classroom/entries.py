@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -17,10 +17,10 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ..grading.record import Model, write_json
-from ..intake import LooseFiles, name_of
+from ..intake import name_of
+from ..platforms.download import read_download
 from .handed_in import HandedIn
-from .matching import last_of, owners_of, plain
-from .platforms import CANVAS_FILE, read_download
+from .matching import hint_for, last_of, owners_of, plain
 from .records import record_names
 from .roster import Student, read_roster
 
@@ -33,7 +33,12 @@ Line: TypeAlias = Annotated[
 
 
 def take_class(
-    folder: Path, output: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+    folder: Path,
+    output: Path,
+    assignment: Assignment,
+    roster: Path | None = None,
+    layout: str | None = None,
+    deadline: datetime | None = None,
 ) -> tuple[Roll, list[HandedIn]]:
     """A class whose records go to a folder, as `list_class` reads it, and at least one submission.
 
@@ -45,22 +50,29 @@ def take_class(
         raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
     if (output / ROLL).exists():
         read_roll(output, assignment)
-    roll, entries = list_class(folder, assignment, roster, layout)
+    roll, entries = list_class(folder, assignment, roster, layout, deadline)
     if not entries:
         raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
     return roll, entries
 
 
 def list_class(
-    folder: Path, assignment: Assignment, roster: Path | None = None, layout: str | None = None
+    folder: Path,
+    assignment: Assignment,
+    roster: Path | None = None,
+    layout: str | None = None,
+    deadline: datetime | None = None,
 ) -> tuple[Roll, list[HandedIn]]:
     """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
 
-    Raises: UserError where there is no submission, or the roster cannot be read.
+    Of clones, before a deadline. Raises: UserError where there is no submission, or the roster cannot be read or fits
+    none.
     """
-    download = read_download(folder, assignment, layout)
+    download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
     owners = owners_of(download.submissions, students)
+    if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
+        raise UserError(f"{roster}: no submission fits any of its students; {hint}")
     handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
     for one, own in owners.items():
         for student in own:
@@ -77,7 +89,7 @@ def list_class(
         elif any(counting[student] is None for student in owners[one]):
             why = "one of several submissions, and nothing tells which one counts"
         left_out.append(LeftOut(entry=one.entry, reason=why, needs_decision="later" not in why))
-    left_out += [LeftOut(entry=stray.entry, reason=stray.reason) for stray in download.strays]
+    left_out += [LeftOut(**asdict(stray)) for stray in download.strays]
     roll = Roll(
         assignment=assignment.name,
         layout=download.layout,
@@ -116,19 +128,11 @@ def member_of(
         ids={**(one.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
         key=keys[one],
         entry=one.entry,
-        file=file_of(one.source),
+        file=one.file or one.source.name,
         is_late=dated.is_late,
         submitted=dated.submitted,
         unread_time=dated.unread_time,
     )
-
-
-def file_of(source: Path | LooseFiles) -> str:
-    """The name of a submission in the download, or of one of its loose files: on Canvas, of the last upload."""
-    if not isinstance(source, LooseFiles):
-        return source.name
-    uploads = {entry: CANVAS_FILE.fullmatch(entry) for _, entry in source.members}
-    return max(uploads, key=lambda entry: int(found["upload"]) if (found := uploads[entry]) else 0)
 
 
 class Member(Model):
@@ -140,7 +144,7 @@ class Member(Model):
     group: Line = ""  # whose marks the student shares; "" = none
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
-    file: Line = ""  # the name of one of its files there; feedback for Canvas has to begin with it
+    file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
@@ -174,7 +178,7 @@ class Roll(Model):
     """A class."""
 
     assignment: str  # the name of whose marks these are
-    layout: str  # of the download, one of `platforms.LAYOUTS`
+    layout: str  # of the download, one of `download.PLATFORMS`
     folder: Line  # that holds the submissions
     has_roster: bool  # whether students come from a roster; without one nobody is known to be missing
     members: tuple[Member, ...]  # all students
@@ -224,11 +228,11 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
 
 
 def find_student(roll: Roll, text: str) -> Member:
-    """The student who handed in and whom some text names: by id, e-mail, name, or the entry that was handed in.
+    """The student whom some text names: by id, e-mail, name, or the entry that was handed in.
 
     Raises: UserError where nobody is called so, or more than one.
     """
-    members = [member for member in roll.members if member.key]
+    members = roll.members
     found = [member for member in members if member.id == text]
     if not found and (said := plain(text)):  # accents and the order of code points do not count
         found = [member for member in members if said in map(plain, member.names)]
@@ -239,4 +243,4 @@ def find_student(roll: Roll, text: str) -> Member:
         raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
     near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
     hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
-    raise UserError(f"{printable(text, 60)}: no student who handed in is called so{hint}")
+    raise UserError(f"{printable(text, 60)}: no student of the class is called so{hint}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tqdm import tqdm
 
@@ -25,12 +25,13 @@ from ..intake import IntakeError, IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
 from .handed_in import HandedIn
-from .marks import weighed
+from .marks import Mark, mark_of, weighed
 from .records import RECORDS, WAITING, Results
 
 if TYPE_CHECKING:  # needs PyTorch, which the launcher imports
     from ..grading.judging import Grader
 
+ChangeFor: TypeAlias = "Callable[[HandedIn, Judgement, Judgement], Change | None]"
 GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
@@ -56,6 +57,7 @@ class Change:
     before: float | None
     after: float | None
     parts: tuple[PartChange, ...]
+    max_scores: tuple[float, float]  # before and after
 
 
 @dataclass(frozen=True)
@@ -74,18 +76,19 @@ def grade_class(
     results: Results,
     again: bool = False,
     keeps_changes: bool = False,
+    change_for: ChangeFor = lambda entry, old, new: change_of(mark_of(old), mark_of(new)),
 ) -> list[Held]:
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
     Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
-    changes, kept or not, in the order of the entries.
+    changes, kept or not, in the order of the entries; `change_for` tells what changes for the students of an entry.
 
     Raises: NotWrittenError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
     """
     changes: dict[HandedIn, Held] = {}
 
     def store(entry: HandedIn, record: Record) -> None:
-        if held := settle(entry, record, results, keeps_changes):
+        if held := settle(entry, record, results, keeps_changes, change_for):
             changes[entry] = held
 
     to_grade = list(entries)
@@ -173,7 +176,9 @@ def grade_entry(entry: HandedIn, conditions: Conditions, grader: Grader) -> Iter
         yield record.given_up(str(error))
 
 
-def settle(entry: HandedIn, record: Record, results: Results, keeps_changes: bool) -> Held | None:
+def settle(
+    entry: HandedIn, record: Record, results: Results, keeps_changes: bool, change_for: ChangeFor
+) -> Held | None:
     """Stores a new result and lets it count; if it changes a mark of the same files, only if `keeps_changes`.
 
     Where the grader failed this time, an earlier result of the same files stays in any case. Returns the change, kept
@@ -183,26 +188,30 @@ def settle(entry: HandedIn, record: Record, results: Results, keeps_changes: boo
     if old is None or not old.is_finished or old.judgement.content_hash != record.judgement.content_hash:
         results.keep(entry.key, record)
         return None
-    change = change_of(old.judgement, record.judgement)
+    change = change_for(entry, old.judgement, record.judgement)
     is_kept = record.is_finished and (change is None or keeps_changes)
     if record.is_finished:
         results.keep(entry.key, record, RECORDS if is_kept else WAITING)
     return Held(entry, change, is_kept, has_failed=not record.is_finished) if change else None
 
 
-def change_of(old: Judgement, new: Judgement) -> Change | None:
-    """What is different in the marks of two judgements of one submission; None where nothing is."""
-    before, after = ({part.number: part for part in one.parts} for one in (old, new))
+def change_of(old: Mark, new: Mark) -> Change | None:
+    """What is different in two marks of one submission; None where nothing is, or people have decided on the whole."""
+    if new.by_hand or new.excused:
+        return None
+    before, after = ({one.part.number: one for one in mark.parts} for mark in (old, new))
     parts = []
     for number in dict.fromkeys((*before, *after)):
         was, is_now = before.get(number), after.get(number)
-        if not (was and is_now and (was.score, was.points) == (is_now.score, is_now.points)):
-            title = (is_now or was or new.parts[0]).title
-            old_score, new_score = (None if part is None else part.score for part in (was, is_now))
-            parts.append(PartChange(number, title, old_score, new_score, tuple(_reasons(was, is_now))))
+        old_score, new_score = (None if one is None else one.score for one in (was, is_now))
+        old_points, new_points = (one.part.points if one and not one.part.extension else 0 for one in (was, is_now))
+        if (old_score, old_points) != (new_score, new_points):
+            title = (is_now or was or new.parts[0]).part.title
+            reasons = tuple(_reasons(was.part if was else None, is_now.part if is_now else None))
+            parts.append(PartChange(number, title, old_score, new_score, reasons))
     if not parts and (old.score, old.max_score) == (new.score, new.max_score):
         return None
-    return Change(old.score, new.score, tuple(parts))
+    return Change(old.score, new.score, tuple(parts), (old.max_score, new.max_score))
 
 
 def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:

@@ -24,7 +24,8 @@ UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 class Person:
     """A student or a group, as far as the download tells.
 
-    `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email". Where `is_plain`, the platform has left
+    `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email", as in rosters, and others, which only
+    tell people apart. Where `is_plain`, the platform has left
     spaces, punctuation and capitals out of the name; others may then share it.
     """
 
@@ -44,6 +45,7 @@ class HandedIn:
     is_late: bool | None = None  # what the platform says; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
+    file: str = ""  # in whose name the platform finds the student of feedback; "" = the source's
     key: str = ""  # of one that is graded: unique, a safe file name; it stays when the same students hand in again
 
     @property
@@ -58,13 +60,14 @@ class Stray:
 
     entry: str
     reason: str
+    needs_decision: bool = False
 
 
 @dataclass(frozen=True)
 class Download:
     """A class's download, with its entries in order."""
 
-    layout: str  # one of `platforms.LAYOUTS`
+    layout: str  # one of `download.PLATFORMS`
     folder: Path  # that holds the submissions; below the named one where an extra folder lies between
     submissions: tuple[HandedIn, ...]
     strays: tuple[Stray, ...]

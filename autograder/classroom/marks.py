@@ -6,7 +6,7 @@ marks are shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -38,9 +38,24 @@ class PartMark:
     @property
     def score(self) -> float | None:
         """Points; None where there is no judgement and nobody has decided."""
-        if self.by_hand is not None:
-            return self.by_hand.value
-        return self.part.score
+        if self.by_hand is None:
+            return self.part.score
+        graded = self.part.score or 0.0
+        if self.by_hand.items:
+            return max(graded, with_items(self.part, self.by_hand.items)) if self.part.items else self.part.score
+        return max(graded, self.by_hand.value or 0.0) if self.by_hand.helps else self.by_hand.value
+
+
+def with_items(part: Part, given: Collection[str]) -> float:
+    """The points of a task with all those of some items of its rubric, and the grader's for the others.
+
+    Items that are worth nothing only for want of a given one are earned with it.
+    """
+    earned: set[str] = set()
+    for item in part.items:
+        if item.name in given or item.score or (not item.missed and item.requires in earned):
+            earned.add(item.name)
+    return round(sum(item.points for item in part.items if item.name in earned), 2)
 
 
 @dataclass(frozen=True)
@@ -62,22 +77,30 @@ class Mark:
     max_score: float  # the sum of the points of all parts that are not extensions
     lateness: Lateness  # likewise for the whole
     comment: Decision | None = None  # by a person, on the whole; None = none
+    by_hand: Decision | None = None  # points that a person gave for the whole, whatever the parts and the time
+    excused: Decision | None = None  # by whom the student has no mark and needs none; None = nobody
 
     @property
     def earned(self) -> float | None:
         """Points before lateness; None where a part with points has none yet."""
+        if self.by_hand is not None:
+            return self.by_hand.value
         return total((one.score, one.part.points) for one in self.parts)
 
     @property
     def score(self) -> float | None:
         """What counts; None where a person has to decide first."""
-        if self.earned is None or self.lateness.unknown:
+        if self.by_hand is not None and not self.excused:
+            return self.by_hand.value
+        if self.earned is None or self.lateness.unknown or self.excused:
             return None
         return round(self.earned * (1 - self.lateness.percent / 100), 2)
 
     @property
     def needs_review(self) -> tuple[str, ...]:
         """Why a person has to decide something; empty where nobody has to."""
+        if self.by_hand or self.excused:
+            return ()
         undecided: dict[str, list[str]] = {}
         for one in self.parts:
             if one.score is None and (one.part.points or one.part.state is not State.NEEDS_READER):
@@ -108,7 +131,8 @@ def mark_of(
         for part in judgement.parts
     )
     lateness = lateness_of(policy, member, decided.get(("late", WHOLE))) if policy and member else Lateness()
-    return Mark(parts, judgement.max_score, lateness, decided.get(("comment", WHOLE)))
+    of_the_whole = (decided.get((kind, WHOLE)) for kind in ("comment", "points", "excused"))
+    return Mark(parts, judgement.max_score, lateness, *of_the_whole)
 
 
 def lateness_of(policy: LatePolicy, member: Member, by_hand: Decision | None) -> Lateness:
@@ -158,7 +182,9 @@ class Result:
     @property
     def status(self) -> str:
         """Whether there is a score; where the grader could not decide, there is none, and never a zero."""
-        if self.member.is_missing:
+        if self.mark and self.mark.excused:
+            return "excused"
+        if self.member.is_missing and not self.mark:
             return "nothing handed in"
         return "needs review" if self.score is None else "graded"
 
@@ -176,7 +202,7 @@ class Result:
     @property
     def reason(self) -> str:
         """Why a person has to decide; "" where nobody has to."""
-        if self.member.is_missing or self.score is not None:
+        if self.status != "needs review":
             return ""
         if self.member.undecided:
             return f"several submissions, and nothing tells which one counts: {', '.join(self.member.undecided)}"
@@ -191,11 +217,20 @@ def results_of(
     decisions: Mapping[str, Decided] = MappingProxyType({}),
     policy: LatePolicy | None = None,
 ) -> list[Result]:
-    """A result for each student, in the roll's order; records by key of the submission, decisions by student's id."""
+    """A result for each student, in the roll's order; records by key of the submission, decisions by student's id.
+
+    Who handed in nothing has a mark if people decided something: no other part is attempted.
+    """
     found = []
+    judgement = next((record.judgement for record in records.values()), None)
+    nothing = judgement and judgement.changed(
+        parts=tuple(part.changed(items=(), tests=()).in_state(State.NOT_ATTEMPTED) for part in judgement.parts)
+    )
     for member in roll.members:
-        record = records.get(member.key)
-        mark = mark_of(record.judgement, decisions.get(member.id, NOTHING), policy, member) if record else None
+        record, decided = records.get(member.key), decisions.get(member.id, NOTHING)
+        mark = mark_of(record.judgement, decided, policy, member) if record else None
+        if nothing and not record and any(kind in ("points", "excused") for kind, _ in decided):
+            mark = mark_of(nothing, decided)
         found.append(Result(member, record, mark))
     return found
 

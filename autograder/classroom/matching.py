@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from foundation.texts import counted, first_of, printable
+
 from .handed_in import HandedIn, Person
-from .roster import Student
+from .roster import COLUMNS, Student
 
 PLATFORM_NUMBERS = ("canvas", "moodle")
 """Ids by which a platform itself knows a student: another one is another student, whatever the name."""
@@ -28,7 +30,45 @@ def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -
     if not roster:
         return people_in(submissions)
     owners = Index(roster).students_of([one.people for one in submissions])
-    return dict(zip(submissions, owners, strict=True))
+    return share_in_groups(dict(zip(submissions, owners, strict=True)), roster)
+
+
+def share_in_groups(
+    owners: Mapping[HandedIn, tuple[Student, ...]], roster: Sequence[Student]
+) -> dict[HandedIn, tuple[Student, ...]]:
+    """The same, in which a student of a group who handed in nothing shares what others of the group handed in."""
+    have = {student for own in owners.values() for student in own}
+    without: dict[str, list[Student]] = defaultdict(list)
+    for student in roster:
+        if student.group and student not in have:
+            without[student.group].append(student)
+    return {
+        one: (*own, *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]))
+        for one, own in owners.items()
+    }
+
+
+def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
+    """Which column of a roster that fits no submission has their names, or the ends of them; "" = one that is read."""
+    people = [person for one in submissions for person in one.people]
+    wanted = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
+    ends = [{plain(text.rpartition("-")[2]) for text in person.ids.values()} for person in people]
+    found = []
+    for heading in roster[0].row:
+        cells = {plain(student.row.get(heading, "")) for student in roster} - {""}
+        for is_whole, names in ((True, wanted), (False, ends)):
+            found.append((sum(bool(one & cells) for one in names), is_whole, heading))
+    hits, is_whole, heading = max(found, key=lambda one: one[:2], default=(0, True, ""))
+    if not hits:
+        shown = first_of([printable(one.entry, 40) for one in submissions], 3)
+        return f"none of its columns has anybody of {shown}: is it this class's roster?"
+    if is_whole and heading.strip().lower() in {name for names in COLUMNS.values() for name in names}:
+        return ""  # names are there, and fit nobody for sure
+    kind = next((kind for person in people for kind in person.ids if kind in COLUMNS), "name")
+    count = f"its column {printable(heading, 40)!r} has {hits} of {counted(len(people), 'name')}"
+    if not is_whole:
+        return f"{count}, behind a hyphen: rename the folders, or add --layout git"
+    return f"{count}: call it {COLUMNS[kind][0]!r}"
 
 
 def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, ...]]:
@@ -89,9 +129,13 @@ class Index:
         self._by_name: dict[tuple[int, str], dict[Fit, None]] = defaultdict(dict)
         self._groups: dict[str, Fit] = {}
         groups: dict[str, list[Student]] = defaultdict(list)
-        for student in roster:
+        students = tuple(roster)
+        has_github = any("github" in student.ids for student in students)
+        for student in students:
             for kind, value in student.ids.items():
                 self._by_id[kind, value.casefold()].append(student)
+                if kind == "login" and not has_github:  # other hosts of repositories have the course's own logins
+                    self._by_id["github", value.casefold()].append(student)
             for name in orders(student.name):
                 self._enter(name, Fit((student,)))
             if student.group:

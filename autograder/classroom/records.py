@@ -65,8 +65,8 @@ class Results:
 
 
 @contextlib.contextmanager
-def hold(output: Path) -> Iterator[None]:
-    """Keeps a folder of results, which is made where it is missing, for this process.
+def hold(output: Path, is_alone: bool = True) -> Iterator[None]:
+    """Keeps a folder of results, which is made where it is missing, for this process, or for all that share it.
 
     Raises: UserError where another process holds it; NotWrittenError where no files can be created in it.
     """
@@ -77,7 +77,7 @@ def hold(output: Path) -> Iterator[None]:
         raise NotWrittenError(output, error) from None
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(f"{output}: another command is writing there; wait until it has ended") from None
         except OSError:  # a file system without locks
@@ -112,9 +112,11 @@ class Decision(Model):
     """One decision by hand."""
 
     student: str  # the id by which the course knows the student
-    kind: Literal["points", "comment", "late"]
+    kind: Literal["points", "comment", "late", "excused"]
     task: str = WHOLE  # its number, of points and comments
-    value: float | None = None  # points or days; None: the grader's points, the platform's days
+    value: float | None = None  # points, days, or 1 = excused; None: as the grader and the platform have it
+    items: tuple[str, ...] = ()  # of the task's rubric, which are given instead of points
+    helps: bool = False  # whether the points were more than the grader's; then they never count for less than these
     text: str  # why, or the comment; an empty one takes an earlier comment back
     by: str  # who decided
     at: datetime = Field(default_factory=now)
@@ -146,6 +148,6 @@ def decisions_in(output: Path) -> dict[str, Decided]:
             raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
         of_student = found.setdefault(one.student, {})
         of_student.pop((one.kind, one.task), None)
-        if one.text if one.kind == "comment" else one.value is not None:
+        if one.text if one.kind == "comment" else one.items or one.value is not None:
             of_student[one.kind, one.task] = one
     return {student: decided for student, decided in found.items() if decided}

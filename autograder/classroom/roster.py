@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from foundation.command_line import UserError
 from foundation.texts import printable
 
+from ..platforms.download import PLATFORMS
 from .handed_in import read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -32,8 +34,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("id",),
 }
 """What a column means, by its heading in lower case; of several, the first that is there counts."""
-POINTS = "Points Possible"
-"""In the place of a name: what Canvas's assignments are worth."""
+NOT_STUDENTS = frozenset().union(*(platform.not_students for platform in PLATFORMS.values()))
+PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in platform.prefixes.items()}
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 """What a spreadsheet makes of a number of many digits."""
 IDS = ("canvas", "moodle", "number", "login", "github", "email")
@@ -89,7 +91,9 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
     Raises: UserError where it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Blackboard's
+        text = content.decode("utf-16" if is_utf16 else "utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -113,22 +117,19 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 def columns_of(heading: list[str]) -> dict[str, int]:
     """Which column holds what."""
     plain = [" ".join(name.lower().split()) for name in heading]
-    found = {kind: next((plain.index(name) for name in names if name in plain), -1) for kind, names in COLUMNS.items()}
-    found = {kind: at for kind, at in found.items() if at >= 0}
-    if "id" in found and {"sis user id", "sis login id"} & {*plain}:
-        found["canvas"] = found.pop("id")  # the gradebook of Canvas has its own number there
-    return found
+    own = next((one.columns for one in PLATFORMS.values() if one.marks_roster & {*plain}), {})
+    names = {**COLUMNS, **own}
+    found = {kind: next((plain.index(name) for name in names[kind] if name in plain), -1) for kind in names}
+    return {kind: at for kind, at in found.items() if at >= 0}
 
 
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:
     """The student of a line, from its cells by kind; None for an empty line, and for staff or points."""
     name, first, last = (cells.get(kind, "") for kind in ("name", "first", "last"))
-    if name in (POINTS, "Student, Test") or cells.get("role", "student").casefold() not in ("student", ""):
+    if name in NOT_STUDENTS or cells.get("role", "student").casefold() not in ("student", ""):
         return None
-    ids = {kind: cells[kind] for kind in IDS if cells.get(kind)}
+    ids = {kind: cells[kind].removeprefix(PREFIXES.get(kind, "")).strip() for kind in IDS if cells.get(kind)}
     first_id = next((ids[kind] for kind in ("number", "login", "email", *IDS) if kind in ids), "")
-    if ids.get("login", "").startswith("Participant "):  # Moodle's grading worksheet
-        ids["moodle"] = ids.pop("login").removeprefix("Participant ").strip()
     if "@" in ids.get("login", ""):  # GitHub Classroom's identifier may be an e-mail address
         ids.setdefault("email", ids["login"])
     if not name:

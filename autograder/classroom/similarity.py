@@ -179,6 +179,7 @@ class Findings:
     unread: Mapping[str, str]  # reasons by key, of submissions that could not be compared
     translations: int  # how many files of translations were compared
     same_translations: tuple[tuple[str, str], ...]  # keys of those that share their mistakes, the most alike first
+    too_little: tuple[str, ...] = ()  # keys of those that have so little of their own that nobody could be named
 
 
 def find_matches(written: Mapping[str, Written]) -> Findings:
@@ -196,7 +197,10 @@ def find_matches(written: Mapping[str, Written]) -> Findings:
     unread = {key: one.problem for key, one in written.items() if one.problem}
     mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
     same = tuple((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
-    return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same)
+    weights = {one: np.log((len(texts) + 1) / len(holders)) for one, holders in telling.items()}
+    own = {key: sum(weights.get(one, 0.0) for one in those) for key, those in texts.items()}
+    too_little = tuple(key for key, weight in own.items() if weight < ALIKE * LEAST)
+    return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same, too_little)
 
 
 def alike(sets: Mapping[str, AbstractSet[int]], least: float) -> list[tuple[str, str, float]]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from foundation.assignment_file import read_assignment, released_folder
+from foundation.assignment_tables import TIME
 from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 
-from ..classroom.platforms import LAYOUTS
 from ..grading.grader_version import grader_version
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
+from ..platforms.download import PLATFORMS
 from ..sandbox.layers import LEVELS
 from ..scoring import read_references
 
@@ -24,8 +27,8 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 RUNNING = ("seed", "assignment", "release", "level")
 """What every command takes that runs submissions."""
 GRADING = (*RUNNING, "references")
-CLASS = ("roster", "layout")
-"""How a class is read; see `classroom.platforms`."""
+CLASS = ("roster", "layout", "deadline")
+"""How a class is read; see `platforms.download`."""
 FOLDER = "a platform's download, unpacked, or one entry per submission"
 
 
@@ -38,11 +41,13 @@ def shared_options() -> dict[str, dict[str, Any]]:
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
     jobs = "how many submissions at a time; default: one per core"
+    deadline = "of clones, grade the last commit before it, such as 2026-12-18T23:59+01:00"
     level = "level of containment (default: auto, the best that works)"
     return {
+        "deadline": {"type": time_with_zone, "metavar": "TIME", "help": deadline},
         "assignment": {"type": Path, "default": ASSIGNMENT_FILE, "help": "default: the kit's own"},
         "jobs": {"type": positive, "default": usable_cores(), "help": jobs},
-        "layout": {"choices": LAYOUTS, "help": "default: recognised from the names"},
+        "layout": {"choices": PLATFORMS, "help": "default: recognised from the names"},
         "level": {"default": "auto", "choices": LEVELS, "help": level},
         "output": {"type": Path, "default": Path("marks"), "help": "default: marks"},
         "references": {"type": Path, "default": TEST_REFERENCES, "help": f"default: {REFERENCES}"},
@@ -50,6 +55,15 @@ def shared_options() -> dict[str, dict[str, Any]]:
         "roster": {"type": Path, "metavar": "CSV", "help": roster},
         "seed": {"type": int, "help": seed},
     }
+
+
+def time_with_zone(text: str) -> datetime:
+    """A time of the command line."""
+    with contextlib.suppress(ValueError):
+        time = datetime.fromisoformat(text)
+        if time.tzinfo:
+            return time
+    raise argparse.ArgumentTypeError(f"{text!r}: expected {TIME.expected}")
 
 
 def add_parser(

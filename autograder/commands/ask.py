@@ -23,7 +23,7 @@ from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
 from ..intake import IntakeError, take_in
-from ..understanding.sheets import (
+from ..own_work.sheets import (
     NAME,
     Seat,
     Sheet,
@@ -67,7 +67,7 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--scan", type=Path, metavar="CSV", help="with --sitting: the answers, to be marked")
     hunt = "a bug hunt instead: the student's own component with one line changed, to be found on paper in 15 minutes"
     parser.add_argument("--hunt", action="store_true", help=hunt)
-    task = "with --scan: the task that gets the points, in proportion to the correct answers"
+    task = "with --scan: the task that gets points in proportion to correct answers; default: the sitting's, if any"
     parser.add_argument("--task", metavar="NUMBER", help=task)
     marks = "with --task: the folder that grade-class has written; default: marks"
     parser.add_argument("--marks", type=Path, default=Path("marks"), help=marks)
@@ -106,11 +106,12 @@ def run(options: argparse.Namespace) -> int:
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
-    roll, entries = take_class(options.submissions, options.output, assignment, options.roster, options.layout)
+    how = (options.roster, options.layout, options.deadline)
+    roll, entries = take_class(options.submissions, options.output, assignment, *how)
     names, found = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:
-        from ..understanding.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
+        from ..own_work.examiner import Examiner  # imports PyTorch, after the grader's first process has begun
 
         examiner = Examiner(grader, seeds, options.sitting or "", options.hunt)
 
@@ -135,6 +136,8 @@ def scan(options: argparse.Namespace) -> int:
     if options.sitting is None:
         raise UserError("--scan also needs --sitting NAME: which sitting was it?")
     assignment = read_assignment(options.assignment)
+    sittings = [task.number for task in assignment.tasks if task.understanding == "sitting" and task.points]
+    options.task = options.task or next(iter(sittings), None)
     if options.task is not None and not task_of(options.task, assignment).by_hand:
         raise UserError(f"--task {options.task}: it has points without a sitting; expected one with `by_hand = true`")
     seats = read_key(options.output)

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -15,16 +16,17 @@ from foundation.whole_files import check_folder
 
 from ..catalogue import faults_of
 from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
-from ..classroom.grading import grade_class
+from ..classroom.grading import Change, change_of, grade_class
 from ..classroom.handed_in import HandedIn
-from ..classroom.marks import Result, results_of
-from ..classroom.platforms import LAYOUTS
+from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
-from ..grading.record import write_json
+from ..grading.record import Judgement, write_json
+from ..grading.submission import Conditions
 from ..intake import IntakeError, take_in
+from ..platforms.download import PLATFORMS
+from ..platforms.nbgrader import STUDENT, Gradebook
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
-from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
 from .arguments import CLASS, FOLDER, GRADING, Commands, add_parser, conditions_of, references_in
 
@@ -39,9 +41,10 @@ def add_commands(commands: Commands) -> None:
         "list-class",
         list_download,
         "list the submissions in a platform's download",
-        "List the submissions in a download of Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom, "
-        "or in a folder with one entry per submission: who handed in what, what came late, who is missing, and which "
-        "entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.",
+        "List the submissions in a download of Canvas, Moodle, Brightspace, Blackboard, Gradescope or nbgrader, in "
+        "clones of git repositories, or in a folder with one entry per submission: who handed in what, what came late, "
+        "who is missing, and which entries are not submissions. Nothing is graded. The exit status is 1 if a person "
+        "has to decide something.",
         "submissions --roster roster.csv",
         (*CLASS, "assignment"),
     )
@@ -63,6 +66,8 @@ def add_commands(commands: Commands) -> None:
         (*GRADING, *CLASS, "output", "jobs"),
     )
     parser.add_argument("folder", type=Path, help=FOLDER)
+    shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
+    parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
     parser.add_argument("--keep", action="store_true", help="let marks that a regrade changes count")
     parser.add_argument("--again", action="store_true", help="grade everything again; changes wait for --keep")
     book = "write the marks into nbgrader's gradebook too: the folder of its course"
@@ -86,10 +91,15 @@ def add_commands(commands: Commands) -> None:
 def list_download(options: argparse.Namespace) -> int:
     """Lists a class; the exit status."""
     assignment = read_assignment(options.assignment)
-    roll, entries = list_class(options.folder, assignment, options.roster, options.layout)
+    roll, entries = list_class(options.folder, assignment, *how_to_read(options))
     print("\n".join(roll_as_text(roll, entries, assignment.late)))
     is_undated = assignment.late is not None and any(member.unread_time for member in roll.members)
     return int(is_undated or bool(roll.to_decide))
+
+
+def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
+    """How a class is read, in the order in which `list_class` takes it."""
+    return options.roster, options.layout, options.deadline
 
 
 def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | None) -> list[str]:
@@ -97,7 +107,7 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
     count = counted(len(entries), "submission")
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
-    lines = [f"{roll.folder}: {LAYOUTS[roll.layout].title}", count, ""]
+    lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]
     width = max((len(printable(one.entry, 60)) for one in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:
@@ -112,6 +122,12 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
         if told:
             lines += ["", f"{heading}:", *(f"  {printable(one, 160)}" for one in told)]
     return lines
+
+
+def notes_on_times(roll: Roll) -> list[str]:
+    """What to know of the times of submissions."""
+    note = PLATFORMS[roll.layout].note
+    return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
 
 def details(names: str, member: Member, policy: LatePolicy | None) -> str:
@@ -129,27 +145,62 @@ def grade(options: argparse.Namespace) -> int:
     check_folder(options.output)
     conditions = conditions_of(options)
     assignment = conditions.assignment
-    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
+    write_roll(roll, options.output)  # so that people can decide while it runs
+    if options.shard:
+        return grade_share(entries, conditions, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
+    members = [(member, member.key) for member in roll.members]
+    decided = decisions_in(options.output)
+
+    def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
+        """What changes for the first student of an entry for whom anything does."""
+        for member in (member for member, key in members if key == entry.key):
+            marks = (mark_of(one, decided.get(member.id, NOTHING), assignment.late, member) for one in (old, new))
+            if change := change_of(*marks):
+                return change
+        return None
+
     with hold(options.output):
         stored = Results(options.output, conditions.seeds)
-        held = grade_class(entries, conditions, stored, options.again, options.keep)
+        held = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
     note_strangers(decisions, roll)
     results = results_of(roll, records, decisions, assignment.late)
-    write_roll(roll, options.output)
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
     if book:
         write_marks(book, entries, results, options.release, assignment)
-    print(as_class_table(roll, results))
+    print("\n".join([as_class_table(roll, results), *notes_on_times(roll)]))
     print(f"\nlook at it in a browser: {options.output / 'class.html'}")
     print(f"records, pages of students, summary.csv: {options.output}")
     if held:
         print(f"\n{as_regrade_table(held, roll.names())}")
     waits = any(not one.is_kept for one in held)
     return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
+
+
+def share(text: str) -> tuple[int, int]:
+    """Which share of how many, on the command line."""
+    number, _, of = text.partition("/")
+    if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
+        return int(number), int(of)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
+
+
+def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: argparse.Namespace) -> int:
+    """Grades one share of a class, beside others that are graded at the same time; the exit status.
+
+    The results count once the command runs without a share: only that writes summary and pages, and keeps changes.
+    """
+    number, of = options.shard
+    mine = entries[number - 1 :: of]
+    with hold(options.output, is_alone=False):
+        grade_class(mine, conditions, Results(options.output, conditions.seeds), options.again)
+    print(f"share {number} of {of}: {len(mine)} of {counted(len(entries), 'submission')} graded")
+    print("once all are done, run the command without --shard: it writes summary and pages")
+    return 0
 
 
 def note_strangers(students: Iterable[str], roll: Roll) -> None:
@@ -163,19 +214,28 @@ def note_strangers(students: Iterable[str], roll: Roll) -> None:
 def write_marks(
     book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], release: Path, assignment: Assignment
 ) -> None:
-    """Writes marks and feedback into the gradebook; what lateness costs is for nbgrader to say."""
+    """Writes marks, late penalties and feedback into the gradebook; takes marks of earlier runs back."""
     sources = {entry.key: entry.source for entry in entries}
-    for member, mark in ((result.member, result.mark) for result in results if result.mark):
-        student = member.ids.get("login", member.id)
-        if not STUDENT.fullmatch(student):
-            what = f"{printable(student, 60)} is no student's id in nbgrader"
-            print(f"note: not in the gradebook: {what}", file=sys.stderr)
-            continue
+    ids = {result.member.id: result.member.ids.get("login", result.member.id) for result in results}
+    strange = [student for student in ids.values() if not STUDENT.fullmatch(student)]
+    for result in (one for one in results if one.mark and ids[one.member.id] not in strange):
         try:
-            intake = take_in(sources[member.key], release, assignment)
+            intake = take_in(sources[result.member.key], release, assignment) if result.record else None
         except IntakeError:
             intake = None
-        book.write(student, mark, intake)
+        if result.mark:
+            book.write(ids[result.member.id], result.mark, intake)
+    taken = book.take_back(ids[one.member.id] for one in results if not one.mark)
+    unmarked = [one.member.name for one in results if one.mark and one.score is None]
+    print(f"nbgrader's gradebook: {counted(sum(bool(one.mark) for one in results) - len(strange), 'student')}")
+    for what, names in {
+        "with a late penalty there": [one.member.name for one in results if one.mark and one.mark.lateness.percent],
+        "no mark, so nbgrader counts 0 for what is missing": unmarked,
+        "marks of an earlier run were taken back": taken,
+        "not in the gradebook, since it is no student's id in nbgrader": strange,
+    }.items():
+        if names:
+            print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)
 
 
 def similar(options: argparse.Namespace) -> int:
@@ -183,7 +243,7 @@ def similar(options: argparse.Namespace) -> int:
     check_folder(options.output)
     references = references_in(options.references)
     assignment = read_assignment(options.assignment)
-    roll, entries = take_class(options.folder, options.output, assignment, options.roster, options.layout)
+    roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
     written = read_class(entries, options.release, assignment, references, options.jobs)
     findings = find_matches(written)
     write_json(options.output / "similar.json", {"names": roll.names(), **asdict(findings)})
@@ -204,6 +264,9 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
         lines.append(f"      {first_of([one.component for one in pair.matches], 3)}")
     if n_pairs > MOST_PAIRS:
         lines.append(f"  … and {n_pairs - MOST_PAIRS} more")
+    if findings.too_little:
+        shown = first_of([names[key] for key in findings.too_little], MOST_NAMES)
+        lines.append(f"  too little of their own, beside what was handed out or many have, to name anybody: {shown}")
     for keys in findings.same_translations[:MOST_PAIRS]:
         same = first_of([names[key] for key in keys], MOST_NAMES)
         lines.append(f"  translations with the same mistakes: {same}")

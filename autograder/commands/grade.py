@@ -10,6 +10,7 @@ from foundation.command_line import UserError
 from foundation.whole_files import check_file
 
 from ..classroom.grading import change_of
+from ..classroom.marks import mark_of
 from ..grading.record import Record, content_hash, new_record, read_record, write_json, write_record
 from ..grading.submission import grade_alone, grade_submission, open_grader
 from ..intake import take_in
@@ -89,7 +90,7 @@ def replay(options: argparse.Namespace) -> int:
     new = new_record(old.submission, assignment, version)
     with open_grader(assignment, options.references, options.level) as grader:
         *_, new = grade_submission(intake, new, seeds, grader, show_progress=sys.stderr.isatty())
-    change = change_of(old.judgement, new.judgement)
+    change = change_of(mark_of(old.judgement), mark_of(new.judgement))
     print(as_table(new))
     print("\n".join(["", *(lines_of(change) if change else [f"the marks are those of {options.record}"])]))
     return int(bool(change))

@@ -15,12 +15,12 @@ from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Member, find_student, read_roll
-from ..classroom.marks import results_of
+from ..classroom.marks import results_of, with_items
 from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.class_summary import MOST_NAMES
-from ..reports.exports import PLATFORMS, export, marks_of
+from ..reports.exports import IMPORTING, export, marks_of
 from .arguments import Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -36,12 +36,15 @@ def add_commands(commands: Commands) -> None:
         "override",
         override,
         "give a student points for a task by hand",
-        "They take the place of the grader's, whatever it finds out later, until you take them back.",
+        "They take the place of the grader's until you take them back; if they were more than the grader's, never for "
+        "less than it finds out later. Everybody on the roster can be named.",
         'anna --task 1.3 --points 4 --why "correct except for a typing error"',
     )
-    parser.add_argument("--task", required=True, help="its number, such as 1.3; all = each of them")
+    which = "its number, such as 1.3; all = each of them; whole = points for everything together, such as an oral mark"
+    parser.add_argument("--task", help=which)
     points = parser.add_mutually_exclusive_group(required=True)
     points.add_argument("--points", type=float, help="from 0 to what the task is worth")
+    points.add_argument("--excused", action="store_true", help="the student has no mark, and needs none")
     item = "all points for this rubric item, and the grader's for the others; may be repeated"
     points.add_argument("--item", action="append", metavar="NAME", help=item)
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
@@ -77,17 +80,17 @@ def add_commands(commands: Commands) -> None:
         export_class,
         "write marks in a form that a learning platform imports",
         "Write the marks of a class as a table that a platform imports, and each student's page into an "
-        "archive that Canvas and Moodle take as feedback. Nothing is graded: the results of `grade-class` count, with "
-        "points by hand and late days. Students without a score get none there. The exit status is 1 if the platform "
-        "could not find a student, or the assignment's column is not known.",
+        "archive that Canvas, Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` "
+        "count, with points by hand and late days. Students without a score get none there. The exit status is 1 if "
+        "the platform could not find a student, or the assignment's column is not known.",
         "marks --for canvas --roster gradebook.csv",
         ("assignment",),
     )
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
-    parser.add_argument("--for", dest="platform", required=True, choices=PLATFORMS, help="the platform")
-    roster = "the platform's export of students, for their ids there: Canvas's gradebook, Moodle's grading worksheet"
+    parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
+    roster = "the platform's export of students, for their ids there: its gradebook, or Moodle's grading worksheet"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    column = "Canvas's heading of the assignment (default: that of the roster, or else the title)"
+    column = "the platform's heading of the assignment (default: that of the roster, or else the title)"
     parser.add_argument("--column", default="", metavar="NAME", help=column)
     parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
 
@@ -112,24 +115,65 @@ def _parser(
 
 
 def override(options: argparse.Namespace) -> int:
-    """Gives points by hand; the exit status."""
+    """Gives points by hand, or excuses a student; the exit status."""
     assignment = read_assignment(options.assignment)
-    tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
-    points: float | None = options.points
-    for task in tasks:
-        if points is not None and not 0 <= points <= task.points:
-            raise UserError(f"--points {points:g}: expected 0 to {task.points:g}, which task {task.number} is worth")
-    if options.item and len(tasks) > 1:
-        raise UserError("--item needs a task: name it with --task")
-    why = options.why
     student = student_of(options, assignment)
+    if options.excused:
+        return enter(options, student, "excused", {"kind": "excused", "value": 1, "text": options.why})
+    if options.task is None:
+        raise UserError("--task is missing: its number, all, or whole")
+    points: float | None = options.points
+    if options.task == "whole":
+        most = sum(task.points for task in assignment.tasks)
+        check_points(points, most, "all tasks are worth with the bonus")
+        if options.item:
+            raise UserError("--item needs a task: name it with --task")
+        entered = [{"kind": "points", "value": points, "text": options.why}]
+        entered += [] if points is not None else [{"kind": "excused", "text": options.why}]
+        given = "no mark by hand any more" if points is None else f"{counted(points, 'point')} by hand"
+        return enter(options, student, f"the whole: {given}", *entered)
+    tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
+    for task in tasks:
+        check_points(points, task.points, f"task {task.number} is worth")
     if options.item:
-        points = points_with(options.item, tasks[0], student, options.output)
-        why = f"{', '.join(f'“{item}”' for item in options.item)} given: {why}"
+        return override_items(options, student, tasks)
+    record = Results(options.output, seeds_of_term(ROOT)).kept(student.key) if student.key else None
+    scores = {part.number: part.score or 0.0 for part in record.judgement.parts} if record else {}
     given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    entered = [{"kind": "points", "task": task.number, "value": points, "text": why} for task in tasks]
+    common = {"kind": "points", "value": points, "text": options.why}
+    helps = {number for number, score in scores.items() if (points or 0.0) > score}
+    entered = [{**common, "task": task.number, "helps": task.number in helps} for task in tasks]
     return enter(options, student, f"{which}: {given}", *entered)
+
+
+def check_points(points: float | None, most: float, why: str) -> None:
+    """Raises: UserError where points are not between 0 and the most."""
+    if points is not None and not 0 <= points <= most:
+        raise UserError(f"--points {points:g}: expected 0 to {most:g}, which {why}")
+
+
+def override_items(options: argparse.Namespace, student: Member, tasks: Sequence[Task]) -> int:
+    """Gives items of a rubric by hand, besides those that were given before; the exit status."""
+    if len(tasks) > 1:
+        raise UserError("--item needs a task: name it with --task")
+    [task] = tasks
+    record = Results(options.output, seeds_of_term(ROOT)).kept(student.key)
+    part = next((part for part in record.judgement.parts if part.number == task.number), None) if record else None
+    earned = {item.name: bool(item.score) or not item.points for item in part.items} if part else {}
+    for name in options.item:
+        if name not in earned:
+            known = f"expected {', '.join(earned)}" if earned else "its rubric was not judged; give --points"
+            raise UserError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
+    given = [name for name in options.item if not earned[name]]
+    if not given or part is None:
+        print(f"{student.called}: {task.number} {task.title}: earned already, so nothing changes")
+        return 0
+    before = decisions_in(options.output).get(student.id, {}).get(("points", task.number))
+    items = tuple(dict.fromkeys((*(before.items if before else ()), *given)))
+    why = f"{', '.join(f'“{item}”' for item in items)} given: {options.why}"
+    told = f"{task.number} {task.title}: {counted(with_items(part, items), 'point')} by hand"
+    return enter(options, student, told, {"kind": "points", "task": task.number, "items": items, "text": why})
 
 
 def comment(options: argparse.Namespace) -> int:
@@ -173,25 +217,6 @@ def who_decides(name: str | None) -> str:
         raise UserError("--by NAME is missing, and this machine does not know its user") from None
 
 
-def points_with(given: Sequence[str], task: Task, student: Member, output: Path) -> float:
-    """The points of a task with all those of some items of its rubric, and the grader's for the others.
-
-    Items that are worth nothing only for want of a given one are earned with it. Raises: UserError for an unknown item.
-    """
-    record = Results(output, seeds_of_term(ROOT)).kept(student.key)
-    parts = record.judgement.parts if record else ()
-    items = {item.name: item for part in parts if part.number == task.number for item in part.items}
-    for name in given:
-        if name not in items:
-            known = f"expected {', '.join(items)}" if items else "its rubric was not judged; give --points"
-            raise UserError(f"--item {printable(name, 60)}: task {task.number} has no such item: {known}")
-    earned: set[str] = set()
-    for name, item in items.items():
-        if name in given or item.score or (not item.missed and item.requires in earned):
-            earned.add(name)
-    return round(sum(item.points for name, item in items.items() if name in earned), 2)
-
-
 def task_of(number: str, assignment: Assignment) -> Task:
     """The task with a number. Raises: UserError where there is none."""
     tasks = {task.number: task for task in assignment.tasks}
@@ -215,7 +240,8 @@ def export_class(options: argparse.Namespace) -> int:
     marks = marks_of(results, read_roster(options.roster) if options.roster else ())
     name, column = options.platform, options.column or judgement.assignment
     table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
-    print(f"{name}: {output / name}.csv, {output / name}-feedback.zip")
+    archive = output / f"{name}-feedback.zip"
+    print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     tell("no score", [f"{result.member.name} ({result.status})" for result in results if result.score is None])
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)

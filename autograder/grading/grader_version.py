@@ -1,7 +1,7 @@
 """Two versions that a record keeps: of what decides the outcomes of tests, and of what outcomes are worth.
 
 After a change of the first a submission has to run again; after a change of the second its stored outcomes are
-weighed anew. Reports, class pages and the command line are left out: a change to them concerns no mark.
+weighed anew. Reports, class pages, the command line and public code are left out: a change to them concerns no mark.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from foundation.assignment_file import Assignment
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
 ROOMS = ("foundation", "autograder")
-FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "reports", "understanding"))
+FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "platforms", "reports", "assignment/outside"))
 KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu")
 

@@ -10,8 +10,8 @@ say about submitted code, and a safety net around our own, which is noted when i
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Container, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
@@ -19,17 +19,22 @@ from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
 from ..intake import TRANSLATIONS, Intake
+from ..low_bleu import why_low
+from ..own_work.graded_hunts import judge_hunts
 from ..rules import find_internals
+from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
-from ..scoring import ScoringError, read_references, read_translations, score
+from ..scoring import ScoringError, read_references, read_sources, read_translations, score
 from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
+from .made_code import Implementation, implementations_of
 from .own_tests import judge_own_tests
 from .record import Record, judge_bleu
 
 BY_HAND = "marked by hand, in class"
+UNDONE = "PyTorch's own layers no longer refused"
 
 
 @dataclass
@@ -41,6 +46,12 @@ class Grader:
     tests: CollectedTests
     zygote: Zygote  # that workers are forked from
     level: str = "auto"  # of containment
+    implementations: dict[str, dict[str, list[Implementation]]] = field(init=False)  # by task and component
+
+    def __post_init__(self) -> None:
+        """Makes once what own tests are tried on, for all submissions."""
+        tasks = [task for task in self.assignment.tasks if task.tests_of]
+        self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
 
     def judge(
         self,
@@ -65,10 +76,8 @@ class Grader:
             record = record.noted(note)
         record = judge_translations(record, submission, assignment, self.references)
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
-        forbidden = assignment.contract.forbidden
-        uses = find_internals(submission.sources, own, forbidden, submission.release, submission.locate)
-        record = record.found(internals=tuple(uses))
-        tested = [task for task in assignment.tasks if task.components and not task.tests_of]
+        record = record.found(internals=listed(submission, own, assignment, Notices()))
+        tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(
             {name: source for name, source in submission.sources.items() if name not in assignment.own_tests},
@@ -84,18 +93,21 @@ class Grader:
                 results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]
                 known |= {result.task.number: result for result in results}
                 record = record.contained(sandbox.layers, sandbox.output).judged(results)
-                yield record
+                yield record.found(internals=listed(submission, own, assignment, sandbox.notices))
             for nodeid in self.tests.exhausted_by:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
             by_hand = [left_to_people(task, submission.answers) for task in assignment.tasks if task.by_hand]
             own_tests = [
-                judge_own_tests(submission, task, assignment, self.zygote, seed)
+                judge_own_tests(submission, task, assignment, self.implementations[task.number], self.zygote, seed)
                 for task in assignment.tasks
                 if task.tests_of
             ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
-            yield record.judged([*untested, *by_hand, *own_tests, *explained]).finished()
+            sandbox.restart()
+            record = record.found(internals=listed(submission, own, assignment, sandbox.notices))
+            hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
+            yield record.judged([*untested, *by_hand, *own_tests, *explained, *hunts]).finished()
 
     def renew(self) -> bool:
         """Starts another zygote where the present one has ended; whether it did so.
@@ -107,6 +119,14 @@ class Grader:
             self.zygote.close()
             self.zygote = Zygote(self.assignment, self.level)
         return is_needed
+
+
+def listed(submission: Intake, own: Collection[str], assignment: Assignment, notices: Notices) -> tuple[str, ...]:
+    """What a person should read of a submission's own modules: kernels that were put back, and uses of internals."""
+    files = ((component, component.partition(".")[0]) for component in notices.unguarded)
+    undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
+    forbidden, sources = assignment.contract.forbidden, submission.sources
+    return (*undone, *find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen))
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:
@@ -143,4 +163,8 @@ def judge_translations(record: Record, intake: Intake, assignment: Assignment, r
         found = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
-    return record.found(bleu=found).judged(judge_bleu(task, found, assignment) for task in tasks)
+    results = [judge_bleu(task, found, assignment) for task in tasks]
+    if any(result.state is State.FAILED for result in results):
+        for reason in why_low(lines, targets, read_sources(references)):
+            note(f"{TRANSLATIONS}: {reason}")
+    return record.found(bleu=found).judged(results)

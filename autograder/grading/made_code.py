@@ -1,45 +1,34 @@
-"""Code that tasks of understanding are about, made of the reference and the catalogue: right and faulty components.
+"""Implementations that students' own tests are tried on, made of the reference and the catalogue.
 
-Students' own tests are tried on implementations, which do not tell which is which; `own_tests.toml` names them. Bug
-hunts have boxes that answer calls and show no code; `hunts.toml` names them. Those who have neither reference nor
-catalogue get a file instead, packed so that nobody reads a solution there by chance: a server everything, students
-boxes without kinds, which a right component of theirs opens.
+`own_tests.toml` names them. A grading server, which has neither reference nor catalogue, gets them in a file:
 
-    python -m autograder.grading.made_code FILE own_tests         prints what a server tries own tests on
-    python -m autograder.grading.made_code FILE hunts             prints what a server grades hunts by
-    python -m autograder.grading.made_code FILE students          prints the boxes that students get
+    python -m autograder.grading.made_code FILE         prints what a server tries own tests on
 """
 
 from __future__ import annotations
 
 import ast
 import base64
-import hashlib
 import json
-import marshal
 import sys
 import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, lru_cache
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError
-from foundation.term_secret import term_secret
 
 from ..assignment_code import read_cells
-from ..catalogue import Edit, Fault, apply, faults_of
+from ..catalogue import apply, faults_of
 from ..sources import Sources, read_modules
-from ..testing.hunts import Hunt, Hunts, defined, key_to, lock
 
 OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
-HUNTS, SYMPTOMS = "hunts.toml", "symptoms.jsonl"
 REFERENCE = "reference"
-WRAPPED = "\n\ndef implementation(*inputs, **options):\n    return {name}(*inputs, **options)\n"
+WRAPPED = "\n\nimplementation = {name}\n"
 
 
 def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
@@ -87,11 +76,6 @@ class Implementation:
     group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
     law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
 
-    @cached_property
-    def code(self) -> str:
-        """The compiled text in hexadecimal digits, which tells neither names of files nor lines."""
-        return marshal.dumps(_without_traces(compile(self.text, "", "exec", dont_inherit=True))).hex()
-
 
 def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
     """All implementations, by component, the reference first. Raises: UserError where the file names an unknown one."""
@@ -132,58 +116,12 @@ def _alone(component: str, text: str) -> str:
     return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
 
 
-def _without_traces(code: CodeType) -> CodeType:
-    inner = tuple(_without_traces(one) if isinstance(one, CodeType) else one for one in code.co_consts)
-    return code.replace(co_consts=inner, co_filename="", co_firstlineno=1, co_linetable=b"")
-
-
-def hunted_faults(assignment: Assignment) -> Iterator[Fault]:
-    """The faults of all hunts. Raises: UserError where one is not in the catalogue."""
-    known = {fault.id: fault for fault in faults_of(assignment)}
-    for table in read_table(assignment, HUNTS)["hunt"]:
-        if "find" in table:  # in what students are given, which has no misconceptions
-            edit = Edit(table["find"], table["replace"], table["component"])
-            yield Fault(table["id"], table["component"], "", "", "", "", (edit,), HUNTS)
-        elif table["id"] in known:
-            yield known[table["id"]]
-        else:
-            raise UserError(f"{HUNTS}: there is no fault {table['id']!r}")
-
-
-def make_hunts(assignment: Assignment) -> Hunts:
-    """All hunts, as they are graded."""
-    content, sources = read_table(assignment, HUNTS), read_modules(assignment.reference)
-    seen = [json.loads(line) for line in (assignment.folder / SYMPTOMS).read_text(encoding="utf-8").splitlines()]
-    hunts = []
-    for number, (table, fault) in enumerate(zip(content["hunt"], hunted_faults(assignment), strict=True), start=1):
-        box = table.get("box", fault.component)
-        code, right = (definition_of(box, one) for one in (apply(fault, sources), sources))
-        rows = [row for row in seen if row["settings"] == table.get("shows")]
-        pair = [row for name in (table["id"], "") for row in rows if row["fault"] == name]
-        shown = [{name: value for name, value in row.items() if name != "fault"} for row in pair]
-        hunts.append(Hunt(number, box, table["symptom"], table["level"], code, right, table["kinds"], shown))
-    term = hashlib.sha256(b"hunts " + term_secret(assignment.folder.parents[1])).hexdigest()[:16]
-    return Hunts(term, content["kinds"], hunts)
-
-
-def pack(assignment: Assignment, what: str) -> bytes:
-    """All implementations, or all hunts, in one file."""
-    content: dict[str, Any]
-    if what == "own_tests":
-        made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
-        content = {component: [asdict(one) for one in known] for each in made for component, known in each.items()}
-    else:
-        known = make_hunts(assignment)
-        hunts = [asdict(_locked(one, assignment) if what == "students" else one) for one in known.hunts]
-        content = {"term": known.term, "kinds": known.kinds, "hunts": hunts}
+def pack(assignment: Assignment) -> bytes:
+    """All implementations in one file."""
+    made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
+    content = {component: [asdict(one) for one in known] for each in made for component, known in each.items()}
     return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
 
 
-def _locked(hunt: Hunt, assignment: Assignment) -> Hunt:
-    key = key_to(hunt.component, defined(hunt.right, hunt.name), assignment)
-    code = base64.b85encode(lock(zlib.compress(json.dumps([hunt.code, hunt.right]).encode(), 9), key)).decode()
-    return replace(hunt, code=code, right="", kinds=())
-
-
 if __name__ == "__main__":
-    sys.stdout.buffer.write(pack(read_assignment(Path(sys.argv[1])), sys.argv[2]))
+    sys.stdout.buffer.write(pack(read_assignment(Path(sys.argv[1]))))

@@ -1,16 +1,25 @@
 """Judges a student's own tests: which groups of known faults do they find, and do they pass correct code?
 
-Each implementation is tried in a worker of its own, in random order, and has no name there. A worker says of each test
-whether it has passed, twice, with two seeds. A test that rejects correct code counts for nothing, whatever it finds.
-What tests say in words is not shown: it could tell what they have seen of implementations that students do not have.
+The tests run in workers that do not contain what they test: they send tensors to another worker, which has the
+implementations, and get tensors back. For each implementation, a new worker runs them until one fails, with two seeds,
+and ends then: so no test knows of another implementation, nor what has become of tests before it. Correct and faulty
+implementations come in random order, and the order of the tests does not depend on which of them it is. A worker says
+of a test whether it has passed, and no more.
+
+A test that rejects correct code counts for nothing, whatever it finds. A fault is not tried once half of its group is
+found. Where a test has found faults and then turns out to reject correct code, these faults are tried again, among all
+correct implementations again.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from operator import attrgetter
 
 from foundation.assignment_file import Assignment, Task
 from foundation.assignment_tables import Contract
@@ -18,12 +27,14 @@ from foundation.texts import counted
 
 from ..intake import Intake
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
+from ..sandbox.implementations import Implementations
 from ..sandbox.submission import Sandbox
+from ..sandbox.worker.messages import Answer, Encoder, ProtocolError
 from ..sandbox.zygote import Zygote
 from ..sources import Sources, parse
-from ..testing.own_tests import MOST_TESTS, looks_inside, named_tests
+from ..testing.own_tests import MOST_TESTS, named_tests
 from ..testing.results import Outcome, State, TaskResult, judge_task
-from .made_code import Implementation, implementations_of
+from .made_code import Implementation
 
 MOST_LAWS = 2
 """That one test may be said to demand."""
@@ -31,15 +42,23 @@ PATIENCE = 2.0
 """Times the limit in seconds: so long may the tests take on a busy machine, if they compute for less than the limit."""
 
 
+Try = Callable[[str, list[int]], bool]
+"""Whether a test passes with one of these seeds. Raises an error of the sandbox where that ends its process."""
+
+
 @dataclass
 class Tried:
     """What became of the tests of one class."""
 
     name: str  # of the class, "own_tests.TestAttention"
+    component: str  # that it tests
     implementations: Sequence[Implementation]  # that they are tried on, the reference first
     tests: dict[str, str]  # their names, in order, each with the TODO that is still in it, or ""
-    rejected: dict[str, set[str]] = field(default_factory=dict)  # by implementation: the tests that have not passed
-    excluded: dict[str, str] = field(default_factory=dict)  # tests that count for nothing, with the reason
+    queue: list[Implementation] = field(default_factory=list)  # that are still to be tried
+    found_by: dict[str, str] = field(default_factory=dict)  # by fault: the first test that has rejected it
+    passed: dict[str, set[str]] = field(default_factory=dict)  # by fault that no test has rejected: those that counted
+    excluded: dict[str, str] = field(default_factory=dict)  # tests that count for nothing; "" = reject correct code
+    rejected: dict[str, set[str]] = field(default_factory=dict)  # by correct implementation: of these, which reject it
 
     @property
     def right(self) -> list[Implementation]:
@@ -47,61 +66,90 @@ class Tried:
         return [one for one in self.implementations if not one.group]
 
     @property
-    def to_try(self) -> list[str]:
-        """The tests that may still count."""
-        return [test for test, todo in self.tests.items() if not todo and test not in self.excluded]
-
-    @property
     def counting(self) -> list[str]:
         """The tests that count."""
-        wrong = set[str]().union(*(self.rejected[one.name] for one in self.right))
-        return [test for test in self.to_try if test not in wrong]
+        return [test for test, todo in self.tests.items() if not todo and test not in self.excluded]
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The faults by group."""
+        groups: dict[str, list[str]] = {}
+        for one in self.implementations:
+            if one.group:
+                groups.setdefault(one.group, []).append(one.name)
+        return groups
+
+    def finds(self, group: str) -> bool:
+        """Whether tests that count find at least half of the faults of a group."""
+        faults, counting = self.groups[group], self.counting
+        return 2 * sum(self.found_by.get(fault) in counting for fault in faults) >= len(faults)
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """One for each group: whether tests that count find at least half of its faults."""
-        counting = set(self.counting)
-        groups: dict[str, list[bool]] = {}
-        for one in self.implementations:
-            if one.group:
-                groups.setdefault(one.group, []).append(bool(counting & self.rejected[one.name]))
+        """One for each group."""
         return [
             Outcome(
                 group,
-                State.PASSED if 2 * sum(found) >= len(found) else State.FAILED,
+                State.PASSED if self.finds(group) else State.FAILED,
                 item=group,
                 nodeid=f"{self.name}::{group}",
             )
-            for group, found in groups.items()
+            for group in self.groups
         ]
 
-    def try_on(self, implementation: Implementation, sandbox: Sandbox, draw: random.Random) -> None:
-        """Tries the tests on one implementation; a fault is found by a test that fails with both seeds.
+    def _is_open(self, fault: Implementation) -> bool:
+        """Whether trying a fault may change what is found."""
+        if self.finds(fault.group) or self.found_by.get(fault.name) in self.counting:
+            return False
+        missed = [name for name in self.groups[fault.group] if {*self.counting} <= self.passed.get(name, set())]
+        return fault.name not in missed and 2 * len(missed) <= len(self.groups[fault.group])
 
-        Raises: SubmissionError, which says why the class cannot be had.
+    def next(self, draw: random.Random) -> Implementation | None:
+        """The next implementation that is to be tried, None where nothing is left to be found out."""
+        faults = [one for one in self.implementations if one.group and self._is_open(one)]
+        if not self.queue and faults:
+            self.queue = [*self.right, *faults]
+            draw.shuffle(self.queue)
+        while self.queue:
+            one = self.queue.pop()
+            if self.counting and (not one.group or self._is_open(one)):
+                return one
+        return None
+
+    def try_on(self, one: Implementation, try_test: Try, draw: random.Random) -> None:
+        """Try the tests on an implementation until one fails, those first that have found most so far.
+
+        Raises: SubmissionDiedError, SubmissionTimeoutError where a test has ended its process; it is excluded.
         """
-        rejecting = self.rejected[implementation.name] = set()
-        if self.to_try:
-            sandbox.apply("try_test", self.name, "", "", [])  # why it cannot be had, before it has seen anything
-        for test in self.to_try:
-            seeds = [draw.getrandbits(32) for _ in range(2)]
+        counting, found = self.counting, Counter(self.found_by.values())
+        for test in sorted(counting, key=lambda test: (-found[test], draw.random())):
             try:
-                said = sandbox.apply("try_test", self.name, test, implementation.code, seeds)
+                has_passed = try_test(test, [draw.getrandbits(32) for _ in range(2)])
             except (SubmissionDiedError, SubmissionTimeoutError) as error:
                 is_late = isinstance(error, SubmissionTimeoutError)
                 self.excluded[test] = "it takes too long" if is_late else "it ends its process"
-                continue
-            except SubmissionError:
-                said = None
-            if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
-                self.excluded[test] = "it changes what tries it"
-            elif all(said) if implementation.group else said[0]:
-                rejecting.add(test)
+                self.queue.append(one)
+                raise
+            if not has_passed:
+                if one.group:
+                    self.found_by[one.name] = test
+                else:
+                    self.excluded[test] = ""
+                    self.queue.append(one)
+                return
+        if one.group:
+            self.passed[one.name] = {*counting}
+
+    def explain(self, one: Implementation, try_test: Try, draw: random.Random) -> None:
+        """Find out which excluded tests reject a correct implementation."""
+        for test in [test for test, why in self.excluded.items() if not why]:
+            if not try_test(test, [draw.getrandbits(32) for _ in range(2)]):
+                self.rejected.setdefault(one.name, set()).add(test)
 
     def demanded(self, test: str) -> str:
         """Why a test counts for nothing that rejects some right implementation."""
         reference, *others = self.right
-        rejects = {one.name: test in self.rejected[one.name] for one in self.right}
+        rejects = {one.name: test in self.rejected.get(one.name, ()) for one in self.right}
         laws = dict.fromkeys(one.law for one in others if one.law and rejects[one.name] != rejects[reference.name])
         if len(laws) > MOST_LAWS:
             return "it rejects some correct code: is its tolerance too small, or does it depend on chance?"
@@ -123,8 +171,18 @@ class Tried:
         return "\n".join([*lines, *([f"  not found: {', '.join(missed)}"] if missed else [])])
 
 
-def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygote: Zygote, seed: int) -> TaskResult:
-    """Judges one task. Raises: SandboxUnavailableError where the machine cannot contain the submission."""
+def judge_own_tests(
+    submission: Intake,
+    task: Task,
+    assignment: Assignment,
+    known: Mapping[str, Sequence[Implementation]],
+    zygote: Zygote,
+    seed: int,
+) -> TaskResult:
+    """Judge one task with known implementations, by component.
+
+    Raises: SandboxUnavailableError where the machine cannot contain the submission.
+    """
     module = task.components[0].partition(".")[0]
     if module not in submission.submitted:
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
@@ -132,16 +190,14 @@ def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygo
     if isinstance(problem := parse(text), SyntaxError):
         where = submission.locate(module, problem.lineno or 1)
         return TaskResult(task, State.ERROR, 0.0, f"{where}: {problem.msg}")
-    if seen := looks_inside(text):
-        where = submission.locate(module, seen[0])
-        what = f"{where}: a test must not look inside what it tests, nor import more than it needs: {seen[1]}"
-        return TaskResult(task, State.REFUSED, 0.0, what)
     tests = {name: named_tests(text, name.partition(".")[2]) for name in task.components}
     todos = [todo for own in tests.values() for todo in own.values()]
     if todos and all(todos):
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, todos[0])
-    known = implementations_of(task, assignment).values()
-    classes = [Tried(name, own, tests[name]) for name, own in zip(task.components, known, strict=True)]
+    classes = [
+        Tried(name, component, own, tests[name])
+        for name, (component, own) in zip(task.components, known.items(), strict=True)
+    ]
     if too_many := [one.name for one in classes if len(one.tests) > MOST_TESTS]:
         return TaskResult(task, State.REFUSED, 0.0, f"{too_many[0]}: more than {MOST_TESTS} tests")
     try:
@@ -156,27 +212,83 @@ def judge_own_tests(submission: Intake, task: Task, assignment: Assignment, zygo
 def try_all(
     classes: Sequence[Tried], source: tuple[str, str], assignment: Assignment, zygote: Zygote, seed: int
 ) -> None:
-    """Tries all tests on all implementations: in each worker those of each class on one.
+    """Try all tests on all implementations.
 
     Raises: SubmissionError where the module cannot be imported, or all tests together take too long.
     """
-    draw = random.Random(seed)  # noqa: S311  must be repeatable
-    module = classes[0].name.partition(".")[0]
-    sources: Sources = {"__init__": ("__init__.py", ""), module: source}
-    contract = Contract({module: tuple(one.name.partition(".")[2] for one in classes)})
-    limits = replace(assignment.limits, failures_a_component=MOST_TESTS + 1)
-    alone = replace(assignment, contract=contract, limits=limits)
-    seconds = computed = 0.0
-    orders = [draw.sample(list(one.implementations), len(one.implementations)) for one in classes]
-    for together in itertools.zip_longest(*orders):
-        with Sandbox(sources, alone, zygote=zygote, is_fair=False) as sandbox:
-            for one, implementation in zip(classes, together, strict=True):
-                if implementation is not None:
-                    one.try_on(implementation, sandbox, draw)
+    with Trial(classes, source, assignment, zygote, seed) as trial:
+        trial.check()
+        while together := [(one, known) for one in classes if (known := one.next(trial.draw))]:
+            trial.run(together, Tried.try_on)
+        wrong = [one for one in classes if "" in one.excluded.values()]
+        for number in range(max((len(one.right) for one in wrong), default=0)):
+            trial.run([(one, one.right[number]) for one in wrong if number < len(one.right)], Tried.explain)
+
+
+class Trial:
+    """Workers with a student's tests, one after the other, and the worker with implementations."""
+
+    def __init__(
+        self, classes: Sequence[Tried], source: tuple[str, str], assignment: Assignment, zygote: Zygote, seed: int
+    ) -> None:
+        self.draw = random.Random(seed)  # noqa: S311  must be repeatable
+        self._classes, self._zygote, self._limits = classes, zygote, assignment.limits
+        module = classes[0].name.partition(".")[0]
+        self._sources: Sources = {"__init__": ("__init__.py", ""), module: source}
+        contract = Contract({module: tuple(one.name.partition(".")[2] for one in classes)})
+        self._assignment = replace(assignment, contract=contract)
+        self._implementations = Implementations(assignment, zygote)
+        self._seconds = self._computed = 0.0
+
+    def check(self) -> None:
+        """Import the module where no implementation can be called. Raises SubmissionError where that fails."""
+        with Sandbox(self._sources, self._assignment, zygote=self._zygote) as sandbox:
+            for one in filter(attrgetter("counting"), self._classes):
+                sandbox.session(one.name).request(one.name, "find", {"tests": one.name}, Encoder(), lambda answer: None)
+
+    def run(self, together: Sequence[tuple[Tried, Implementation]], use: Callable[..., None]) -> None:
+        """Try an implementation of each component in a new worker.
+
+        Raises: SubmissionTimeoutError where all tests together take too long.
+        """
+        pipes = self._implementations.offer({one.component: known.text for one, known in together})
+        with Sandbox(self._sources, self._assignment, zygote=self._zygote, is_fair=False, descriptors=pipes) as sandbox:
+            waiting = [*together]
+            with suppress(SubmissionDiedError, SubmissionTimeoutError):  # the others are tried in a new worker
+                while waiting:
+                    one, known = waiting.pop()
+                    use(one, known, partial(self._try, sandbox, one), self.draw)
+            for one, known in waiting:
+                one.queue.append(known)
             sandbox.budget.check_sandbox()
             sandbox.restart()
-            seconds, computed = seconds + sandbox.budget.seconds, computed + sandbox.budget.cpu_seconds
-        if computed > limits.cpu_seconds or seconds > PATIENCE * limits.total_seconds:
-            n_all = sum(map(len, orders))
-            what = f"all tests on {n_all} implementations take longer than {limits.total_seconds:g} s"
-            raise SubmissionTimeoutError(what)
+            self._seconds += sandbox.budget.seconds
+            self._computed += sandbox.budget.cpu_seconds
+        if self._computed > self._limits.cpu_seconds or self._seconds > PATIENCE * self._limits.total_seconds:
+            raise SubmissionTimeoutError(f"all tests together take longer than {self._limits.total_seconds:g} s")
+
+    def _try(self, sandbox: Sandbox, one: Tried, test: str, seeds: list[int]) -> bool:
+        content = {"tests": one.name, "test": test, "component": one.component, "seeds": seeds}
+        try:
+            passed = sandbox.session(one.name).request(one.name, "try", content, Encoder(), read_verdicts)
+        except (SubmissionDiedError, SubmissionTimeoutError):
+            raise
+        except SubmissionError:  # whatever it says goes nowhere: it may have called an implementation
+            return False
+        if self._implementations.has_ended:
+            raise SubmissionDiedError("the worker with the implementations has ended")
+        return passed[-1]
+
+    def __enter__(self) -> Trial:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._implementations.close()
+
+
+def read_verdicts(answer: Answer) -> list[bool]:
+    """Check the reply to a test: whether it has passed, with one seed after the other."""
+    passed = answer.result
+    if not isinstance(passed, list) or not passed or not all(isinstance(one, bool) for one in passed):
+        raise ProtocolError("no verdict of a test")
+    return passed

@@ -14,7 +14,8 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..sandbox.imports import failing_module, relative_imports
+from ..sandbox.imports import failing_module, own_imports
+from ..sandbox.worker.loading import OWN_MODEL
 from ..sources import (
     ADAPTERS,
     IntakeError,
@@ -65,14 +66,23 @@ class Intake:
             contract: names those that are there in any case.
             read: finds a module of the submission, if it has one of that name.
         """
-        wanted, seen = [*contract.modules, ADAPTERS], {"__init__"}
+        if self._gather([ADAPTERS], read, f"{OWN_MODEL}."):
+            self.submitted = {f"{OWN_MODEL}.{module}" for module in self.submitted}
+            self._gather([*contract.modules], self.release.get)
+        else:
+            self._gather([*contract.modules], lambda module: read(module) or self.release.get(module))
+        self.sources = adapt(self.sources, contract)
+
+    def _gather(self, wanted: list[str], read: Callable[[str], Source | None], within: str = "") -> bool:
+        """Adds modules, and those that they import, to the package `within`; whether there are any."""
+        seen = {"__init__"} if not within else set()
         for module in wanted:  # which grows
-            found = self.sources.get(module) or read(module) or self.release.get(module) if module not in seen else None
+            found = self.sources.get(within + module) or read(module) if module not in seen else None
             seen.add(module)
             if found:
-                path, text = self.sources[module] = found
-                wanted += relative_imports(text, module, path)  # the tests of its components report a syntax error
-        self.sources = adapt(self.sources, contract)
+                path, text = self.sources[within + module] = found
+                wanted += own_imports(text, module, path, bool(within))  # the components' tests report a syntax error
+        return within + wanted[0] in self.sources
 
 
 def read_release(release: Path, contract: Contract) -> Sources:
@@ -126,7 +136,8 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
     places = [one for one in all_places(whole) if level_of(one.folder, assignment.package) < FAR]
     files = {file for one in places if one.folder == place.folder for file in one.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
-    others -= {f"{name}.py" for name in intake.release}
+    if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
+        others -= {f"{name}.py" for name in intake.release}
     if others:
         yield f"ignored, since the assignment's modules do not import them: {some(others)}"
     if any(map(is_notebook, files)):

@@ -7,27 +7,67 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import mean, median
 
 from foundation.assignment_file import Assignment
+from foundation.texts import first_of
 
 from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
-from ..classroom.platforms import LAYOUTS
 from ..grading.record import Part, Record
+from ..intake import TRANSLATIONS
+from ..platforms.download import PLATFORMS
 from ..testing.results import State
 from .class_summary import open_parts, scores_of, tasks_of
 
 N_BINS = 20
+MOST_BLEU = 0.75
+"""More than a model of this assignment reaches."""
 ALL_OF_IT, LITTLE = 0.95, 0.5
 """Of the points for code, and of those for understanding it: where a conversation is due."""
 
 
-def cases(records: Mapping[str, Record], marks: Mapping[str, Sequence[Mark]]) -> list[tuple[str, list[str]]]:
+def cases(
+    records: Mapping[str, Record],
+    marks: Mapping[str, Sequence[Mark]],
+    assignment: Assignment,
+    names: Mapping[str, str],
+) -> list[tuple[str, list[str]]]:
     """The key of each submission that a person should look at, and why, the most urgent first; marks by that key."""
     found = []
+    same: dict[str, list[str]] = {}
     for key, record in records.items():
-        if reasons := list(_reasons(record, marks[key])):
+        same.setdefault(_translations_of(record), []).append(key)
+    for key, record in records.items():
+        twins = [names.get(other, other) for other in same[_translations_of(record)] if other != key]
+        doubts = _doubts(record, assignment, twins if _translations_of(record) else [])
+        if all(mark.excused or mark.by_hand for mark in marks[key]):
+            continue
+        if reasons := [*_reasons(record, marks[key]), *((1, doubt) for doubt in doubts)]:
             found.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
     return [(key, reasons) for _, key, reasons in sorted(found)]
+
+
+def _translations_of(record: Record) -> str:
+    """The hash of the translations; "" where there are none."""
+    files = record.judgement.files
+    return next((digest for name, digest in files.items() if name.rpartition("/")[2] == TRANSLATIONS), "")
+
+
+def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Iterator[str]:
+    """Why translations may not be those of the student's model; `twins` are others with the same file."""
+    bleu, parts = record.judgement.bleu, {part.number: part for part in record.judgement.parts}
+    if bleu is None:
+        return
+    tasks = [task for task in assignment.tasks if task.number in parts]
+    if any(parts[task.number].score for task in tasks if task.threshold):
+        needed = [task for task in tasks if task.components and not (task.extension or task.tests_of)]
+        unwritten = [task.title for task in needed if parts[task.number].state is State.NOT_ATTEMPTED]
+        if unwritten:
+            yield f"points for BLEU {bleu.value:.2f}, but not written: {first_of(unwritten, 4)}"
+    if bleu.value > MOST_BLEU:
+        what = "the translations are the references" if bleu.value > 0.9999 else f"BLEU {bleu.value:.2f}"
+        yield f"{what}: no model of this assignment is above {MOST_BLEU:g}"
+    if twins:
+        yield f"{TRANSLATIONS} is the same file as that of {first_of(twins, 4)}"
 
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
@@ -80,8 +120,10 @@ def class_view(
     roll: Roll,
     assignment: Assignment,
     catalogue: Mapping[str, Fault],
+    others: Sequence[Result] = (),
 ) -> dict[str, object]:
     """What the template `class.html` shows: at least one record, by key, those who share each, and the others."""
+    decided = {one.member.id: one for one in others if one.mark}
     judgements = [record.judgement for record in records.values()]
     marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
     scores = scores_of(one for same in results.values() for one in same)
@@ -101,7 +143,7 @@ def class_view(
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
-        "cases": cases(records, marks),
+        "cases": cases(records, marks, assignment, roll.names()),
         "bins": histogram(scores, top),
         "tasks": tasks_of(records.values()),
         "items": lost_items(records.values()),
@@ -111,9 +153,12 @@ def class_view(
         "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
         "thresholds": assignment.thresholds,
         **understanding_picture(marks, assignment),
-        "platform": LAYOUTS[roll.layout].title,
+        "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,
-        "missing": roll.missing,
+        "missing": [one for one in roll.missing if one.id not in decided],
+        "decided": [
+            (one.member, "excused" if one.score is None else f"{one.score:g} points") for one in decided.values()
+        ],
         "left_out": [one for one in roll.left_out if not one.needs_decision],
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }

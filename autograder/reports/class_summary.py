@@ -48,7 +48,7 @@ def tasks_of(records: Iterable[Record]) -> list[tuple[Part, float | None, dict[s
 
 def scores_of(results: Iterable[Result]) -> list[float]:
     """The scores of the submissions that have one; several where partners have different ones."""
-    found = dict.fromkeys((result.member.key, result.score) for result in results)
+    found = dict.fromkeys((result.member.key or result.member.id, result.score) for result in results)
     return [score for _, score in found if score is not None]
 
 
@@ -76,20 +76,25 @@ def row_of(result: Result) -> dict[str, Cell]:
     row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
     row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
     row |= {"status": result.status, "reason": result.reason, "score": result.score}
-    if record and mark:
-        judgement = record.judgement
+    if mark:
         row |= {one.part.number: one.score for one in mark.parts}
+        row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
+        row |= {"by_hand": "; ".join(by_hand_of(mark)), "comments": "; ".join(comments_of(mark))}
+    if record:
+        judgement = record.judgement
         row |= {f"{part.number} state": part.state.value for part in judgement.parts}
         row |= {"bleu": judgement.bleu.value if judgement.bleu else None, "sandbox": containment_of(record.run)}
         row |= {"content_hash": judgement.content_hash, "grader_version": judgement.grader_version}
-        row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent}
-        row |= {"by_hand": "; ".join(by_hand_of(mark)), "comments": "; ".join(comments_of(mark))}
     return row
 
 
 def by_hand_of(mark: Mark) -> Iterator[str]:
     """What people have decided about a mark, a line each."""
     late, tasks = mark.lateness, defaultdict[str, list[str]](list)
+    if mark.excused:
+        yield f"excused {_by(mark.excused)}"
+    if mark.by_hand:
+        yield f"{counted(mark.by_hand.value or 0, 'point')} for the whole {_by(mark.by_hand)}"
     for one in mark.parts:
         if one.by_hand:  # of all tasks at once: one line
             tasks[f"{counted(one.score or 0, 'point')} {_by(one.by_hand)}"].append(one.part.number)
@@ -151,7 +156,8 @@ def open_parts(marks: Iterable[Mark]) -> dict[State, list[str]]:
 def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, list[str]]]:
     """Headings with the students, or entries of the download, that a person should know about."""
     names, records = roll.names(), records_of(results)
-    states = {key: open_parts(one.mark for one in results if one.member.key == key and one.mark) for key in records}
+    marks = [(one.member.key, one.mark) for one in results if one.mark and not (one.mark.by_hand or one.mark.excused)]
+    states = {key: open_parts(mark for own, mark in marks if own == key) for key in records}
     for state in reversed(State):
         if state.needs_a_look:
             yield state.value, [names[key] for key, found in states.items() if state in found]
@@ -160,22 +166,26 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
     yield "late", [one.member.name for one in results if one.is_late]
-    undated = [one for one in results if one.mark and one.mark.lateness.unknown]
+    undated = [one for one in results if one.mark and one.mark.lateness.unknown and one.mark.needs_review]
     yield f"no score yet; {ENTER_DAYS}", [one.member.name for one in undated]
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
     yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
-    yield f"nothing handed in ({len(roll.missing)})", [member.name for member in roll.missing]
+    missing = [one.member.name for one in results if one.status == "nothing handed in"]
+    yield f"nothing handed in ({len(missing)})", missing
+    yield "excused", [one.member.name for one in results if one.status == "excused"]
+    by_hand = [one for one in results if one.member.is_missing and one.score is not None]
+    yield "marked by hand, without a submission", [one.member.name for one in by_hand]
     untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
     yield "nothing says when these were handed in, so they count as on time", untold
 
 
-def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]]) -> str:
+def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
     """A table as CSV, quoted where needed; what a row lacks is empty, and other keys are left out.
 
     It begins with a byte-order mark: without one, spreadsheets take UTF-8 for an older encoding and spoil names.
     """
     text = io.StringIO()
-    text.write(BYTE_ORDER_MARK)
+    text.write(BYTE_ORDER_MARK if has_mark else "")
     writer = csv.DictWriter(text, heading, restval="", extrasaction="ignore", lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({key: harmless(value) for key, value in row.items()} for row in rows)
@@ -187,11 +197,6 @@ def harmless(value: Cell) -> Cell:
     return FORMULA.sub(r"\1'", value) if isinstance(value, str) and value != "-" else value
 
 
-def as_score(score: float | None) -> str:
-    """Points with at most two decimals; empty where there are none."""
-    return "" if score is None else f"{score:.2f}".rstrip("0").rstrip(".")
-
-
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     """Who changes, by how much, and because of which test; names by the submission's key."""
     n_kept, n_failed = sum(one.is_kept for one in held), sum(one.has_failed for one in held)
@@ -201,7 +206,8 @@ def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
     for one in held:
-        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(one.change)}")
+        of = [f" of {points:g}" * (len({*one.change.max_scores}) > 1) for points in one.change.max_scores]
+        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(one.change, *of)}")
         lines += [f"    {line}" for line in lines_of(one.change)]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
@@ -217,5 +223,6 @@ def lines_of(change: Change) -> list[str]:
     ]
 
 
-def _points(change: Change | PartChange) -> str:
-    return " → ".join("no mark" if score is None else f"{score:g}" for score in (change.before, change.after))
+def _points(change: Change | PartChange, before: str = "", after: str = "") -> str:
+    scores = ((change.before, before), (change.after, after))
+    return " → ".join("no mark" if score is None else f"{score:g}{of}" for score, of in scores)

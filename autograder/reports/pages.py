@@ -14,7 +14,7 @@ from urllib.parse import quote
 import jinja2
 
 from foundation.assignment_file import Assignment
-from foundation.texts import counted
+from foundation.texts import as_score, counted
 from foundation.whole_files import write_whole
 
 from ..catalogue import Fault
@@ -22,9 +22,10 @@ from ..classroom.entries import Roll
 from ..classroom.marks import Result
 from ..classroom.similarity import Findings, Written
 from ..grading.record import Part, Record
+from ..sources import file_of
 from ..testing.results import State
 from .class_page import class_view
-from .class_summary import as_score, records_of
+from .class_summary import records_of
 from .html import TEMPLATES, CodeLine, Excerpt, code_line, make_environment
 from .terminal import details_of
 
@@ -50,7 +51,7 @@ def write_pages(
     for key, shown in graded.items():
         view = student_view(records[key], assignment, shared[key])
         write_page("student.html", output / STUDENTS / f"{key}.html", **view, **shown)
-    view = class_view(records, shared, roll, assignment, catalogue)
+    view = class_view(records, shared, roll, assignment, catalogue, [one for one in results if one.member.is_missing])
     write_page("class.html", output / CLASS, **view, graded=graded, **links_in(output, records))
 
 
@@ -100,7 +101,7 @@ def task_of(part: Part, results: Sequence[Result], is_refused: bool) -> dict[str
     for name, one in marks:
         who = f"{name}: " if len(results) > 1 else ""
         if one.by_hand:
-            said.append(f"{who}{counted(one.by_hand.value or 0, 'point')} by hand: {one.by_hand.text}")
+            said.append(f"{who}{counted(one.score or 0, 'point')} by hand: {one.by_hand.text}")
         if one.comment:
             said.append(f"{who}{one.comment.text}")
     scores = {one.score for _, one in marks}
@@ -129,6 +130,8 @@ def said_of(result: Result, is_named: bool) -> list[str]:
         earned = "points" if result.mark.earned is None else counted(result.mark.earned, "point")
         lines.append(f"{counted(late.days, 'day')} late: {late.percent:g}% of the {earned} earned is taken off.")
     lines += [f"Late days by hand: {late.by_hand.text}"] if late.by_hand else []
+    lines += [f"Points for the whole by hand: {result.mark.by_hand.text}"] if result.mark.by_hand else []
+    lines += [f"Excused: {result.mark.excused.text}"] if result.mark.excused else []
     lines += [result.mark.comment.text] if result.mark.comment else []
     return [f"{result.member.name}: {line}" for line in lines] if is_named else lines
 
@@ -157,7 +160,7 @@ def excerpt(module: str, shared: Sequence[int], written: Written) -> Excerpt:
         title = origins[first - 1] or f"{module}.py"
     else:
         lines = f"line {first}" if first == last else f"lines {first} to {last}"
-        title = f"{module.replace('.', '/')}.py, {lines}"
+        title = f"{file_of(module)}, {lines}"
     return Excerpt(title, tuple(shown_lines({*shared}, written.texts[module])))
 
 

@@ -9,12 +9,13 @@
 
 From the outside in:
 
-    submission.py  the submission as tests see it          budget.py      limits of one submission
-    mirror.py      its objects, results and gradients      imports.py     what is done about imports
-    session.py     one worker: requests, deadlines, end    errors.py      failures of submitted code
-    replies.py     what a worker may answer                layers.py      of containment; their command
-    zygote.py      starts the zygote, and workers from it  seccomp.py     the filter of system calls
-    worker/        the other half
+    submission.py       the submission as tests see it          budget.py   limits of one submission
+    implementations.py  what students' own tests call           imports.py  what is done about imports
+    session.py          one worker: requests, deadlines, end    errors.py   failures of submitted code
+    replies.py          what a worker may answer                layers.py   of containment; their command
+    kept.py             what it prints, and what is noticed of it
+    zygote.py           starts the zygote, and workers from it  seccomp.py  the filter of system calls
+    worker/             the other half, with the mirror that both use
 
 Decisions on the protocol, seccomp and Landlock: `docs/explanation/decisions-sandbox.md`.
 """

@@ -42,6 +42,10 @@ class Budget:
         """CPU seconds that workers may still use."""
         return self._limits.cpu_seconds - self.cpu_seconds
 
+    def renew_time(self) -> None:
+        """Gives another total of wall time, which a busy machine uses up; CPU time and failures stay counted."""
+        self._seconds_of.clear()
+
     def check_sandbox(self) -> None:
         """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
         if self.failure is not None:

@@ -43,22 +43,28 @@ def imported_by(node: ast.AST) -> tuple[int, str, list[str]]:
 
 
 @lru_cache(maxsize=64)
-def relative_imports(text: str, importer: str, path: str = "") -> tuple[str, ...]:
+def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = False) -> tuple[str, ...]:
     """All that may be modules of the submission and that one of them imports, folders before what is in them.
 
-    Takes that module's text, its name within the submission, and the path that it was read from.
+    Takes that module's text, its name within the submission, and the path that it was read from. Imports are relative,
+    in a model of one's own (with `adapters.py`) absolute too.
     """
     tree, found = tree_of(text), list[str]()
     own = [TOP, *importer.split(".")]
     package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
     for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
         level, module, names = imported_by(node)
+        if is_own_model and isinstance(node, ast.Import):
+            module, names = "", [alias.name for alias in node.names]
+        if is_own_model and (module or names):
+            level = level or package.count(".") + 1
         if not 0 < level <= len(own):  # a number that is written there may be any
             continue
         with suppress(ImportError):  # dots that lead out of the submission
-            parts = resolve_name("." * level + module, package).split(".")[1:]
-            found += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
-            found += (".".join([*parts, name]) for name in names)
+            folder = resolve_name("." * level + module, package).split(".")[1:]
+            for parts in ([], *(name.split(".") for name in names)):
+                whole = [*folder, *parts]
+                found += (".".join(whole[:length]) for length in range(1, len(whole) + 1))
     return tuple(found)
 
 
@@ -105,7 +111,7 @@ def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> So
 def without(sources: Sources, reasons: dict[str, str]) -> Sources:
     """The sources with some modules replaced by ones whose import raises the reason."""
     replaced = {
-        name: failing_module(name, f"{name}.py ended its process when it was imported: {reason}")
+        name: failing_module(name, f"{file_of(name)} ended its process when it was imported: {reason}")
         for name, reason in reasons.items()
     }
     return {**sources, **replaced}

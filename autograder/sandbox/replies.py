@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -11,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, Strict
 from torch import Tensor
 
 from .worker.failures import MAX_FRAMES, MAX_MESSAGE
-from .worker.messages import Decoder, ProtocolError
+from .worker.messages import Answer, Decoder, ProtocolError
+from .worker.mirror import Kind
 from .worker.running import MAX_PARAMETER_BYTES, MAX_PARAMETERS
 
 
@@ -46,16 +46,10 @@ class CallReply(Reply):
     value: Any
     graph: StrictBool  # whether there is one, for a backward pass
     changed: list[StrictInt]  # indices of arguments that were changed
+    rewritten: list[
+        tuple[StrictInt, StrictInt, StrictInt]
+    ]  # an earlier call, a tensor that it returned, its new numbers
     place: tuple[StrictStr, StrictInt] | None  # the file and the line that changed the first of them, where known
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A reply to a request: its number, which what it makes has too, the result, and what decodes its tensors."""
-
-    number: int
-    result: Any
-    decoder: Decoder
 
 
 def shaped(kind: type[Shape], value: object) -> Shape:
@@ -100,7 +94,7 @@ def read_call(answer: Answer, arguments: Sequence[Tensor]) -> CallReply:
     return reply
 
 
-def read_gradients(answer: Answer, inputs: Sequence[tuple[torch.Size, torch.dtype]]) -> list[Tensor | None]:
+def read_gradients(answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
     """Checks the reply to backward; a gradient has the shape and dtype of its input, or is None."""
     result, sent = answer.result, answer.decoder.tensors
     if not isinstance(result, list) or len(result) != len(inputs):

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-import re
+import secrets
 import select
 import signal
-import sys
-import sysconfig
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
-from foundation.assignment_file import Assignment
-from foundation.places import ROOT
-from foundation.texts import clean, with_comment
+import torch
+from torch import Tensor
 
-from ..sources import Locate, Sources, file_of
+from foundation.assignment_file import Assignment
+from foundation.texts import with_comment
+
+from ..rules import NO_TEXT
+from ..sources import KIT, Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
@@ -30,8 +33,10 @@ from .errors import (
     submission_error,
 )
 from .imports import wanted_imports
-from .replies import Answer, Failure, read_reply
-from .worker.messages import REPLY_LIMITS, Encoder, ProtocolError, pack, read_frame
+from .kept import MOST_NOTICES, Notices, Output
+from .replies import CallReply, Failure, read_call, read_gradients, read_reply
+from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
+from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
 
 Made = TypeVar("Made")
@@ -43,43 +48,8 @@ ENDING_SECONDS = 0.02
 """A process closes its pipes a little before it has ended."""
 OWN_SIGNALS = {getattr(signal, f"SIG{name}") for name in ("SEGV", "ABRT", "ILL", "BUS", "FPE", "SYS", "TRAP")}
 """How a process can crash by itself; the filter lets it send no signals."""
-PIECE = 1 << 16
-_FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
-_LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
-OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
-"""The folders of the grader, of Python and of the packages, as they begin a path."""
-
-
-class Output:
-    """A submission's output: the first `limit` bytes are kept, the rest is counted."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.seeds: set[str] = set()
-        self._seen = 0
-        self._kept = bytearray()
-
-    def scrub(self, text: str) -> str:
-        """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
-        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
-
-    def collect(self, descriptor: int) -> None:
-        """Reads a pipe without waiting, up to a bound."""
-        for _ in range(16):
-            try:
-                data = os.read(descriptor, PIECE)
-            except BlockingIOError:
-                return
-            if not data:
-                return
-            self._kept += data[: max(0, self.limit - self._seen)]
-            self._seen += len(data)
-
-    def text(self) -> str:
-        """The kept output, cleaned, with a note where some was cut."""
-        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
-        over = self._seen - self.limit
-        return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
+RESULTS_KEPT = 16
+"""Of so many requests; the worker looks after those of fewer calls."""
 
 
 class DeadlineError(Exception):
@@ -94,22 +64,39 @@ class Session:
         is_alive: False once it has ended; then its objects are gone.
     """
 
+    shows_names = False
+    read_call, read_gradients = staticmethod(read_call), staticmethod(read_gradients)
+
     def __init__(
-        self, zygote: Zygote, sources: Sources, assignment: Assignment, budget: Budget, output: Output, locate: Locate
+        self,
+        zygote: Zygote,
+        sources: Sources,
+        assignment: Assignment,
+        budget: Budget,
+        output: Output,
+        notices: Notices,
+        locate: Locate,
+        descriptors: Sequence[int] = (),
     ) -> None:
+        """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
         self.sources, self.contract = sources, assignment.contract
-        self._budget, self._output, self._locate = budget, output, locate
+        self._budget, self._output, self._notices, self._locate = budget, output, notices, locate
+        self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
         self._last = 0
+        self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
         self._released: list[int] = []
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
         # Lines as Python counts them: splitlines() also splits at form feeds.
         self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
-        forbidden = {"kernels": self.contract.forbidden.kernels, "python": self.contract.forbidden.python}
+        self._descriptors = descriptors
+        forbidden = {name: getattr(self.contract.forbidden, name) for name in ("kernels", "python")}
+        forbidden["key"] = self._key
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
-        content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
+        content: Content = {"sources": named, "contract": self.contract.modules, "forbidden": forbidden, "plan": plan}
+        content["internals"] = self.contract.forbidden.internals or NO_TEXT
         try:
             self.layers = self._start(zygote, content, wanted_imports(sources))
         except SandboxUnavailableError:  # the machine may be innocent: an import may have left something behind
@@ -117,7 +104,8 @@ class Session:
 
     def _start(self, zygote: Zygote, content: Content, imports: list[str]) -> tuple[str, ...]:
         """Forks a worker, which loads the submission; returns the layers that it reached before it ran any of that."""
-        self._worker = zygote.fork(with_plots=any(name.partition(".")[0] == "matplotlib" for name in imports))
+        with_plots = any(name.partition(".")[0] == "matplotlib" for name in imports)
+        self._worker = zygote.fork(with_plots, self._descriptors)
         self.is_alive = True
         try:
             content = {**content, "imports": imports}
@@ -128,6 +116,30 @@ class Session:
             if isinstance(error, SubmissionError):
                 raise SandboxUnavailableError(f"a worker could not be started: {error.message}") from error
             raise
+
+    def draw_seed(self) -> int:
+        """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+        drawn = int(torch.randint(2**62, ()))
+        return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that objects have beside `forward`."""
+        return self.contract.methods
+
+    def show_changes(self, reply: CallReply, answer: Answer, arguments: Sequence[Tensor]) -> None:
+        """Spoil the arguments that a call has changed, and give earlier results what it has written into them."""
+        self.rewrite(reply.rewritten, answer)
+        for index in {*reply.changed}:
+            spoil(arguments[index], self.quote(*reply.place) if reply.place else "")
+        self.keep_result(answer)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the worker has closed its pipe for answers, which it does when it ends."""
+        hung_up = select.poll()
+        hung_up.register(self._worker.replies, 0)
+        return not self.is_alive or bool(hung_up.poll(0))
 
     def release(self, number: int) -> None:
         """Lets the worker forget an object or a graph, with the next request."""
@@ -148,8 +160,41 @@ class Session:
         """
         if not self.is_alive:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
+        if component != self._user:
+            self.check_refusals()
+        self._user = component if verb != "import" else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
+
+    def keep_result(self, answer: Answer) -> None:
+        """Remembers the tensors that a call has returned, for `rewrite`, until some more calls have been made."""
+        self._results[answer.number] = [*map(weakref.ref, answer.decoder.tensors)]
+        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
+            del self._results[number]
+
+    def rewrite(self, rewritten: list[tuple[int, int, int]], answer: Answer) -> None:
+        """Gives results of earlier calls the contents that they now have in the worker: at home, they are the same."""
+        for number, index, new in rewritten:
+            earlier = self._results.get(number, ())
+            if not (0 <= index < len(earlier) and 0 <= new < len(answer.decoder.tensors)):
+                continue
+            tensor, contents = earlier[index](), answer.decoder.tensors[new].detach()
+            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
+                tensor.data.copy_(contents)
+
+    def check_refusals(self) -> None:
+        """Notes the component that was called last if forbidden kernels no longer refuse."""
+        if not (self.is_alive and self._user and self.contract.forbidden.kernels):
+            return
+        component, self._user, question = self._user, "", secrets.token_hex(16)
+        expected = answer_of_all(question, self._key, self.contract.forbidden.kernels)
+        is_right = False
+        with suppress(SubmissionError):  # where PyTorch's own kernels run with odd arguments, the process may crash
+            content = {"question": question}
+            got = self._ask(component, "prove", content, Encoder(), lambda answer: answer.result, START_SECONDS)
+            is_right = got == expected
+        if not is_right and component not in self._notices.unguarded:
+            self._notices.unguarded.append(component)
 
     def _ask(
         self,
@@ -183,8 +228,9 @@ class Session:
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
         deadline, worker = time.monotonic() + seconds, self._worker
-        with suppress(BlockingIOError):
-            if os.read(worker.replies, 1):
+        read = partial(self._read, deadline)
+        while is_ready(worker.replies):
+            if not self._notes(read_frame(read, REPLY_LIMITS)[0]):
                 raise ProtocolError("the worker wrote before it was asked")
         unsent = memoryview(request)
         while unsent:
@@ -193,22 +239,35 @@ class Session:
             except BlockingIOError:
                 self._wait(worker.requests, select.POLLOUT, deadline)
 
-        def read(size: int) -> bytes:
-            data = bytearray()
-            while len(data) < size:
-                try:
-                    piece = os.read(worker.replies, min(size - len(data), 1 << 20))
-                except BlockingIOError:
-                    self._wait(worker.replies, select.POLLIN, deadline)
-                    continue
-                if not piece:
-                    raise EOFError
-                data += piece
-            return bytes(data)
-
-        frame = read_frame(read, REPLY_LIMITS)
+        while self._notes((frame := read_frame(read, REPLY_LIMITS))[0]):
+            continue
         self._output.collect(worker.output)
         return frame
+
+    def _read(self, deadline: float, size: int) -> bytes:
+        """So many bytes of the replies."""
+        data = bytearray()
+        while len(data) < size:
+            try:
+                piece = os.read(self._worker.replies, min(size - len(data), 1 << 20))
+            except BlockingIOError:
+                self._wait(self._worker.replies, select.POLLIN, deadline)
+                continue
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+    def _notes(self, header: dict[str, Any]) -> bool:
+        """Keeps what a frame says that is no reply but a notice; whether it is one."""
+        match header:
+            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines:
+                self._n_notices += 1
+                if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
+                    raise ProtocolError("too many notices")
+                self._notices.add(self._lines[file][0], line, name)
+                return True
+        return False
 
     def _wait(self, descriptor: int, event: int, deadline: float) -> None:
         """Waits until a pipe is ready, and collects output meanwhile."""
@@ -256,6 +315,9 @@ class Session:
         self.is_alive = False
         self.ended_because = reason
         self._output.collect(self._worker.output)
+        with suppress(EOFError, ProtocolError, DeadlineError):
+            while is_ready(self._worker.replies):
+                self._notes(read_frame(partial(self._read, time.monotonic()), REPLY_LIMITS)[0])
         ending = self._worker.kill()
         self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
@@ -275,9 +337,34 @@ class Session:
         return "\n".join(filter(None, lines))
 
     def quote(self, file: str, number: int, between: str = ": ") -> str:
-        """The place of a line, and the line; "" where the submission has no such file."""
-        if file not in self._lines:
+        """The place of a line, and the line; "" where the submission has no such file, or it is the kit's."""
+        if file not in self._lines or file.startswith(KIT):
             return ""
         name, lines = self._lines[file]
         line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
         return f"{self._locate(name, number)}{between}{line}"
+
+
+def spoil(tensor: Tensor, place: str) -> None:
+    """Makes a change that the submission has made to an argument visible in the caller's tensor.
+
+    Its own values are not written there: a test that computes what it expects from the same tensor after the call
+    would then compute it from the submission's choice. Floats become NaN, other values some that differ somewhere and
+    stay within the range that was there. It gets an attribute `changed_at`, the line that made the change.
+    """
+    with torch.no_grad():
+        if tensor.is_floating_point():
+            tensor.fill_(torch.nan)
+        elif tensor.dtype == torch.bool:
+            tensor.logical_not_()
+        else:
+            mirrored = tensor.min() + tensor.max() - tensor
+            tensor.copy_(torch.where(tensor > 0, tensor - 1, tensor + 1) if torch.equal(mirrored, tensor) else mirrored)
+    tensor.changed_at = place  # type: ignore[attr-defined]  # tensors take attributes
+
+
+def is_ready(descriptor: int) -> bool:
+    """Whether a pipe can be read, or has been closed."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

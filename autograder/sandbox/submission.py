@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import Self
 
 import torch
 
 from foundation.assignment_file import Assignment
+from foundation.texts import clean
 
 from ..sources import Locate, Sources, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .imports import defuse
-from .mirror import RemoteModule, call, draw_seed
-from .replies import Answer, read_object
-from .session import Output, Session
-from .worker.messages import DTYPE_NAMES, Encoder
+from .kept import Notices, Output
+from .replies import read_object
+from .session import Session
+from .worker.messages import DTYPE_NAMES, Answer, Encoder
+from .worker.mirror import RemoteModule, call
 from .zygote import Zygote
 
 
@@ -33,9 +35,11 @@ class Sandbox:
         locate: where the student finds a line, from module and number: "work.ipynb, cell 7, line 3".
         killed_before: components during whose calls a worker was killed from outside in an earlier attempt.
         is_fair: whether a component must leave time to the others.
+        descriptors: further ones that the first worker gets, and which are closed here.
 
     Attributes:
         budget: what it has used of its limits.
+        notices: what a person should know that it did.
     """
 
     def __init__(
@@ -47,12 +51,15 @@ class Sandbox:
         locate: Locate = in_module,
         killed_before: Container[str] = (),
         is_fair: bool = True,
+        descriptors: Sequence[int] = (),
     ) -> None:
         self.sources, self.contract = sources, assignment.contract
         self._sources, self._assignment, self._zygote, self._locate = sources, assignment, zygote, locate
         self.budget = Budget(assignment.limits, is_fair, killed_before)
         self._output = Output(assignment.limits.output_kb << 10)
+        self.notices = Notices()
         self._session: Session | None = None
+        self._descriptors = descriptors
         self._layers: tuple[str, ...] | None = None
 
     def build(
@@ -67,13 +74,14 @@ class Sandbox:
         """
         session, encoder = self.session(component), Encoder()
         content = {"component": component, "isolated": isolated, "dtype": dtype and DTYPE_NAMES[dtype]}
-        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": draw_seed()}
+        content |= {"args": encoder.encode(args), "kwargs": encoder.encode(kwargs), "seed": session.draw_seed()}
 
         def read(answer: Answer) -> RemoteModule:
             reply = read_object(answer)
             if not reply.module:
                 raise SubmissionError(f"{component} is not an nn.Module: its class must derive from it")
-            return RemoteModule(session, component, answer, reply)
+            names = [clean(name, 200) for name in reply.names]
+            return RemoteModule(session, component, answer, names, reply.training)
 
         made = session.request(component, "build", content, encoder, read)
         if dtype and any(parameter.dtype != dtype for parameter in made.parameters()):
@@ -113,7 +121,9 @@ class Sandbox:
         """A living session with these sources: the current one, or a new one in its place."""
         if self._session is None or not self._session.is_alive or self._session.sources != sources:
             self.restart()
-            self._session = Session(self._zygote, sources, self._assignment, self.budget, self._output, self._locate)
+            kept, self._descriptors = self._descriptors, ()
+            shared = (self.budget, self._output, self.notices, self._locate)
+            self._session = Session(self._zygote, sources, self._assignment, *shared, kept)
             layers = self._session.layers
             if self._layers not in (None, layers):
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
@@ -147,6 +157,7 @@ class Sandbox:
     def restart(self) -> None:
         """Ends the worker; the next call gets a fresh one. All objects are gone."""
         if self._session is not None:
+            self._session.check_refusals()
             self._session.end("it was restarted or closed")
             self._session = None
 

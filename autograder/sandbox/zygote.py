@@ -9,6 +9,7 @@ import select
 import socket
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,14 +77,14 @@ class Zygote:
                 start_new_session=True,
             )
 
-    def fork(self, with_plots: bool = False) -> Worker:
+    def fork(self, with_plots: bool = False, descriptors: Sequence[int] = ()) -> Worker:
         """Starts a worker, with matplotlib if needed, that waits for a request to harden itself and load a submission.
 
-        Returns once it exists: on the first call, once torch is loaded.
+        It gets the descriptors, which are closed here. Returns once it exists: on the first call, once torch is loaded.
         """
         (their_requests, requests), (replies, their_replies), (output, their_output) = (os.pipe() for _ in range(3))
         warden, their_warden = socket_pair()
-        theirs = [their_requests, their_replies, their_output, their_warden.detach()]
+        theirs = [their_requests, their_replies, their_output, their_warden.detach(), *descriptors]
         with contextlib.suppress(OSError):  # reported below, since no fork follows
             socket.send_fds(self._control, [b"with plots" if with_plots else b"plain"], theirs)
         for descriptor in theirs:

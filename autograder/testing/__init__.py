@@ -11,8 +11,6 @@
     collected_tests.py  on a sandboxed submission, within limits of time
     notebook.py     in a student's notebook                   hints.py        hints after failed attempts
     own_tests.py    a student's own tests, as text
-    own_questions.py  questions about a student's own code, to be answered at home
-    hunts.py        bug hunts: components with one mistake, which answer calls and show no code
 
 Students get what their own run needs.
 """

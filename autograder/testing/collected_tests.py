@@ -66,7 +66,7 @@ class CollectedTests(Collection):
         self._is_fresh = True
         super().__init__(assignment)
         chosen = assignment.tasks if tasks is None else tasks
-        markers = [task.marker for task in chosen if task.components and not task.tests_of]
+        markers = [task.marker for task in chosen if task.has_component_tests]
         self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
 
     def describe(self, error: BaseException) -> tuple[State, str]:

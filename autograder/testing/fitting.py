@@ -26,12 +26,12 @@ from .comparison import (
     fail,
     run_backward,
 )
-from .results import CheckFailed
+from .results import CheckFailed, UnreadableError
 
 Computation = Callable[..., Any]
 """Takes the inputs in float64, returns one tensor or several parts."""
 
-Candidates = Sequence[Computation] | CheckFailed
+Candidates = Sequence[Computation] | CheckFailed | UnreadableError
 """Independent computations, of which one must fit; or why none can be found."""
 
 Pair = tuple[str, Tensor | None, Tensor | None]
@@ -46,7 +46,7 @@ def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
     """What a component may compute, or the failure of finding it: that costs the tests of values alone."""
     try:
         return find()
-    except CheckFailed as error:
+    except (CheckFailed, UnreadableError) as error:
         return error
 
 

@@ -27,11 +27,12 @@ from foundation.texts import as_threshold
 from ..intake.cells import DEFINITIONS, Cell, read_code, read_notebook
 from ..intake.cells_to_modules import Distribution, describe_unreadable
 from ..intake.modules import Intake, read_release
+from ..own_work import boxes, traced_questions
 from ..rules import find_mentions
 from ..sandbox.worker.loading import describe
 from ..scoring import ScoringError, read_references, read_translations
 from ..sources import IntakeError, Locate, RefusedError, Source, Sources
-from . import hints, hunts, own_questions
+from . import hints
 from .collection import Collection, run_in_process
 from .observation import side_by_side
 from .results import State, TaskResult, explain, judge_task, most_telling, most_told
@@ -41,8 +42,8 @@ HERE = "this notebook"
 TRANSLATIONS = "translations.txt"
 PREDICTIONS = "predictions.json"
 MAX_PRINTED = 4000
-GRADED_LATER = "own_tests", "hunts"
-"""Their points depend on what students do not have: the faults that their tests find, the kinds of mistakes."""
+GRADED_LATER = ("own_tests",)
+"""Their points depend on what students do not have: the faults that their tests find."""
 
 
 Answers = tuple[Sources, dict[str, list[str]], list[str]]
@@ -119,13 +120,13 @@ class Course:
     def understand(self, number: str) -> None:
         """Asks three questions about the answer to a task whose tests pass."""
         try:
-            print(own_questions.tell(number, self.answers()[0], self.assignment))
+            print(traced_questions.tell(number, self.answers()[0], self.assignment))
         except UserError as error:
             print(error)
 
-    def box(self, number: int, is_right: bool = False) -> Callable[..., object]:
-        """The faulty component of a hunt; or a right one, called in the same way."""
-        return hunts.open_box(number, self.answers()[0], self.assignment, is_right)
+    def box(self, number: str, student: str, kind: str = "box") -> Callable[..., object]:
+        """Return the answer to a task with the changed line of a hunt; or as it is, where `kind` is "right"."""
+        return boxes.open_box(number, student, self.answers()[0], self.assignment, kind)
 
     def _hints(self, task: Task, sources: Sources, state: State) -> list[str]:
         """Hints, after some failed attempts."""

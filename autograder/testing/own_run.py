@@ -122,7 +122,7 @@ class OwnRun:
             kept = None
             for entry in reversed([*_entries(error.__traceback__ if error else None)]):
                 path = Path(entry.tb_frame.f_code.co_filename)
-                if path == test or path.parent in self._folders:
+                if path == test or self._folders & {*path.parents}:
                     kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
             if error is not None and kept is not None:
                 error.__traceback__ = kept

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment, Item, Task
 
+from ..sandbox.worker.failures import UnreadableError as UnreadableError
 from .contrast import Call, only
 
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
@@ -118,10 +119,6 @@ class OtherPartsError(CheckFailed):
     """A component lacks a part, has one too many, or a wrong one; what it computes still has gradients."""
 
 
-class UnreadableError(Exception):
-    """What a submission does looks right, but nothing tells whether it is: a person has to read it."""
-
-
 class CollectionError(RuntimeError):
     """pytest could not collect the component tests: a fault of the installation, never of a submission."""
 
@@ -177,10 +174,13 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
     if not outcomes:
         return TaskResult(task, State.GRADER_ERROR, 0.0, f"no test is marked {task.marker}")
     missed = [outcome for outcome in outcomes if outcome.state != State.PASSED]
+    state = worst(outcome.state for outcome in outcomes)
+    if state in (State.FAILED, State.ERROR) and any(outcome.state is State.NEEDS_READER for outcome in missed):
+        state = State.NEEDS_READER  # else what no test can tell would cost points without a human look
     marks = mark_items(task, ((outcome.item, outcome.state) for outcome in outcomes), credit)
     return TaskResult(
         task,
-        state=worst(outcome.state for outcome in outcomes),
+        state=state,
         score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
         message=explain(missed, len(outcomes), outcomes, most_told(task)) if missed else "",
         outcomes=tuple(outcomes),
@@ -263,7 +263,10 @@ def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] =
 
     The outcomes are those of all tests. Whatever else fails may follow from what is told.
     """
-    told = [most_telling(missed, outcomes)] if most == 1 else missed[:most]
+    told = [most_telling(missed, outcomes)] if most == 1 else [*missed[:most]]
+    unread = [one for one in missed if one.state is State.NEEDS_READER]
+    if unread and not any(one in unread for one in told):
+        told.append(unread[0])  # for which the whole task needs a reader
     is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
     if len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
         return told[0].message

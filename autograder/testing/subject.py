@@ -51,7 +51,7 @@ from .arguments import (
     traits_of,
 )
 from .case import Case
-from .comparison import all_equal, expect, expect_gradients, expect_parts
+from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
@@ -66,7 +66,7 @@ from .fitting import (
     tensors_in,
 )
 from .observation import agreement, observe
-from .results import OBSERVED, CheckFailed, OtherPartsError
+from .results import OBSERVED, CheckFailed, OtherPartsError, UnreadableError
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
 CONVERTED = "The arguments have one dtype: does a step convert to another?"
@@ -123,7 +123,7 @@ class Subject:
 
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
-        all, and there must be some. The case draws the sum of results that is differentiated.
+        all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs, "gradients", of):
@@ -131,14 +131,17 @@ class Subject:
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
-                has_parts = bool(self.formulas) and not isinstance(self.formulas, CheckFailed)
+                has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
                 expect_own_gradients(self._first_part, given, parameters, case)
                 return
             compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
-        judged = parameters if nonzero is None else list(nonzero)
+        # The formula itself may give none: to a word that does not occur, or to a bias that softmax takes away.
+        gradients = [(parameter, leaf.grad) for parameter, leaf in self.parameters]
+        used = [p for p, gradient in gradients if gradient is None or bool((gradient.abs() > NEGLIGIBLE).any())]
+        judged = used if nonzero is None else list(nonzero)
         if judged or nonzero is None:
             expect_gradients(judged, "the gradients of the parameters", look_at)
 
@@ -199,6 +202,9 @@ class Subject:
                 if error.compared and error.part and error.look_at != STATE:
                     error.experiment = partial(self._look, inputs, error.part)
             raise
+        except UnreadableError:
+            kind = ""
+            raise
         except NotImplementedError:
             raise
         except Exception as error:
@@ -225,7 +231,7 @@ class Subject:
             result = formula(*[leaf_for(value) for value in given.values()])
             return cast("Tensor", dict(zip(self.parts, result if len(self.parts) > 1 else [result], strict=True))[part])
 
-        formulas = [] if isinstance(self.formulas, CheckFailed) else self.formulas
+        formulas = [] if isinstance(self.formulas, Exception) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
         inside = self.inside if not getattr(self.call, "training", False) else None
         candidates = [partial(compute, one) for one in formulas]
@@ -293,7 +299,7 @@ class Subject:
         """
         if not set(of) <= set(self.parts):
             raise ValueError(f"of {of}: expected some of {self.parts}")
-        if isinstance(self.formulas, CheckFailed):
+        if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
         right = nearest(found, self.formulas, leaves, judged, judged_where)

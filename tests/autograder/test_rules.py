@@ -17,6 +17,7 @@ from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT as FOLDER
 from foundation.places import REFERENCE, SKELETON
+from validity.variants import read_variants
 
 ASSIGNMENT = read_assignment()
 FORBIDDEN = ASSIGNMENT.contract.forbidden
@@ -61,11 +62,14 @@ def names(text):
             "torch.ops.aten.add.default",
         ),
         ("def f(x):\n    return x.decompose()", ".decompose"),
-        ("import inspect\nexec(inspect.getsource(f))", "builtins.exec"),
+        ("exec(TEXT)", "builtins.exec"),
         ("import sys\ndef f():\n    return sys._getframe(1)", "sys._getframe"),
-        ("import torch\nx = getattr(torch, bytes.fromhex('5f43').decode())", "getattr with a computed name"),
-        ("def f(x, name):\n    setattr(x, name, 1)", "setattr with a computed name"),
-        ("import functools, torch\nx = functools.reduce(getattr, NAMES, torch)", "getattr with a computed name"),
+        ("import builtins, torch\nx = builtins.getattr(torch, NAME)", "getattr with a computed name"),
+        ("from builtins import getattr as get\nx = reduce(get, NAMES, torch)", "getattr with a computed name"),
+        ("import operator\nx = operator.attrgetter('real.__code__')", ".__code__"),
+        ("import torch\nx = torch.sys.modules", "sys.modules"),
+        ("class A:\n    def f(self):\n        return self.torch._C.x", "._C"),
+        ("match x:\n    case object(tb_frame=y):\n        pass", ".tb_frame"),
         ("import operator, torch\nx = operator.attrgetter(torch.__name__)(torch)", "attrgetter with a computed name"),
         ("import torch\nx = [v for n, v in vars(torch).items() if hash(n) == 1]", "builtins.vars"),
         ("x = __builtins__['get' + NAME]", "builtins.__builtins__"),
@@ -82,6 +86,8 @@ def test_a_use_is_listed(text, name):
         "import torch._refs\nimport inspect",
         "class A:\n    def decompose(self):\n        return 1",
         "import torch\nx = getattr(torch, 'add', None)\nsetattr(x, 'note', 1)",
+        "class A:\n    def f(self, i):\n        setattr(self, f'layer_{i}', i)\n        getattr(self, f'layer_{i}')",
+        "import operator\nx = operator.attrgetter('weight.grad')",
         "import torch\n@torch.compile\ndef f(x):\n    return x",
         "from torch import nn\nclass A(nn.Module):\n    def f(self):\n        return nn.Linear(2, 2), self.compile_",
     ],
@@ -104,6 +110,22 @@ def test_the_reference_uses_none():
     assert find_internals(sources, ASSIGNMENT.contract.modules, FORBIDDEN, release) == []
 
 
+def test_no_correct_variant_uses_any(reference):
+    release = read_sources(SKELETON, SKELETON)
+    for variant in read_variants(FOLDER / "proof" / "variants", reference, ASSIGNMENT.contract):
+        found = find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release)
+        assert found == [], variant.name
+
+
+def test_what_a_worker_has_seen_comes_first_with_its_line():
+    sources = {"layers": ("layers.py", "import torch\nx = torch._refs.add\ny = z(torch)\n")}
+    seen = [("layers", 3, "sys._getframe"), ("layers", 9, "exec"), ("__init__", 1, "exec")]
+    assert find_internals(sources, ["layers"], FORBIDDEN, {}, seen=seen) == [
+        "sys._getframe in layers.py, line 3: y = z(torch)",
+        "torch._refs.add in layers.py, line 2: x = torch._refs.add",
+    ]
+
+
 def test_it_stands_in_the_record_and_first_in_the_class():
     record = new_record("anna", ASSIGNMENT, "0123456789abcdef")
     record = record.found(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
@@ -113,7 +135,7 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     of_class = {"assignment": "a", "layout": "plain", "folder": "class", "has_roster": False}
     roll = Roll(**of_class, members=(member,), left_out=())
     assert "to be read by a person: Anna Smith" in as_class_table(roll, results_of(roll, {"anna": record}))
-    ((_, reasons),) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]})
+    ((_, reasons),) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]}, ASSIGNMENT, {})
     assert "internals: torch._refs.add in layers.py, line 3: x = …" in reasons
 
 

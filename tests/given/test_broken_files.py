@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from autograder.testing import hints, own_questions
+from autograder.own_work import traced_questions
+from autograder.testing import hints
 from foundation.places import REFERENCE
 from given import command_line, package
 
@@ -52,7 +53,7 @@ def run(trained, tmp_path, monkeypatch, capsys):
     folder = shutil.copytree(trained, tmp_path / "copy")
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    for module in (hints, own_questions):
+    for module in (hints, traced_questions):
         monkeypatch.setattr(module, "released_folder", lambda: folder / "desk")
 
     def command(words):

@@ -6,13 +6,15 @@ import pytest
 import torch
 from PIL import Image
 
-from autograder.grading.made_code import make_hunts
+from autograder.own_work.trained_models import draw_model
+from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE
 from given.alignment import error_rate, join_links
 from given.config import ConfigError
 from given.drawing import Watched, catch, find_pair, show_hunts
 from given.experiment import Experiment
-from given.pictures import plot_matrices, plot_symptom
+from given.pictures import plot_matrices, plot_mistake
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 from reference.attention import scaled_dot_product_attention
@@ -79,25 +81,28 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     assert len(figure.axes[4].texts) == 9
 
 
-HUNTS = make_hunts(read_assignment())
-NAME, DRAWN = next(
-    (name, drawn) for name in map(str, range(100)) if len(drawn := [one for one in HUNTS.of(name) if one.shown]) == 2
-)
+SOURCES = read_sources(REFERENCE, REFERENCE)
 
 
-def test_a_picture_for_each_measured_symptom(tmp_path, capsys):
-    pictures = show_hunts(NAME, tmp_path)
-    assert [path.name for path in pictures] == [f"hunt_{one.number}.png" for one in DRAWN]
-    assert all(path.stat().st_size > 10_000 for path in pictures)
-    told = capsys.readouterr().out
-    assert all(f"{path}: what a model" in told for path in pictures) and "trained with the preset quick" in told
-
-
-def test_a_picture_names_the_hunt_and_nothing_else_about_it():
-    figure = plot_symptom(DRAWN[0].shown, "hunt 1")
-    titles = [axes.get_title() for axes in figure.axes]
-    assert figure.get_suptitle() == "hunt 1"
+def test_hunts_are_described_and_a_trained_model_is_drawn(tmp_path, capsys):
+    [picture] = show_hunts("anna", SOURCES, folder=tmp_path)
+    text = capsys.readouterr().out
+    assert (
+        picture.stat().st_size > 10_000
+        and 'box("1.2", "anna")' in text
+        and "trained with one of these mistakes" in text
+    )
+    model = draw_model("anna", read_assignment())
+    titles = [axes.get_title() for axes in plot_mistake(model.rows).axes]
     assert titles == ["", "cross-attention with the mistake", "cross-attention without it"]
+
+
+def test_an_answer_about_the_trained_model_gets_a_reply(capsys):
+    right = draw_model("anna", read_assignment()).right
+    for letter in "ABCD":
+        assert show_hunts("anna", SOURCES, letter.lower()) == []
+        assert (f"{letter} is right" in capsys.readouterr().out) == (letter == right)
+    assert main(["hunt", "anna", "--answer", "E"]) == 2 and "expected one of A, B, C, D" in capsys.readouterr().err
 
 
 def test_a_name_is_needed(capsys):

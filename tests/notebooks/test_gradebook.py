@@ -12,18 +12,22 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom.entries import Member
 from autograder.classroom.marks import mark_of
+from autograder.classroom.records import Decision
 from autograder.grading.record import Record, new_record
-from autograder.reports.gradebook import Gradebook
+from autograder.platforms.nbgrader import Gradebook
 from autograder.scoring import read_references
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
+from foundation.assignment_tables import LatePolicy
 from foundation.command_line import UserError
 from foundation.places import ROOT
 
@@ -75,6 +79,7 @@ def course_round(course, tmp_path_factory) -> Round:
         archive.writestr(f"notebooks/{FIRST}", course.source[FIRST])
         archive.writestr("notebooks/.ipynb_checkpoints/old.ipynb", course.release[FIRST])
         archive.writestr("notebooks/translations.txt", "nothing like it\n" * 971)
+    (archives / "half.zip").rename(archives / "half_2026-12-18T235900.zip")
     made.run("nbgrader", "zip_collect", NAME)
     made.run("nbgrader", "autograde", NAME)
     return made
@@ -89,6 +94,8 @@ def test_nbgrader_generates_what_make_release_ships(course_round, course) -> Non
 @pytest.mark.slow
 def test_an_archive_is_collected_and_graded(course_round) -> None:
     collected = {path.name for path in (course_round.root / "submitted" / "half" / NAME).iterdir()}
+    timestamp = course_round.root / "submitted" / "half" / NAME / "timestamp.txt"
+    assert timestamp.read_text().startswith("2026-12-18 23:59:00"), "from the archive's name"
     assert {FIRST, "translations.txt"} <= collected and "old.ipynb" not in collected
     graded = (course_round.root / "autograded" / "half" / NAME / FIRST).read_text()
     assert re.search(r"1\.4 Layer normalisation: (\d+) of \1 tests pass, 10 of 10 points", graded)
@@ -109,6 +116,7 @@ def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
     rows = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))
     found = {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
     assert found == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
+    assert {row["max_score"] for row in csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))} == {"100.0"}
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}
     assert "failed: 2 of 4 points" in cells["test_1_1"]["outputs"][0]["text"]
@@ -191,3 +199,39 @@ def test_what_is_no_course_is_one_line(tmp_path, monkeypatch, capsys, course) ->
     assert main(["grade-class", "class", "--to-nbgrader", course]) == 2
     told = capsys.readouterr().err
     assert f"--to-nbgrader {course}: is not an nbgrader course (it has no" in told and told.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_gradebook_says_what_the_summary_says(empty_course, assignment, theirs) -> None:
+    """With late days, decisions on the whole, and a time that nobody knows; the bonus is extra credit."""
+    book = Gradebook(str(empty_course), assignment)
+    policy = LatePolicy(due=datetime(2026, 12, 18, tzinfo=UTC), percent_per_day=20.0)
+    judgement = content(assignment, attention="failed").judgement
+
+    def decision(kind: str, value: float) -> dict:
+        return {(kind, ""): Decision(student="x", kind=kind, value=value, text="x", by="tina")}
+
+    cases = {
+        "on_time": ({"submitted": policy.due}, {}),
+        "late": ({"submitted": policy.due + timedelta(hours=30)}, {}),
+        "unknown": ({"unread_time": "none"}, {}),
+        "oral": ({"submitted": policy.due + timedelta(hours=30)}, decision("points", 71.0)),
+        "excused": ({"submitted": policy.due}, decision("excused", 1)),
+    }
+    for student, (time, decided) in cases.items():
+        for mark in (
+            mark_of(content(assignment).judgement),  # an earlier run gave all points
+            mark_of(judgement, decided, policy, Member(id=student, name=student, **time)),
+        ):
+            book.write(student, mark, None)
+    theirs.db.expire_all()
+
+    def net(student: str) -> float:
+        submission = theirs.find_submission(NAME, student)
+        return round(submission.score - submission.late_submission_penalty, 2)
+
+    assert {name: net(name) for name in cases} == {"on_time": 86, "late": 51.6, "unknown": 0, "oral": 71, "excused": 0}
+    assert theirs.find_submission(NAME, "late").max_score == 100
+    assert book.take_back(["late", "nobody-there"]) == ["late"]
+    theirs.db.expire_all()
+    assert net("late") == 0

@@ -21,7 +21,7 @@ MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/pri
         "notebooks/submitted", "student/translations.txt")  # fmt: skip
 """What commands write, and git ignores."""
 EXAMPLES = {
-    "autograder/assignment/tests/test_e_8_recent_mask.py",
+    "autograder/assignment/tests/test_e_9_recent_mask.py",
     "autograder/assignment/misconceptions/recent_mask.toml",
 }
 """What the guides tell readers to write."""

@@ -5,8 +5,8 @@ import ast
 import pytest
 
 from autograder.catalogue import Fault, read_catalogue
+from autograder.own_work.operators import mutations
 from autograder.testing.results import Outcome, State
-from autograder.understanding.operators import mutations
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
@@ -153,14 +153,14 @@ def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, pat
 
 def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkeypatch):
     """It is reported, and the fault counts as missed."""
-    run_here = run_tests._run_here
+    run_here = run_tests.run_here
 
     def break_off(recorder, version):
         if version.name == "probe":
             raise RuntimeError("ours")
         return run_here(recorder, version)
 
-    monkeypatch.setattr(run_tests, "_run_here", break_off)
+    monkeypatch.setattr(run_tests, "run_here", break_off)
     runs = run_versions([Version("probe", reference, [0], ("task_1_4",))], reference, assignment)
     fault = next(fault for fault in read_catalogue() if fault.task == "1.4")
     verdict = verdict_of(fault, runs, assignment)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.understanding.question import Option, Question
+from autograder.own_work.question import Option, Question
 from foundation.assignment_file import read_assignment
 from validity.questions import LEAST_KINDS, Asked, ask_all, by_features, report
 

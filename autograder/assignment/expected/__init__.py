@@ -2,7 +2,7 @@
 
     readings.py       embedding, LayerNorm and feed-forward network, for each reading of their parameters
     attention.py      attention, also multi-headed       usual_layouts.py  of attention and feed-forward network
-    layers.py         layers, stacks and the model       by_behaviour.py   attention in layouts that no list knows
+    layers.py         layers, stacks and the model       by_behaviour.py   parameters in layouts that no list knows
     written_out.py    layers that hold parts of their own
     subjects.py       layers, stacks and models as the subjects of tests
     trainings.py      what train_epoch should end with   search_tables.py  what beam search should find

@@ -22,14 +22,13 @@ from ...testing.comparison import (
     expect_shape,
 )
 from ...testing.fitting import Computation, tensors_in
-from ...testing.results import CheckFailed
+from ...testing.results import CheckFailed, UnreadableError
 from ...testing.subject import Subject
-from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
-from .by_behaviour import find_projections
-from .readings import needs_reader
-from .usual_layouts import ROLES, UsualLayout, find_attention
+from .by_behaviour import normal
+from .readings import Search, needs_reader
+from .usual_layouts import UsualLayout, attention_formulas, find_attention
 
 PARTS = ("context", "weights")
 PARTS_OF_MODULE = ("output", "weights")
@@ -55,11 +54,16 @@ def expect_right_or_mask_obeyed(
 ) -> None:
     """Fails where the first part is not right; of a formula that is wrong anyway, where a forbidden key counts.
 
-    Whether the formula is wrong anyway is judged on inputs without a mask: None = on the same ones.
+    Of one that needs a reader, the masks of single heads must add up. Whether the formula is wrong anyway is judged on
+    inputs without a mask: None = on the same ones.
     """
     of = subject.parts[:1]
     try:
         subject.expect_values(inputs, look_at, of, contiguous=True, **options)
+    except UnreadableError:
+        expect_as_if_absent(subject.call, inputs, subject.parts, look_at)
+        expect_one_mask_for_each_head(subject.call, inputs, subject.parts, look_at)
+        raise
     except CheckFailed:
         if subject.is_right(formula_judged_on or {**inputs, "mask": None}, of):
             raise
@@ -96,6 +100,28 @@ def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequenc
         expect_close(first.reshape(query.shape)[..., :-1, :], wanted, what, look_at, TOLERANCE_OF_FLOAT32)
 
 
+def expect_one_mask_for_each_head(call: Callable[..., Any], inputs: Inputs, parts: Sequence[str], look_at: str) -> None:
+    """What masks do to heads, each to its own, must add up, as the heads' outputs do; and some must do something."""
+    query, key, value, mask = (cast("Tensor", inputs[name]) for name in ("query", "key", "value", "mask"))
+    if mask.dim() < 4 or mask.size(1) == 1 or query.dim() == 4:
+        return
+
+    def output(own: Tensor) -> Tensor:
+        first = expect_parts(call(*copies_of((query, key, value, own))), parts, "what is returned")[0]
+        return expect_shape(first, query.shape, parts[0], look_at).detach()[mask.any(-1).all(1)]
+
+    nothing = torch.ones_like(mask)
+    whole, changes = output(nothing), []
+    for head in range(mask.size(1)):
+        alone = nothing.clone()
+        alone[:, head] = mask[:, head]
+        changes.append(output(alone) - whole)
+        is_right = bool(mask[:, head].all()) or bool(changes[-1].abs().max() > TOLERANCE_OF_FLOAT32)
+        expect(is_right, f"{parts[0]} with a mask of one head alone", "another than without", "the same", look_at)
+    what = f"{parts[0]} with a mask of its own for each head"
+    expect_close(output(mask), whole + sum(changes), what, look_at, TOLERANCE_OF_FLOAT32)
+
+
 def expect_right_or_finite(
     subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_finite_too: bool = False, **options: Any
 ) -> None:
@@ -116,12 +142,12 @@ def expect_right_or_finite(
 
 
 def multi_heads(
-    submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], n_heads: int, case: Case
+    module: nn.Module, leaves: Sequence[Tensor], n_heads: int, case: Case, search: Search
 ) -> list[Computation]:
     """The projections in the roles that explain what the module does.
 
-    Where no roles explain it, the computation of the most usual layout, from which something returned then differs: the
-    weights alone, where it gives the output.
+    Where no roles explain it, the computation of the most usual layout, if the parameters look like that: something
+    returned then differs from it, the weights alone where it gives the output.
     """
     parameters = list(module.parameters())
     d_model, dtype = d_model_of(leaves, n_heads), parameters[0].dtype
@@ -138,16 +164,11 @@ def multi_heads(
         found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
         if found is not None:
             return [found]
-    twin = submission.build("attention.MultiHeadedAttention", d_model, n_heads, dtype=dtype).eval()
-    found = find_projections(submission, twin, leaves, d_model, n_heads)
-    if found is not None:
-        return [found]
+    draw = normal((2, 3, d_model), (2, 4, d_model), (2, 4, d_model), None)
+    if (placed := search(attention_formulas(d_model, n_heads), draw)) is not None:
+        return [placed]
     if layout is None:
         expect_shape(weights, of_heads, "weights", "those of every head, as the attention returns them", dtype)
-        of_head = d_model**2 // n_heads
-        are_whole = all(p.numel() % of_head == 0 for p in leaves if p.numel() > ROLES * d_model)
-        what = "query, key and value, each projected and split into heads, and the heads projected together"
-        expect(not are_whole, "what is returned", what, "something else", SPLIT)
         needs_reader("multi-head attention")
     written_out = layout.most_usual(n_heads, attention)
     is_right = difference(written_out(*doubles)[0], output.double()) <= tolerance

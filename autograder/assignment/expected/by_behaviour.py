@@ -1,24 +1,72 @@
-"""Reads the roles of multi-headed attention's parameters from what it computes, for layouts that no list knows.
+"""Finds which parameter plays which part in a known formula, for layouts that no list knows.
 
-With random parameters no two numbers are equal: each number of the projections is found among them by its value. So any
-arrangement can be read: views of one flat parameter, one map for each head, biases as a further row. What is not an
-arrangement of the parameters (a scaled map, the sum of two) is not read.
-
-Places are indices into all parameters, laid out one after the other.
+The formula has parts of known shapes (matrices, biases). Each number of a part is one of the component's parameters,
+which may stand anywhere: in views of one flat parameter, in a map for each head, in a further row. The numbers of both
+sides are sorted into classes, at first one class for all. All members of a class get the same random value. Then the
+component's gradients are those of the formula in another order, and a class splits into classes of equal gradients,
+until each has one member of either side. Numbers that no gradient tells apart, as the features of one head, may change
+places. So any arrangement is found within a dozen calls. What is no arrangement of the parameters (a scaled matrix, the
+sum of two), or a component that computes something else, is not found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.stand_ins.formulas import look_up
-from autograder.testing.under_test import SubmissionUnderTest
+from ...testing.comparison import TOLERANCE, difference
+from ...testing.fitting import Computation
 
-from .usual_layouts import FoundAttention, Projection
+Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
+"""Draws the arguments of a call, in float64."""
 
-EXACT = {torch.float64: 1e-9, torch.float32: 1e-5}
-"""How far a number may be from the parameter that it is."""
+MOST_ROUNDS, IDLE_ROUNDS = 60, 3
+"""How often gradients are compared; and after how many rounds that split nothing numbers may change places.
+
+With some values a hidden feature is below 0 everywhere, and its numbers have no gradient.
+"""
+EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
+"""How far equal gradients may be apart, relative to themselves and to the largest of all."""
+
+_found: WeakKeyDictionary[object, dict[object, tuple[int, Tensor] | None]] = WeakKeyDictionary()
+"""For each submission, by component and sizes: the number of the formula that fits, and the places of its numbers."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What a component may compute with parts of known shapes.
+
+    Attributes:
+        shapes: of the parts.
+        make: from the parts to the computation.
+        exchangeable: parts whose first row decides an order that is free, such as that of hidden features.
+    """
+
+    shapes: Sequence[tuple[int, ...]]
+    make: Callable[[Sequence[Tensor]], Computation]
+    exchangeable: Sequence[int] = ()
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The numbers of each part."""
+        return [torch.Size(shape).numel() for shape in self.shapes]
+
+    @cached_property
+    def is_exchangeable(self) -> Tensor:
+        """For each number whether its place decides a free order."""
+        marks = [torch.zeros(shape, dtype=torch.bool) for shape in self.shapes]
+        for part in self.exchangeable:
+            marks[part][0] = True
+        return in_a_row(marks)
+
+    def of(self, numbers: Tensor) -> Computation:
+        """The computation with these numbers, part after part."""
+        pieces = zip(numbers.split(self.counts), self.shapes, strict=True)
+        return self.make([piece.view(shape) for piece, shape in pieces])
 
 
 def learned(module: nn.Module) -> list[nn.Parameter]:
@@ -31,84 +79,160 @@ def in_a_row(tensors: Sequence[Tensor]) -> Tensor:
     return torch.cat([tensor.ravel() for tensor in tensors])
 
 
-def places_of(values: Tensor, among: Tensor) -> Tensor | None:
-    """Where each value stands among some numbers, in the shape of the values; None unless each is one of them."""
-    order = among.argsort()
-    numbers = among[order]
-    values = values.to(among.dtype).contiguous()
-    right = torch.searchsorted(numbers, values).clamp(1, len(numbers) - 1)
-    left = right - 1
-    nearest = torch.where((values - numbers[left]).abs() <= (numbers[right] - values).abs(), left, right)
-    error = (numbers[nearest] - values).abs()
-    is_found = bool((error <= EXACT[among.dtype] * (1 + values.abs())).all())
-    return order[nearest] if is_found and order[nearest].unique().numel() == values.numel() else None
+def find_formula(
+    submission: object,
+    key: object,
+    component: Callable[[], "Component"],
+    leaves: Sequence[Tensor],
+    formulas: Sequence[Formula],
+) -> Computation | None:
+    """The computation with these leaves that the component makes with its parameters; None where nobody can tell.
 
-
-def find_projections(
-    submission: SubmissionUnderTest, module: nn.Module, leaves: Sequence[Tensor], d_model: int, n_heads: int
-) -> FoundAttention | None:
-    """Multi-headed attention with these leaves, by what the attention inside is handed for 0 and the unit vectors.
-
-    It may be called for all heads at once, or for one after another; else None. The module's own parameters change.
+    Args:
+        submission: that has the component.
+        key: its name and sizes: the places are the same in each component of that key.
+        component: makes one whose parameters may be changed.
+        leaves: to compute with, in the order of its parameters.
+        formulas: of which one should fit, in the same order for each component of that key.
     """
-    parameters = learned(module)
-    sizes = [p.numel() for p in parameters]
-    with torch.no_grad():
-        for parameter, values in zip(parameters, _far_apart(sum(sizes)).split(sizes), strict=True):
-            parameter.copy_(d_model**-0.5 * values.view_as(parameter))
-    numbers = in_a_row(parameters).detach()
-    x = torch.cat([torch.eye(d_model), torch.zeros(1, d_model), 3 * _far_apart(3 * d_model**2).view(-1, d_model)])
-    x = x[None].to(numbers.dtype)
-    found = submission.apply("attention_inputs", module, x, x, x)
-    of_heads = n_heads, x.size(1), d_model // n_heads
-    if not (isinstance(found, (list, tuple)) and len(found) == 4 and all(isinstance(one, Tensor) for one in found)):
+    known = _found.setdefault(submission, {})
+    if key not in known:
+        try:
+            known[key] = component().find(formulas)
+        except Exception:  # it works as usual, but not with these numbers: a person decides
+            known[key] = None
+    found = known[key]
+    if found is None:
         return None
-    *handed, output = (one.detach().double() for one in found)
-    if output.shape != x.shape or any(one.numel() != x.numel() or one.shape[-2:] != of_heads[1:] for one in handed):
+    number, places = found
+    return formulas[number].of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
+
+
+def normal(*shapes: tuple[int, ...] | None) -> Draw:
+    """Arguments of these shapes, normally distributed; None stays None."""
+    return lambda chance: [
+        None if shape is None else torch.randn(shape, generator=chance, dtype=torch.float64) for shape in shapes
+    ]
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component in float64 whose parameters may be changed, and how its arguments are drawn."""
+
+    call: Computation
+    parameters: Sequence[Tensor]
+    draw: Draw
+    _at_first: list[Tensor] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many numbers its parameters have."""
+        return sum(p.numel() for p in self.parameters)
+
+    def find(self, formulas: Sequence[Formula]) -> tuple[int, Tensor] | None:
+        """The number of the first formula that computes the same with some of the parameters, and their places."""
+        for number, formula in enumerate(formulas):
+            places = self._places_for(formula) if sum(formula.counts) <= self.size else None
+            if places is not None:
+                return number, places
         return None
-    query, key, value = (one.reshape(1, *of_heads) for one in handed)
-    context, _ = look_up(query, key, value, None)
-    maps = []
-    for one in (query, key, value):
-        rows = one[0].transpose(0, 1).flatten(1)  # (positions, d)
-        maps.append((rows[:d_model] - rows[d_model], rows[d_model]))
-    rows = torch.cat([context[0].transpose(0, 1).flatten(1), output.new_ones(x.size(1), 1)], dim=1)
-    solved = torch.linalg.lstsq(rows, output[0]).solution
-    maps.append((solved[:-1], solved[-1]))
-    places: list[tuple[Tensor, Tensor]] = []
-    for matrix, bias in maps:
-        place = places_of(matrix, numbers)
-        if place is None:
+
+    def _places_for(self, formula: Formula) -> Tensor | None:
+        """For each number of the formula the parameter that it is; -1 where it has no effect."""
+        n = self.size
+        chance = torch.Generator().manual_seed(0)
+        classes, n_idle = torch.zeros(n + sum(formula.counts), dtype=torch.long), 0
+        for _ in range(MOST_ROUNDS):
+            gradients = self._compare(formula, classes, chance)
+            finer = None if gradients is None else _split(classes, gradients, n)
+            if finer is None:
+                return None
+            n_idle, classes = 0 if finer.max() > classes.max() else n_idle + 1, finer
+            if n_idle == IDLE_ROUNDS:
+                n_idle = 0
+                ours, theirs = (side.bincount(minlength=int(classes.max()) + 1) for side in (classes[:n], classes[n:]))
+                several = (ours > 1) & (ours == theirs)
+                if not several.any():
+                    places = torch.full_like(ours, -1).scatter(0, classes[:n], torch.arange(n))
+                    return places.masked_fill(ours != 1, -1)[classes[n:]]
+                exchangeable = torch.zeros_like(several)
+                exchangeable[classes[n:][formula.is_exchangeable]] = True
+                exchangeable &= several
+                chosen = exchangeable if exchangeable.any() else several & (several.cumsum(0) == 1)
+                classes = _number_members(classes, chosen, n)
+        return None
+
+    def _compare(self, formula: Formula, classes: Tensor, chance: torch.Generator) -> Tensor | None:
+        """The gradients of the component's numbers, then of the formula's; None where they compute something else."""
+        is_first = not classes.any()
+        values = torch.randn(int(classes.max()) + 1, generator=chance, dtype=torch.float64)
+        scale = min(self.size, max(max(p.shape, default=1) for p in self.parameters)) ** -0.5
+        numbers = scale * (torch.ones_like(values) if is_first else values)[classes]
+        inputs = self.draw(chance)
+        parts = numbers[self.size :].requires_grad_()
+        wanted = _tensors_in(formula.of(parts)(*inputs))
+        if is_first and self._at_first and not _are_equal(self._at_first, wanted):
+            return None  # as most formulas, which all begin with the same call
+        sizes = [p.numel() for p in self.parameters]
+        with torch.no_grad():
+            for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
+                parameter.copy_(own.view_as(parameter))
+        found = _tensors_in(self.call(*inputs))
+        if is_first:
+            self._at_first[:] = [one.detach() for one in found]
+        if not _are_equal(found, wanted):
             return None
-        biases = _places_of_biases(bias, numbers, in_a_row([place, *(one for pair in places for one in pair)]))
-        if biases is None:
-            return None
-        places.append((place, biases))
-    used = in_a_row([place for pair in places for place in pair])
-    if used.unique().numel() < used.numel():  # each role has its own
-        return None
-    leaf = in_a_row(leaves)
-    query, key, value, end = (
-        Projection(leaf[matrix], leaf[biases].sum(dim=0), block) for block, (matrix, biases) in enumerate(places)
-    )
-    return FoundAttention(query, key, value, end, look_up, n_heads)
+        ways = [torch.randn(one.shape, generator=chance, dtype=torch.float64) for one in found]
+        return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
 
 
-def _places_of_biases(bias: Tensor, numbers: Tensor, used: Tensor) -> Tensor | None:
-    """(n, d): none for 0; one; or all that are not used, where each head's output has its own and they are added up."""
-    if bool((bias.abs() < 10 * EXACT[numbers.dtype]).all()):
-        return used.new_empty(0, len(bias))
-    if (place := places_of(bias, numbers)) is not None:
-        return place[None]
-    is_free = torch.ones_like(numbers, dtype=torch.bool).index_fill(0, used, False)
-    rest = is_free.nonzero().flatten()
-    if len(rest) % len(bias):
-        return None
-    error = (numbers[rest].view(-1, len(bias)).sum(dim=0) - bias).abs()
-    return rest.view(-1, len(bias)) if bool((error < 10 * EXACT[numbers.dtype]).all()) else None
+def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
+    """Whether these are the same results, but for rounding."""
+    pairs = [*zip(found, wanted, strict=False)]
+    return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
 
 
-def _far_apart(count: int) -> Tensor:
-    """So many numbers between -1 and 1, far enough apart for float32, in no order."""
-    order = torch.randperm(count, generator=torch.Generator().manual_seed(0))
-    return torch.linspace(-1, 1, count, dtype=torch.float64)[order]
+def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
+    """Finer classes, each of equal gradients; None where one has not as many of the first n numbers as of the others.
+
+    Numbers without an effect are an exception: such a parameter has no part in the formula.
+    """
+    order = gradients.argsort()
+    order = order[classes[order].argsort(stable=True)]
+    largest = gradients.abs().max()
+    near = EQUAL * gradients[order][1:].abs() + EQUAL_TO_THE_LARGEST * largest
+    is_new = (gradients[order].diff() > near) | (classes[order].diff() > 0)
+    numbers = torch.cat([torch.zeros(1, dtype=torch.long), is_new.long().cumsum(0)])
+    finer = torch.empty_like(classes).scatter_(0, order, numbers)
+    ours, theirs = (side.bincount(minlength=int(finer.max()) + 1) for side in (finer[:n], finer[n:]))
+    strongest = gradients.new_zeros(len(ours)).scatter_reduce_(0, finer, gradients.abs(), "amax")
+    is_uneven = (ours != theirs) & (strongest > EQUAL_TO_THE_LARGEST * largest)
+    return None if is_uneven.any() else finer
+
+
+def _number_members(classes: Tensor, chosen: Tensor, n: int) -> Tensor:
+    """Makes pairs of the members of each chosen class, which may change places: classes of their own."""
+    numbered, count = classes.clone(), len(chosen)
+    for which in chosen.nonzero().flatten().tolist():
+        for side in (numbered[:n], numbered[n:]):
+            members = (side == which).nonzero().flatten()[1:]
+            side[members] = count + torch.arange(len(members))
+        count = int(numbered.max()) + 1
+    return numbered
+
+
+def _tensors_in(result: Any) -> list[Tensor]:
+    """The tensors in a result, in float64, with what they were computed from."""
+    if isinstance(result, Tensor):
+        return [result.double()]
+    return [tensor for item in result for tensor in _tensors_in(item)] if isinstance(result, (list, tuple)) else []
+
+
+def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
+    """The gradients of a sum over results for all numbers of some tensors, (n,); 0 where nothing leads back."""
+    total = sum((one * way).sum() for one, way in zip(results, ways, strict=True))
+    if not (isinstance(total, Tensor) and total.requires_grad):
+        return torch.zeros(sum(t.numel() for t in tensors), dtype=torch.float64)
+    found = torch.autograd.grad(total, tensors, allow_unused=True)
+    dense = [torch.zeros_like(t) if g is None else g.to_dense() for t, g in zip(tensors, found, strict=True)]
+    return in_a_row(dense).double()

@@ -171,7 +171,8 @@ def layers(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Iterato
 def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> Census:
     """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
 
-    In place of the stand-ins that it does not use, a layer may learn as many numbers, and four biases an attention.
+    In place of the stand-ins that it does not use, a layer may learn as many numbers, and biases of each attention:
+    one for each projection, of the output perhaps one for each head.
     """
     census, d_model, d_ff = Census.of(parameters, sizes.d_model), sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
@@ -179,7 +180,7 @@ def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -
     missing = [one - other for one, other in zip(wanted, got, strict=True)]
     fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
     numbers = sum(p.numel() for p in census.others)
-    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * 4 * d_model
+    fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * (4 + sizes.n_heads) * d_model
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
         fits,
@@ -222,10 +223,19 @@ def stacks(
 
 
 def _ends(census: Census, d_model: int) -> list[Norm]:
-    """The LayerNorm that ends a pre-norm stack: a stand-in, or a real one with the gain before the shift or after."""
-    vectors = [p.flatten() for p in census.others if p.numel() == d_model]
-    real = [Norm(*pair, is_stand_in=False) for pair in permutations(vectors, 2)] if len(vectors) == 2 else []
+    """The LayerNorm that ends a pre-norm stack: a stand-in, or a real one for each reading of its numbers."""
+    pairs = pairs_of(census.others, d_model)
+    real = [Norm(least + gain, shift, is_stand_in=False) for least in (0.0, 1.0) for gain, shift in pairs]
     return [Norm(*norm) for norm in census.norms] or real
+
+
+def pairs_of(leaves: Sequence[Tensor], d_model: int) -> list[tuple[Tensor, ...]]:
+    """Gain and shift, whichever comes first; those of a feature may lie side by side. [] for other numbers."""
+    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
+        return []
+    numbers = torch.cat([leaf.ravel() for leaf in leaves])
+    side_by_side = [] if len(leaves) == 2 else [numbers.view(d_model, 2).unbind(dim=1)]
+    return [order for pair in (numbers.view(2, d_model).unbind(), *side_by_side) for order in permutations(pair)]
 
 
 def sides(

@@ -11,7 +11,7 @@ part, the component needs a reader.
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import permutations
+from functools import partial
 from typing import Any, NoReturn
 
 import torch
@@ -24,11 +24,15 @@ from ...testing.fitting import Computation, attempt, leaves_of
 from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
-from .by_behaviour import in_a_row, learned
-from .usual_layouts import formula_readings
+from .by_behaviour import Component, Draw, Formula, find_formula, learned, normal
+from .layers import pairs_of
+from .usual_layouts import formula_readings, network_formula
 
 COMPUTED = re.compile(r"(^|\.)parametrizations\.|_orig$")
 """Names of parameters from which PyTorch's parametrisations compute others; the old `weight_norm` has `_g` and `_v`."""
+
+Search = Callable[[Sequence[Formula], Draw], Computation | None]
+"""Looks for one of some formulas in a component, wherever its parameters stand."""
 
 
 def made(
@@ -37,7 +41,7 @@ def made(
     component: str,
     sizes: Sequence[int],
     parts: Sequence[str],
-    read: Callable[[nn.Module, list[Tensor]], Sequence[Computation]],
+    read: Callable[[nn.Module, list[Tensor], Search], Sequence[Computation]],
     *,
     dtype: torch.dtype = torch.float64,
     called_before_with: Tensor | None = None,
@@ -52,7 +56,7 @@ def made(
         component: its name in the contract.
         sizes: arguments of its constructor.
         parts: names of what it returns.
-        read: finds what it may compute with these tensors for its parameters.
+        read: finds what it may compute with these tensors for its parameters, by their shapes or by a search.
         dtype: of the parameters.
         called_before_with: a tensor with which it is called before it gets its random parameters, as in training.
         randomised: which of its parameters become random.
@@ -63,42 +67,71 @@ def made(
         with torch.no_grad():
             module(*[called_before_with] * (3 if len(parts) > 1 else 1))
     case.randomise(list(module.parameters())[randomised])
-    parameters, leaves = learned_and_leaves(module)
-    formulas = attempt(lambda: read(module, leaves))
+    parameters = learned(module)
+    leaves = leaves_of(parameters)
+
+    def search(formulas: Sequence[Formula], draw_arguments: Draw) -> Computation | None:
+        def twin() -> Component:
+            other = submission.build(component, *sizes, dtype=torch.float64, **options).eval()
+            return Component(other, learned(other), draw_arguments)
+
+        with torch.no_grad():  # what it raises with usual numbers is its own fault
+            module(*[to_dtype(one, dtype) for one in draw_arguments(torch.Generator())])
+        return find_formula(submission, (component, *sizes, *options.items()), twin, leaves, formulas)
+
+    def find() -> Sequence[Computation]:
+        expect_plain(module)
+        return read(module, leaves, search)
+
+    formulas = attempt(find)
     return Subject(module, parts, formulas, list(zip(parameters, leaves, strict=True)), dtype)
 
 
-def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int) -> list[Computation]:
-    """Looks vectors up in a table (vocab_size, d_model), transposed or not, and multiplies them by sqrt(d_model)."""
+def to_dtype(value: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """An argument whose floats have this dtype."""
+    return value.to(dtype) if value is not None and value.is_floating_point() else value
+
+
+def embeddings(leaves: Sequence[Tensor], vocab_size: int, d_model: int, search: Search) -> list[Computation]:
+    """Looks vectors up in a table (vocab_size, d_model), in any layout, and multiplies them by sqrt(d_model)."""
+
+    def look_up(table: Tensor) -> Computation:
+        return lambda tokens: F.embedding(tokens, table) * math.sqrt(d_model)
+
     matrices = [leaf for leaf in leaves if leaf.dim() == 2]  # one with more rows than tokens fails a test of its own
     tables = [leaf for leaf in matrices if leaf.size(0) >= vocab_size and leaf.size(1) == d_model]
     tables += [leaf.T for leaf in matrices if leaf.size(1) >= vocab_size and leaf.size(0) == d_model]
     if not tables:
         expect_numbers(leaves, vocab_size * d_model, "one vector of d_model features for each token, as a parameter")
-        needs_reader("embedding")
-    return [lambda tokens, table=table: F.embedding(tokens, table) * math.sqrt(d_model) for table in tables]
+        formula = Formula([(vocab_size, d_model)], lambda parts: look_up(parts[0]))
+        return [search([formula], lambda chance: [torch.arange(vocab_size)[None]]) or needs_reader("embedding")]
+    return [look_up(table) for table in tables]
 
 
-def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float) -> list[Computation]:
+def layer_norms(leaves: Sequence[Tensor], d_model: int, epsilon: float, search: Search) -> list[Computation]:
     """PyTorch's own layer norm, whichever numbers are the gain: it may be kept as its difference from 1."""
-    if sum(leaf.numel() for leaf in leaves) != 2 * d_model:
-        return []
-    numbers = in_a_row(leaves)
-    pairs = [*permutations(numbers.view(2, d_model).unbind())]
-    if len(leaves) != 2:  # those of a feature may lie side by side
-        pairs += permutations(numbers.view(d_model, 2).unbind(dim=1))
-    readings = [*pairs, *((1 + gain, shift) for gain, shift in pairs)]
-    return [
-        lambda x, gain=gain, shift=shift: F.layer_norm(x, (d_model,), gain, shift, epsilon) for gain, shift in readings
-    ]
+
+    def norm_by(numbers: Sequence[Tensor], least: float = 0.0) -> Computation:
+        gain, shift = numbers
+        return lambda x: F.layer_norm(x, (d_model,), least + gain, shift, epsilon)
+
+    pairs = pairs_of(leaves, d_model)
+    if pairs and len(leaves) != 2:
+        shapes = [(d_model,), (d_model,)]
+        formulas = [Formula(shapes, norm_by), Formula(shapes, partial(norm_by, least=1.0))]
+        found = search(formulas, normal((3, 4, d_model)))
+        if found is not None:
+            return [found]
+    return [norm_by(pair, least) for least in (0.0, 1.0) for pair in pairs]
 
 
-def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int) -> list[Computation]:
+def feed_forwards(leaves: Sequence[Tensor], d_model: int, d_ff: int, search: Search) -> list[Computation]:
     """W_2 relu(W_1 x + b_1) + b_2, for each way to lay out two matrices and two biases."""
     found: list[Computation] = list(formula_readings(leaves, d_model, d_ff))
     if not found:
         expect_numbers(leaves, 2 * d_model * d_ff + d_model + d_ff, "two maps, each with a bias")
-        needs_reader("feed-forward network")
+        placed = search([network_formula(d_model, d_ff)], normal((2, 6, d_model)))
+        return [placed or needs_reader("feed-forward network")]
     return found
 
 

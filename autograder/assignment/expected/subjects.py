@@ -3,26 +3,30 @@
 The parts inside are stand-ins of known formulas. A layer that writes such a part out is accepted, too.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any, Self
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ...testing.arguments import Inputs, copies_of
 from ...testing.case import Case
 from ...testing.comparison import expect, expect_parts, expect_shape
 from ...testing.fitting import Computation, attempt, leaves_of
-from ...testing.results import CheckFailed, OtherPartsError
+from ...testing.results import CheckFailed, OtherPartsError, UnreadableError
 from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
+from .by_behaviour import Component, Formula, find_formula, learned, normal
 from .inside import PARTS_ARE_RIGHT, first_deviation, flow_of
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
-from .readings import expect_plain
+from .readings import expect_plain, needs_reader
 from .written_out import SIZES as READABLE
-from .written_out import WrittenOut
+from .written_out import WrittenOut, own_formulas
 
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
 PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
@@ -76,9 +80,27 @@ class LayerSubject(Subject):
             probe = cls(module, parts, (), (), used, sizes, kind, case).draw((2, 4, 5), "none")
             own = WrittenOut(module, list(probe.values()), sizes, case.number(0.6, 1.4))
             leaves = leaves_of(parameters)
-            found = attempt(lambda: [own.read(leaves)])
-            if isinstance(found, CheckFailed):  # it has all parts, and one is wrong: still it has gradients
-                found = OtherPartsError(str(found), found.compared)
+
+            def twin() -> Component:
+                other = submission.build(f"layers.{kind}", sizes.d_model, **options, dtype=dtype).eval()
+                of_twin = list(other.parameters())
+                with torch.no_grad():
+                    for parameter, leaf in zip(of_twin, leaves, strict=True):
+                        parameter.copy_(leaf)
+                shapes = [None if one is None else tuple(one.shape) for one in probe.values()]
+                return Component(other, Census.of(of_twin, sizes.d_model).others, normal(*shapes))
+
+            try:
+                found = [own.read(leaves)]
+            except (CheckFailed, UnreadableError) as error:
+                case.randomise(own.census.others, scale=0.4)  # some had all the same value
+                leaves = leaves_of(parameters)
+                formulas, others = own_formulas(leaves, len(parts) - 1, sizes)
+                placed = find_formula(submission, (kind, sizes), twin, others, formulas)
+                if placed is None and not (isinstance(error, CheckFailed) and own.is_usual):
+                    needs_reader("layer that writes parts out")
+                # It may have all parts, and one is wrong: still it has gradients.
+                found = [placed] if placed else OtherPartsError(str(error), getattr(error, "compared", None))
         flow = flow_of(kind, sizes.norm_first)
         inside = partial(first_deviation, submission, module, "forward", flow)
         pairs = list(zip(parameters, leaves, strict=True))
@@ -156,6 +178,9 @@ class StackSubject(Subject):
 
         def read() -> list[Computation]:
             expect_own_layers(parameters, kind, n_layers, sizes)
+            own = Census.of(parameters, sizes.d_model).others
+            if len(own) > 2 and any(p.numel() > 1 for p in own):
+                needs_reader("LayerNorm that ends the stack")
             settings = trace(sizes.d_ff, rate, sizes.norm_first)
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
@@ -198,6 +223,11 @@ def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, 
     expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
 
 
+def predict(parts: Sequence[Tensor], output: Tensor) -> Tensor:
+    """Log-probabilities by a matrix (vocab_size, d) and perhaps a bias."""
+    return F.linear(output, *parts).log_softmax(dim=-1)
+
+
 class ModelSubject:
     """A Transformer with random parameters, in eval mode."""
 
@@ -213,10 +243,10 @@ class ModelSubject:
     ) -> None:
         """Builds it; n_layers and the following are arguments of the Transformer."""
         self.case, self.sizes, self.vocab_sizes, self.n_layers, self.dtype = case, sizes, vocab_sizes, n_layers, dtype
-        self.submission = submission
         options: dict[str, Any] = {"norm_first": True} if sizes.norm_first else {}
         given = *vocab_sizes, sizes.d_model, sizes.n_heads, sizes.d_ff, n_layers, dropout
-        self.model: Any = submission.build("model.Transformer", *given, dtype=dtype, **options).eval()
+        self.submission, self._build = submission, partial(submission.build, "model.Transformer", *given, **options)
+        self.model: Any = self._build(dtype=dtype).eval()
         expect_plain(self.model)
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
@@ -240,6 +270,25 @@ class ModelSubject:
             inside=inside,
             if_parts_are_right=PARTS_ARE_RIGHT,
         )
+
+    def predictions(self) -> Subject:
+        """Its `get_predictions`, whose matrix may be the target's table."""
+        shape = vocab_size, d_model = self.vocab_sizes[1], self.sizes.d_model
+        matrices = [leaf for leaf in self.leaves if tuple(leaf.shape) == shape]
+        biases = [leaf.flatten() for leaf in self.leaves if leaf.numel() == vocab_size]
+        found: list[Computation] = [partial(predict, pair) for pair in [*product(matrices, biases), *product(matrices)]]
+        own = sum(leaf.numel() for leaf in Census.of(self.leaves, d_model).others) - sum(self.vocab_sizes) * d_model
+        if len(matrices) < 2 and own >= vocab_size * d_model:
+
+            def twin() -> Component:
+                model: Any = self._build(dtype=torch.float64).eval()
+                return Component(model.get_predictions, learned(model), normal((2, 5, d_model)))
+
+            formulas = [Formula(shapes, partial(partial, predict)) for shapes in ([shape, (vocab_size,)], [shape])]
+            leaves = [leaf for p, leaf in zip(self.parameters, self.leaves, strict=True) if p.requires_grad]
+            placed = find_formula(self.submission, ("get_predictions", shape), twin, leaves, formulas)
+            found = [placed or needs_reader("output projection")]
+        return Subject(self.model.get_predictions, ["the predictions"], found, dtype=self.dtype)
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""

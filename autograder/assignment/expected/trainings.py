@@ -109,7 +109,9 @@ class Training:
 
     def _described(self, options: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
         settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
-        return {"start": self.start, "batches": self.batches, **settings, **how}
+        # It may write into these.
+        copies = [{name: tensor.clone() for name, tensor in batch.items()} for batch in self.batches]
+        return {"start": self.start, "batches": copies, **settings, **how}
 
     def observe(self, options: dict[str, Any], how: dict[str, Any]) -> str:
         """Says in one line where a training of this kind first does something else than it should; "" = nowhere."""

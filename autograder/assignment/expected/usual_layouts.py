@@ -4,13 +4,14 @@ A feed-forward network has four parameters that are told apart by their shapes. 
 are query, key, value and output is found by trying: tests write random values into all parameters, and only the right
 roles give what the submission returns. Query and key are found by the returned weights, then value and output by the
 returned output. Matrices may be on either side of x, each by itself or several in one parameter, with or without
-biases, in any order, or have an axis for their heads. `by_behaviour` reads other layouts of attention.
+biases, in any order, or have an axis for their heads. `by_behaviour` finds the formulas below in other layouts.
 
 Shapes: b batch · h heads · q/k query and key positions · d = d_model · e = d / h, the features of one head.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations, product
 
 import torch
@@ -20,6 +21,7 @@ from torch import Tensor
 from ...testing.comparison import TOLERANCE
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
+from .by_behaviour import Formula
 
 ROLES = 4  # query, key, value and output
 Attend = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
@@ -101,12 +103,14 @@ class UsualLayout:
 def pieces_of(parameter: Tensor, d_model: int) -> Sequence[Tensor]:
     """The matrices in a parameter: itself, or several one after another along an axis."""
     count = parameter.numel() // d_model**2
+    if parameter.numel() != count * d_model**2:
+        return []
     for axis, size in enumerate(parameter.shape):
         if count > 1 and parameter.dim() == 2 and size == count * d_model:
             return parameter.chunk(count, dim=axis)
         if count > 1 and parameter.dim() == 3 and size == count:
             return parameter.unbind(axis)
-    return [parameter] if parameter.numel() == d_model**2 else []
+    return [parameter] if count == 1 else []
 
 
 def _ways(numbers: Tensor, d_model: int, n_heads: int) -> tuple[list[Tensor], list[Tensor]]:
@@ -118,6 +122,29 @@ def _ways(numbers: Tensor, d_model: int, n_heads: int) -> tuple[list[Tensor], li
     orders = [order for order in permutations(range(numbers.dim())) if tuple(numbers.size(a) for a in order) == wanted]
     into = [numbers.permute(order).reshape(d_model, d_model) for order in orders]
     return into, [numbers.permute(*order[1:], order[0]).reshape(d_model, d_model) for order in orders]
+
+
+def attention_formulas(d_model: int, n_heads: int) -> list[Formula]:
+    """Multi-headed attention with each choice of biases, around the stand-in for attention or a true one.
+
+    Of the output there may be a bias for each head's part, all of which are added up.
+    """
+    found = []
+    choices = product((1, 0), (1, 0), (1, 0), {1: None, n_heads: None, 0: None})
+    for attend, counts in product((look_up, attention), choices):
+        shapes = [(d_model, d_model)] * ROLES + [(count, d_model) for count in counts if count]
+        make = partial(_attention_of, counts=counts, attend=attend, n_heads=n_heads)
+        # Free are the order of the features of a head, of query and value, and that of biases that are added up.
+        exchangeable = [0, 2, *[len(shapes) - 1] * (counts[-1] > 1)]
+        found.append(Formula(shapes, make, exchangeable))
+    return found
+
+
+def _attention_of(parts: Sequence[Tensor], counts: Sequence[int], attend: Attend, n_heads: int) -> FoundAttention:
+    matrices, biases = parts[:ROLES], iter(parts[ROLES:])
+    shifts = [next(biases).sum(dim=0) if count else matrices[0].new_zeros(len(matrices[0])) for count in counts]
+    query, key, value, output = map(Projection, matrices, shifts, range(ROLES))
+    return FoundAttention(query, key, value, output, attend, n_heads)
 
 
 def find_attention(
@@ -204,6 +231,12 @@ class Network:
         """(..., d) -> (..., d)."""
         first, inner, second, outer = self.parameters
         return F.linear(self.activation(F.linear(x, first, inner)), second, outer)
+
+
+def network_formula(d_model: int, d_ff: int) -> Formula:
+    """A feed-forward network whose numbers may stand anywhere."""
+    shapes = [(d_model, d_ff), (d_ff,), (d_model, d_ff), (d_model,)]
+    return Formula(shapes, lambda parts: Network((parts[0].mT, *parts[1:])), exchangeable=[0])
 
 
 def formula_readings(parameters: Sequence[Tensor], d_model: int, d_ff: int) -> Iterator[Network]:

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,8 +28,18 @@ from autograder.testing.comparison import (
     fail,
 )
 
+from .by_behaviour import Formula
 from .layers import Attention, Census, Layer, Norm, Sizes, check_parts
-from .usual_layouts import FoundAttention, Network, UsualLayout, find_attention, formula_readings
+from .readings import needs_reader
+from .usual_layouts import (
+    FoundAttention,
+    Network,
+    UsualLayout,
+    attention_formulas,
+    find_attention,
+    formula_readings,
+    network_formula,
+)
 
 ATTENTION = "written out, it must do what MultiHeadedAttention (task 1.3) does; the layer can use that instead"
 NETWORK = "written out, it must do what FeedForward (task 1.5) does; the layer can use that instead"
@@ -62,15 +73,27 @@ class WrittenOut:
             if any(parameter is other for other in self.census.others) and parameter.numel() > 4 * sizes.d_model
         }
 
+    @property
+    def is_usual(self) -> bool:
+        """Whether its own parameters have the shapes that linear maps and LayerNorms have, fused ones too."""
+        d_model, d_ff = self.sizes.d_model, self.sizes.d_ff
+        shapes = [p.squeeze().shape for p in self.census.others]
+        return all(len(shape) < 3 and all(n % d_model == 0 or n == d_ff for n in shape) for shape in shapes)
+
     def read(self, leaves: Sequence[Tensor]) -> Layer:
-        """The layer's parts in their roles, made from these parameters; fails where one of them is wrong."""
+        """The layer's parts in their roles, made from these parameters; fails where one of them is wrong.
+
+        Raises:
+            UnreadableError: where its own parameters are not laid out as usual.
+        """
         size = self.sizes.d_model * self.sizes.d_ff
         of_network = [number for number, (parameter, _) in self._saved.items() if parameter.numel() == size]
-        groups = self._groups([number for number in self._saved if number not in of_network])
+        of_attentions = [number for number in self._saved if number not in of_network]
+        groups = self._groups(of_attentions)
         n_own = self.n_attentions - len(self.census.attentions)
-        shapes = ", ".join(str(tuple(leaves[number].shape)) for group in groups for number in group) or "none"
-        wanted = "parameters that make up four matrices for each, one attention after the other"
-        expect(len(groups) == n_own, "the attention that the layer writes out", wanted, shapes, ATTENTION)
+        is_whole = bool(of_attentions) == bool(n_own) == bool(groups) and len(groups) == n_own
+        if not is_whole or len(of_network) != 2 * (1 - len(self.census.feed_forwards)):
+            needs_reader("layer that writes parts out")
         try:
             self._switch_on([])
             frame = self._find_frame(leaves)
@@ -186,6 +209,55 @@ class WrittenOut:
             what = f"weights and output while {ALONE.format('one attention')}"
             fail(what, "those of projected heads, projected again", "others", ATTENTION)
         return number, found
+
+
+def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> tuple[list[Formula], list[Tensor]]:
+    """What a layer may compute whose own numbers may stand anywhere; and the leaves of its own parameters."""
+    census = Census.of(leaves, sizes.d_model)
+    count = sum(leaf.numel() for leaf in census.others)
+    stand_ins = [partial(mixed_look_up, mix=mix, n_heads=sizes.n_heads) for mix in census.attentions]
+    networks = [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in census.feed_forwards]
+    norms = [Norm(*norm) for norm in census.norms]
+    network = [] if networks else [network_formula(sizes.d_model, sizes.d_ff)]
+    vectors = [Formula([(sizes.d_model,)] * 2, partial(_norm, least=least)) for least in (0.0, 1.0)]
+    n_norms = n_attentions + 1 - len(norms)
+    kinds = attention_formulas(sizes.d_model, sizes.n_heads)
+    found: dict[tuple[int, ...], Formula] = {}
+    for own in product(*[kinds] * (n_attentions - len(stand_ins)), *[network] * len(network)):
+        if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
+            continue
+        for own_norms in product(vectors, repeat=n_norms):
+            for attentions in permutations([*stand_ins, *own[: n_attentions - len(stand_ins)]]):
+                for order in permutations([*norms, *own_norms]):
+                    slots = [*attentions, *(networks or network), *order]
+                    formula = _layer_formula(slots, n_attentions, sizes.norm_first)
+                    found.setdefault(tuple(map(id, slots)), formula)
+    return [*found.values()], census.others
+
+
+def _norm(parts: Sequence[Tensor], least: float) -> Norm:
+    """A real LayerNorm, whose gain may be kept as its difference from 1."""
+    return Norm(least + parts[0], parts[1], is_stand_in=False)
+
+
+def _layer_formula(slots: Sequence[Any], n_attentions: int, norm_first: bool) -> Formula:
+    """A layer each of whose parts is either a computation or a formula."""
+    shapes: list[tuple[int, ...]] = []
+    exchangeable, ends = [], [0]
+    for slot in slots:
+        if isinstance(slot, Formula):
+            exchangeable += [len(shapes) + part for part in slot.exchangeable]
+            shapes += slot.shapes
+        ends.append(len(shapes))
+
+    def make(parts: Sequence[Tensor]) -> Layer:
+        pieces = [parts[start:end] for start, end in pairwise(ends)]
+        made: list[Any] = [
+            slot.make(piece) if isinstance(slot, Formula) else slot for slot, piece in zip(slots, pieces, strict=True)
+        ]
+        return Layer(tuple(made[:n_attentions]), made[n_attentions], tuple(made[n_attentions + 1 :]), norm_first)
+
+    return Formula(shapes, make, exchangeable)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ contract replaces it.
     formulas.py    what those compute
     models.py      small models, and what is run with them
     recording.py   looks on while `train_epoch` runs
+    hunting.py     a component with one line changed, beside the component
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs: which lines run, and what its names hold
 """
@@ -29,6 +30,7 @@ from .components import (
     padding_mask,
     scaled_dot_product_attention,
 )
+from .hunting import Hunt, find
 from .models import (
     Batch,
     call_each,
@@ -46,6 +48,7 @@ __all__ = [
     "Encoder",
     "EncoderLayer",
     "FeedForward",
+    "Hunt",
     "InputEmbedding",
     "LayerNorm",
     "MultiHeadedAttention",
@@ -53,6 +56,7 @@ __all__ = [
     "attention_inputs",
     "call_each",
     "causal_mask",
+    "find",
     "inner_calls",
     "padding_mask",
     "scaled_dot_product_attention",

@@ -6,11 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import embeddings, learned_and_leaves, made
+from autograder.assignment.expected.readings import Search, embeddings, learned_and_leaves, made
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.fitting import Computation
-from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
@@ -24,8 +23,8 @@ SCALE = "what else happens to the vectors of the table? (the docstring, and sect
 def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
     """An embedding with random vectors, in eval mode; options of `made`."""
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return embeddings(leaves, vocab_size, d_model)
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        return embeddings(leaves, vocab_size, d_model, search)
 
     return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
 
@@ -46,7 +45,7 @@ def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: st
     # Whatever each vector is multiplied by: that is for the next test.
     vocab_size, d_model, shape, _ = CASES[name]
     subject = make(submission, case, vocab_size, d_model, dtype=dtype)
-    if isinstance(subject.formulas, CheckFailed):
+    if isinstance(subject.formulas, Exception):
         raise subject.formulas
     tokens = case.tokens(vocab_size, *shape)
     found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()

@@ -15,12 +15,11 @@ from autograder.assignment.expected.attention import PARTS_OF_MODULE as PARTS
 from autograder.assignment.expected.attention import SPLIT, check_numbers, expect_right_or_mask_obeyed, multi_heads
 from autograder.assignment.expected.attention import draw_positions as draw
 from autograder.assignment.expected.inside import what_heads_read
-from autograder.assignment.expected.readings import made
+from autograder.assignment.expected.readings import Search, made
 from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
-from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
@@ -34,9 +33,9 @@ MASK = "which mask does each head get? True means may attend"
 def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int, **options: Any) -> Subject:
     """Multi-headed attention with random parameters, in eval mode; options of `made`."""
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
         check_numbers(leaves, n_heads * d_head, n_heads)
-        return multi_heads(submission, module, leaves, n_heads, case)
+        return multi_heads(module, leaves, n_heads, case, search)
 
     subject = made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
     after = "each head gets its part of query, key and value: what happens after that?"
@@ -72,7 +71,7 @@ def test_weights(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype
 @pytest.mark.parametrize("same", ["query, key and value", "key and value", "query and key"])
 def test_one_tensor_in_several_roles(submission: SubmissionUnderTest, case: Case, same: str) -> None:
     subject = make(submission, case, 4, 3)
-    if isinstance(subject.formulas, CheckFailed):
+    if isinstance(subject.formulas, Exception):
         raise subject.formulas
     x, y = case.normal(2, 5, 12), case.normal(2, 5, 12)
     x[0, 0] = 0

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import expect_numbers, layer_norms, learned_and_leaves, made
+from autograder.assignment.expected.readings import Search, expect_numbers, layer_norms, learned_and_leaves, made
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_shape, run_backward
 from autograder.testing.fitting import Computation
@@ -27,8 +27,8 @@ def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: A
     """A LayerNorm with random gain and shift, in eval mode; options of `made`, and the constructor's epsilon."""
     epsilon = options.get("epsilon", 1e-6)
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        found = layer_norms(leaves, d_model, epsilon)
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        found = layer_norms(leaves, d_model, epsilon, search)
         if not found:
             expect_numbers(leaves, 2 * d_model, NUMBERS)
         return found

@@ -12,13 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.assignment.expected.readings import expect_numbers, feed_forwards, learned_and_leaves, made
+from autograder.assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
 from autograder.assignment.expected.usual_layouts import Network
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_shape
 from autograder.testing.experiments import same
 from autograder.testing.fitting import Candidates, Computation
-from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
@@ -32,8 +31,8 @@ FORMULA = "compute one position by hand with the formula of the docstring: where
 def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
     """A network with random parameters, in eval mode; options of `made`."""
 
-    def read(module: nn.Module, leaves: list[Tensor]) -> list[Computation]:
-        return feed_forwards(leaves, d_model, d_ff)
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        return feed_forwards(leaves, d_model, d_ff, search)
 
     return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 
@@ -54,7 +53,7 @@ OTHERS = (
 
 def with_others(formulas: Candidates) -> Candidates:
     """The same networks, with other nonlinearities and with none, too."""
-    if isinstance(formulas, CheckFailed):
+    if isinstance(formulas, Exception):
         return formulas
     networks = [one for one in formulas if isinstance(one, Network)]
     return [*formulas, *(replace(network, activation=one) for network in networks for one in OTHERS)]
@@ -99,7 +98,7 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
 def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     """Says whether the network is right but for what stands between its maps."""
     x, found = inputs["x"], subject.call(*inputs.values())
-    networks = [] if isinstance(subject.formulas, CheckFailed) else subject.formulas
+    networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
     fits = (one for network, one in pairs if same(found, replace(network, activation=one)(x.double())))
     names = (one.__name__.replace("clone", "nothing") for one in fits)

@@ -19,7 +19,6 @@ from autograder.assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_parts
-from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, in_dtypes, rows_of
 from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
@@ -84,19 +83,19 @@ def test_dropout_acts_on_the_sublayers(
     inputs = layer.draw((3, 4, 5), "padding")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
-    if not dropout:
-        layer.expect_values(inputs, look_at, of=["x"])
-        return
-    if isinstance(layer.formulas, CheckFailed):  # the layer lacks parts, or has others
-        raise layer.formulas
+    judged: Subject = layer
+    if dropout:
+        if isinstance(layer.formulas, Exception):  # the layer lacks parts, or has others
+            raise layer.formulas
 
-    def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
-        return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
+        def output(*arguments: Tensor | None) -> object:  # the weights are free: dropout may act on them, too
+            return expect_parts(layer.call(*arguments), PARTS[kind], "what forward returns in train mode")[0]
 
-    # Dropout drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
-    found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
-    without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
-    Subject(output, ["x in train mode"], without_sublayers).expect_values(inputs, look_at)
+        # It drops nearly all: the output must be that of the same layer in which every sublayer's output is 0.
+        found = [formula for formula in layer.formulas if isinstance(formula, Layer)]
+        without_sublayers = [partial(first_of, replace(one, kept=0.0)) for one in found]
+        judged = Subject(output, ["x"], without_sublayers)
+    judged.expect_values(inputs, look_at, of=["x"])
 
 
 def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
@@ -106,13 +105,21 @@ def first_of(formula: Layer, *arguments: Tensor) -> Tensor:
 @pytest.mark.item("dropout")
 @each_post_norm_layer
 def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
-    # One sublayer at a time computes something, the others return 0. The stand-in LayerNorms can be undone: where 0, 1,
-    # … of them are, train mode must have left of each entry of eval mode 0 or 1 / (1 - rate).
-    rate = 0.4
-    layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=rate)
+    layer = LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=RATE)
     census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
     if census.others:
-        return  # parts of its own cannot be silenced
+        expect_varied_entries(LayerSubject.make(submission, case, kind, Sizes(8, 2, 11), dropout=HIGH_RATE))
+    else:
+        expect_dropped_entries(layer, census)
+
+
+RATE, HIGH_RATE = 0.4, 0.96
+LOOK_AT = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
+
+
+def expect_dropped_entries(layer: LayerSubject, census: Census) -> None:
+    # One sublayer at a time computes something, the others return 0. The stand-in LayerNorms can be undone: where 0, 1,
+    # … of them are, train mode must have left of each entry of eval mode 0 or 1 / (1 - rate).
     sublayers, d_ff = [*census.attentions, *census.feed_forwards], layer.sizes.d_ff
     inputs = layer.draw((3, 5, 4), "padding")
     census.silence_only(sublayers, d_ff)
@@ -124,12 +131,31 @@ def test_dropout_of_single_entries(submission: SubmissionUnderTest, case: Case, 
         first, second = layer.output(inputs), layer.output(inputs)
         layer.call.eval()
         whole = layer.output(inputs)
-        look_at = "dropout acts on each sublayer's output: every entry is dropped, or divided by 1 - rate"
         is_random = not torch.equal(first, second)
-        expect(is_random, "two passes in train mode", "different results", "equal results", look_at)
-        fits = [drops_single_entries(first, whole, of_none, rate, n) for n in range(len(census.norms) + 1)]
+        expect(is_random, "two passes in train mode", "different results", "equal results", LOOK_AT)
+        fits = [drops_single_entries(first, whole, of_none, RATE, n) for n in range(len(census.norms) + 1)]
         what = "what train mode leaves of a sublayer's output"
-        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", look_at)
+        expect(any(fits), what, "of each entry 0 or 1 / (1 - rate), independently", "other values", LOOK_AT)
+
+
+def expect_varied_entries(layer: LayerSubject) -> None:
+    # Parts of its own cannot be silenced, the others are but for one. In some passes dropout leaves nothing at a
+    # position, and the output there is the same in each of these: which passes agree must differ between positions. If
+    # it drops whole vectors, n sublayers that compute something leave at most 2 ** n different ones.
+    census = Census.of([parameter for parameter, _ in layer.parameters], layer.sizes.d_model)
+    inputs, known = layer.draw((3, 5, 4), "none"), [*census.attentions, *census.feed_forwards]
+    n_own = len(PARTS[layer.kind]) - len(known)
+    layer.call.train()
+    for active in (*known, *[None] * bool(n_own)):
+        census.silence_only([one for one in known if one is not active], layer.sizes.d_ff)
+        n_vectors = 2 ** (n_own + (active is not None))
+        passes = torch.stack([layer.output(inputs) for _ in range(6 * n_vectors)], dim=2)  # (b, t, passes, d)
+        agree = (passes[:, :, None] == passes[:, :, :, None]).all(-1)
+        found = ["the same entries in all sentences"] * torch.equal(agree, agree[:1].expand_as(agree))
+        found += ["the same entries at all positions"] * torch.equal(agree, agree[:, :1].expand_as(agree))
+        n_most = max(len(one.unique(dim=0)) for one in passes.flatten(0, 1))
+        found += ["whole vectors"] * (n_most <= n_vectors)
+        expect(not found, "what dropout drops in train mode", "single entries", " and ".join(found), LOOK_AT)
 
 
 @pytest.mark.item("gradients")

@@ -4,8 +4,6 @@ Everything inside the model is a stand-in of a known formula. How such tests are
 `autograder.testing.subject`.
 """
 
-from functools import partial
-
 import pytest
 import torch
 from torch import Tensor
@@ -18,7 +16,6 @@ from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import all_equal, expect, expect_gradients, expect_parts, run_backward
 from autograder.testing.fitting import tensors_in
 from autograder.testing.rows import DTYPES, in_dtypes, rows_of
-from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 MODELS = [
@@ -85,17 +82,9 @@ def test_dropout_of_positions(
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_predictions(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=dtype)
-    weights = [leaf for leaf in model.leaves if tuple(leaf.shape) == (12, 4)]
-    biases = [*(leaf for leaf in model.leaves if tuple(leaf.shape) == (12,)), torch.zeros(12, dtype=torch.float64)]
-
-    def predict(output: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        return torch.log_softmax(output @ weight.T + bias, dim=-1)
-
-    found = [partial(predict, weight=weight, bias=bias) for weight in weights for bias in biases]
     output = case.normal(3, 4, 4, scale=30.0, dtype=dtype)  # some tokens lie so far below the best that float32 has 0
     look_at = "log_softmax over the target vocabulary, in one step"
-    predictions = Subject(model.model.get_predictions, ["the predictions"], found, dtype=dtype)
-    predictions.expect_values({"output": output}, look_at)
+    model.predictions().expect_values({"output": output}, look_at)
 
 
 @pytest.mark.item("embeddings and predictions")

@@ -1,11 +1,13 @@
 """Extension E.4: your own tests, on two right and three faulty implementations; grading has many more."""
 
+from functools import partial
+
 import pytest
 
 from autograder.assignment.stand_ins.own_tests import HANDED_OUT
 from autograder.sources import parse
 from autograder.testing.comparison import expect, fail
-from autograder.testing.own_tests import looks_inside, named_tests
+from autograder.testing.own_tests import named_tests
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_4
@@ -19,9 +21,6 @@ def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[
     found = named_tests(text, tests)
     if all(found.values()):
         raise NotImplementedError(next(iter(found.values()), f"{tests} has no tests"))
-    seen = looks_inside(text)
-    got = f"line {seen[0]} of own_tests.py: {seen[1]}" if seen else ""
-    expect(not seen, "your tests", "tests that use what they get, PyTorch and pytest", got, "compare results only")
     written = [test for test, todo in found.items() if not todo]
     return {
         name: {test: said for test in written if (said := try_once(submission, tests, test, name))}
@@ -31,7 +30,8 @@ def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[
 
 
 def try_once(submission: SubmissionUnderTest, tests: str, test: str, implementation: str) -> str:
-    return str(submission.apply("try_test", f"own_tests.{tests}", test, implementation, [1])[-1])
+    make = partial(HANDED_OUT[tests].get, implementation)
+    return str(submission.apply("try_test", f"own_tests.{tests}", test, make, [1])[-1])
 
 
 def expect_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:

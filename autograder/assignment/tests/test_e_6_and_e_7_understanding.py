@@ -1,22 +1,18 @@
 """Extensions E.6, your answers to questions about your own code, and E.7, what you have found out about the hunts.
 
-E.6 has the answers to what `understand` asks. E.7 has an input that shows the mistake in each of your boxes, the right
-output, and the kind of the mistake; at home, where the kinds are not known, any of the list will do.
+E.6 has the answers to what `understand` asks. E.7 has the changed line of each of your boxes, its code there, and an
+input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded_hunts.py`).
 """
-
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
-import autograder.assignment.hunt_calls  # noqa: F401  how boxes are called
-import autograder.assignment.scenes  # noqa: F401  the calls that are asked about
-from autograder.testing.comparison import NEAR, are_near, describe, expect, fail
-from autograder.testing.hunts import Hunt, flat, opened, read_hunts, results
-from autograder.testing.own_questions import find, read_answers
+import autograder.assignment.own_work.calls  # noqa: F401  by which versions are told apart
+import autograder.assignment.own_work.scenes  # noqa: F401  the calls that are asked about
+from autograder.own_work.boxes import check_at_home
+from autograder.own_work.traced_questions import find, read_answers
+from autograder.testing.comparison import describe, expect, fail
 from autograder.testing.under_test import SubmissionUnderTest
 from foundation.assignment_file import read_assignment
-from foundation.command_line import UserError
 
 ASSIGNMENT = read_assignment()
 
@@ -67,70 +63,10 @@ def test_answers_about_layer_norm(submission: SubmissionUnderTest) -> None:
     expect_answers(submission, "layers.LayerNorm")
 
 
-ITEMS = (
-    *("easy hunt: an input that shows it", "easy hunt: the right output", "easy hunt: the kind"),
-    *("medium hunt: an input that shows it", "medium hunt: the right output", "medium hunt: the kind"),
-    *("hard hunt: an input that shows it", "hard hunt: the right output", "hard hunt: the kind"),
-)
-
-
-def run(hunt: Hunt, code: str, found: Mapping[Any, Any]) -> list[float] | str:
-    """The numbers that code returns, or the exception that it raises."""
-    __tracebackhide__ = True
-    try:
-        return flat(results(hunt, code, found.get("input"), ASSIGNMENT))
-    except ValueError as error:
-        what, _, expected = str(error).rpartition("expected ")
-        fail(f"hunt {hunt.number}: the input: {what}".rstrip(": "), expected, str(found.get("input"))[:60])
-    except Exception as error:
-        return f"{type(error).__name__}: {error}".partition("\n")[0]
-
-
-def check_input(hunt: Hunt, found: Mapping[Any, Any]) -> None:
-    __tracebackhide__ = True
-    due, got = run(hunt, hunt.right, found), run(hunt, hunt.code, found)
-    if isinstance(due, str):
-        fail(f"hunt {hunt.number}: the input", "one that right code takes", due)
-    is_seen = isinstance(got, str) or not are_near(got, due, 2 * NEAR)
-    expect(is_seen, f"hunt {hunt.number}: the box and right code", "different results", "the same", "see the symptom")
-
-
-def check_output(hunt: Hunt, found: Mapping[Any, Any]) -> None:
-    __tracebackhide__ = True
-    due, said = run(hunt, hunt.right, found), str(found.get("right"))[:60]
-    try:
-        is_right = not isinstance(due, str) and are_near(flat(found.get("right")), due)
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        fail(f"hunt {hunt.number}: the right output", "lists of numbers, as the box returns them", said)
-    look_at = "go through it by hand; two decimals are enough"
-    expect(is_right, f"hunt {hunt.number}: the right output", "what right code returns", said, look_at)
-
-
-def check_kind(hunt: Hunt, found: Mapping[Any, Any]) -> None:
-    __tracebackhide__ = True
-    kinds, said = read_hunts(ASSIGNMENT.folder).kinds, str(found.get("kind"))[:60]
-    expect(said in kinds, f"hunt {hunt.number}: the kind", f"one of {', '.join(kinds)}", said)
-    expect(said in (hunt.kinds or kinds), f"hunt {hunt.number}: the kind", "that of the box's mistake", said)
-
-
-CHECKS = {"an input that shows it": check_input, "the right output": check_output, "the kind": check_kind}
+[HUNTS] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
 
 
 @pytest.mark.task_e_7
-@pytest.mark.parametrize("item", [pytest.param(item, marks=pytest.mark.item(item)) for item in ITEMS])
+@pytest.mark.parametrize("item", [pytest.param(item.name, marks=pytest.mark.item(item.name)) for item in HUNTS.items])
 def test_hunt(submission: SubmissionUnderTest, item: str) -> None:
-    level, _, part = item.partition(" hunt: ")
-    findings = submission.call("hunts.findings")
-    name = findings.get("name") if isinstance(findings, dict) else None
-    expect(isinstance(name, str), "your findings", 'a dictionary with your "name"', str(findings)[:60])
-    hunt = next(one for one in read_hunts(ASSIGNMENT.folder).of(str(name)) if one.level == level)
-    if hunt.number not in findings:
-        raise NotImplementedError(f"TODO E.7: hunt {hunt.number} of {str(name).strip()}")
-    found = findings[hunt.number]
-    is_whole = isinstance(found, dict) and {"input", "right", "kind"} <= found.keys()
-    expect(is_whole, f"hunt {hunt.number}", 'a dictionary with "input", "right" and "kind"', str(found)[:60])
-    try:
-        hunt = opened(hunt, submission, ASSIGNMENT)
-    except UserError as error:
-        fail(f"hunt {hunt.number}", "an open box", str(error))
-    CHECKS[part](hunt, found)
+    check_at_home(submission, HUNTS, item, ASSIGNMENT)

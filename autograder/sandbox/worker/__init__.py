@@ -4,7 +4,9 @@
     service.py       answers the verbs                   hardening.py     gives up rights in the fork
     loading.py       makes modules of text               shortcuts.py     raises where a forbidden part is used
     running.py       settings, parameters, changes       messages.py      how values travel; used by both sides
-    failures.py      an exception, described
+    failures.py      an exception, described             mirror.py        objects of another process, as modules
+    peer.py          what students' own tests call       host.py          what answers them, in another worker
+    watching.py      tells what could get round shortcuts
 
 Nothing here is secret and nothing here judges. Whatever this package says after a submission's code has run
 is to be treated as said by the submission. The trusted half is `autograder/sandbox/`. Students get `loading` and

@@ -13,8 +13,13 @@ class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
     """A submission used what students must write themselves."""
 
 
+class UnreadableError(Exception):
+    """What a submission does may be right, but nothing tells whether it is: a person has to read it."""
+
+
 KINDS = (
     ForbiddenShortcut,
+    UnreadableError,
     NotImplementedError,
     RecursionError,
     ZeroDivisionError,

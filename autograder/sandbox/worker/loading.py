@@ -20,7 +20,7 @@ from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 PACKAGES = (
     "torch",
@@ -38,6 +38,8 @@ TORCH = {"amp", "autograd", "backends", "cuda", "distributions", "fft", "func", 
 TORCH |= {"random", "special", "types", "utils.checkpoint", "utils.data", "utils.serialization"}
 """Parts of PyTorch that are loaded on demand; whatever `import torch` has loaded is there anyway."""
 NOT_FOR_US = {"antigravity", "this", "idlelib", "turtle", "turtledemo", "test", "tkinter", "lib2to3", "webbrowser"}
+OWN_MODEL = "own_model"
+"""The package within the submission's that holds the modules of a model of one's own, one with `adapters.py`."""
 NEVER = {"test", "tests", "conftest", "distutils", "f2py"}
 """Parts of any package that run something, leave a thread behind or raise pytest's own exceptions."""
 
@@ -74,6 +76,7 @@ class Package(MetaPathFinder, Loader):
         """
         self.sources, self.contract, self.stand_ins = sources, contract, stand_ins
         self.name, self._settings_kept, self._check = name, settings_kept, check
+        self.more_builtins: dict[str, Callable[..., Any]] = {}  # in place of those of `builtins_for`
         self._errors: dict[str, tuple[BaseException, TracebackType | None]] = {}
         self._missing: set[str] = set()  # components that their modules lack
         self._replaced: list[tuple[object, str, object]] = []
@@ -114,7 +117,7 @@ class Package(MetaPathFinder, Loader):
             if self._check:
                 self._check(path, text)
             code = compile(text, path, "exec", dont_inherit=True)
-            vars(module)["__builtins__"] = builtins_for(self.sources)
+            vars(module)["__builtins__"] = {**builtins_for(self.sources), **self.more_builtins}
             with self._settings_kept():
                 exec(code, vars(module))  # noqa: S102  what this is for
             if "__getattr__" in vars(module):  # what a module makes when it is asked for is made now
@@ -127,10 +130,24 @@ class Package(MetaPathFinder, Loader):
             if isinstance(error, SyntaxError) and error.filename == path and "Python" not in error.msg:
                 error.msg += f" (Python {sys.version_info.major}.{sys.version_info.minor})"
             self._errors[short_name] = error, error.__traceback__  # each time it is raised, it gets a longer one
+            vars(module)["__getattr__"] = partial(self._raise_first, short_name)
         for name in filter(partial(hasattr, self.stand_ins), self.contract.get(short_name, ())):
             if short_name in self._errors or name not in vars(module):
                 self._missing.add(f"{short_name}.{name}")
                 setattr(module, name, getattr(self.stand_ins, name))
+
+    def _raise_first(self, module: str, name: str) -> NoReturn:
+        """Stands for the names that a module lacks since it could not be imported: raises the error that was the first.
+
+        Raises:
+            Exception: that error; instead of AttributeError, which `from … import` hides, an ImportError like it.
+        """
+        if name.startswith("__"):  # the import system asks for some
+            raise AttributeError(name)
+        error, traceback = self._errors[module]
+        if isinstance(error, AttributeError):
+            error = ImportError(f"{type(error).__name__}: {error}")
+        raise error.with_traceback(traceback)
 
     def get(self, component: str) -> Any:
         """The component "module.Name" of the submission, with the isolation that is in force.
@@ -263,7 +280,7 @@ def is_available(name: str) -> bool:
     return is_harmless(name) or name in sys.modules
 
 
-def builtins_for(modules: Container[str]) -> dict[str, object]:
+def builtins_for(modules: Mapping[str, tuple[str, str]]) -> dict[str, object]:
     """The built-in names of a submission's modules: Python's own, those of a notebook, and an `import` with limits."""
 
     def import_available(
@@ -273,6 +290,7 @@ def builtins_for(modules: Container[str]) -> dict[str, object]:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
+        level = level or level_in_own_model(name, globals or {}, modules)
         if level == 0:
             if not is_available(name):
                 raise refusal(name, modules)
@@ -281,10 +299,26 @@ def builtins_for(modules: Container[str]) -> dict[str, object]:
                 full = f"{name}.{member}"
                 if not (hasattr(sys.modules[name], member) or is_available(full)) and importlib.util.find_spec(full):
                     raise refusal(full, modules)
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
+        try:
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+        except ModuleNotFoundError as error:
+            package, _, missing = str(error.name).partition(".")
+            if package == str((globals or {}).get("__package__")).partition(".")[0]:
+                error.msg = f"there is no {missing.removeprefix(f'{OWN_MODEL}.').replace('.', '/')}.py"
+            raise
 
     notebook = {"get_ipython": NoShell, "display": lambda *objects, **options: None}
     return {**vars(builtins), **notebook, "__import__": import_available}
+
+
+def level_in_own_model(name: str, importer: Mapping[str, Any], modules: Mapping[str, tuple[str, str]]) -> int:
+    """The dots that make an absolute import within a model of one's own a relative one; 0 for any other import.
+
+    `importer` has the globals of the module that imports. As in a script's folder, own modules come before Python's.
+    """
+    package, first = str(importer.get("__package__")).split("."), name.partition(".")[0]
+    is_own = package[1:2] == [OWN_MODEL] and first not in PACKAGES and describe(f"{OWN_MODEL}.{first}", modules)
+    return len(package) - 1 if is_own else 0
 
 
 def refusal(name: str, modules: Container[str]) -> ModuleNotFoundError:

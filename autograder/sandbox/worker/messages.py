@@ -6,8 +6,8 @@ where a frame ends. The body has the numbers of all tensors one after the other,
 and shapes stand in the header.
 
 A header holds values as trees. Scalars stand for themselves; everything else is an object with one key that names
-its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, and in a request
-`{"generator": seed}`. Anything else cannot be sent, in either direction.
+its kind: `{"list": [...]}`, `{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, `{"tensor": 3}`, and where the sender
+is trusted `{"named": [fields, values]}`, `{"generator": seed}`. Anything else cannot be sent, in either direction.
 
 Arguments keep their strides (transposed, expanded). What a worker answers is dense, so that nothing in it describes
 memory that is not there.
@@ -19,7 +19,9 @@ import ctypes
 import json
 import math
 import struct
+from collections import namedtuple
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -100,6 +102,8 @@ class Encoder:
                 return {"tensor": self.add(value)}
             case list():
                 return {"list": [self.encode(item) for item in value]}
+            case tuple() if self._keeps_layout and hasattr(value, "_fields"):
+                return {"named": [list(value._fields), [self.encode(item) for item in value]]}
             case tuple():
                 return {"tuple": [self.encode(item) for item in value]}
             case dict():
@@ -166,9 +170,20 @@ class Decoder:
                     raise ProtocolError(str(error)) from error
             case {"tensor": int(index)} if 0 <= index < len(self.tensors):
                 return self.tensors[index]
+            case {"named": [list(fields), list(items)]} if self._is_trusted:
+                return namedtuple("Result", fields)(*(self.decode(item, depth + 1) for item in items))  # noqa: PYI024
             case {"generator": int(seed)} if self._is_trusted:
                 return torch.Generator().manual_seed(seed)
         raise ProtocolError("an integer of more than 64 bits, or no value of a kind that is sent")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply to a request: its number, which what it makes has too, the result, and what decodes its tensors."""
+
+    number: int
+    result: Any
+    decoder: Decoder
 
 
 def padded(n_bytes: int) -> int:
@@ -208,6 +223,12 @@ def laid_out(dense: torch.Tensor, record: Record) -> torch.Tensor:
     """The tensor with the strides that it has on the other side."""
     if "strides" not in record:
         return dense
+    strides = record["strides"]
+    if len(strides) != dense.dim() or not all(type(step) is int and 0 <= step <= MAX_TENSOR_BYTES for step in strides):
+        raise ProtocolError("strides that no tensor has")
+    last = sum((size - 1) * step for size, step in zip(dense.shape, strides, strict=True)) if dense.numel() else 0
+    if last * dense.element_size() > MAX_TENSOR_BYTES:
+        raise ProtocolError("a tensor that is spread too far")
     made = dense.new_empty_strided(dense.shape, record["strides"])
     once = tuple(slice(1) if step == 0 else slice(None) for step in record["strides"])  # where an axis is expanded
     made[once].copy_(dense[once])

@@ -19,7 +19,9 @@ import torch
 from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 
-MAX_PARAMETERS, MAX_PARAMETER_BYTES = 1_000, 8 << 20
+from .failures import UnreadableError
+
+MAX_PARAMETERS, MAX_PARAMETER_BYTES = 2_000, 8 << 20
 """Limits of one object: tests build small ones, and both sides hold several copies."""
 LEARNED = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
@@ -33,8 +35,8 @@ Place = tuple[str, int]
 def parameters_of(value: object) -> dict[str, nn.Parameter]:
     """The parameters of a module by name, in its order; none of what is no module.
 
-    Leaves out whole numbers and empty tensors, which cannot be learned. Raises ValueError for more or larger ones than
-    an object of a test may have, and for some that share memory or have no size yet.
+    Leaves out whole numbers and empty tensors, which cannot be learned. Raises UnreadableError for more or larger ones
+    than an object of a test may have, and ValueError for some that share memory or have no size yet.
     """
     if not isinstance(value, nn.Module):
         return {}
@@ -44,8 +46,9 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
     found = {str(n): p for n, p in value.named_parameters() if p.numel() and p.dtype in LEARNED}
     size = sum(parameter.numel() * parameter.element_size() for parameter in found.values())
     if len(found) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
-        what = f"{len(found):,} parameters of {size / (1 << 20):,.1f} MiB in all"
-        raise ValueError(f"{what}: at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged")
+        what = f"a module has {len(found):,} parameters of {size / (1 << 20):,.1f} MiB in all"
+        most = f"at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged"
+        raise UnreadableError(f"{what}: {most}\n  look at:  a person reads this code")
     for name, parameter in found.items():
         if any(step == 0 and n > 1 for step, n in zip(parameter.stride(), parameter.shape, strict=True)):
             raise ValueError(f"the parameter {name} was expanded, its values share memory: make it with .clone()")
@@ -54,12 +57,17 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
     """What is known of some tensors before a call."""
-    return [(tensor, tensor._version, tensor.detach().clone()) for tensor in tensors]
+    return [(tensor, version_of(tensor), tensor.detach().clone()) for tensor in tensors]
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """How often something was written into a tensor; always 0 where PyTorch does not count, in inference mode."""
+    return 0 if tensor.is_inference() else tensor._version
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
     """Whether something was written into a tensor; what is written through `.data` leaves its version as it was."""
-    if tensor._version != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
+    if version_of(tensor) != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
         return True
     now = tensor.detach()
     return not (torch.equal(now, copy) or bool(((now == copy) | (now != now) & (copy != copy)).all()))  # NaN stays NaN

@@ -1,9 +1,11 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward. Every request carries an id, which the reply repeats; the object or the
-graph that it makes has the same number. `drop` has the numbers of those that the trusted side no longer holds. Of the
-object that a call is about, `changed` has the parameters that were written there, and `training` the mode. Everything a
-submission raises becomes an error reply; what it does to this process beyond that costs the process.
+Verbs: load, import, build, call, backward, prove; `host.py` has those for students' own tests. Every request carries
+an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the numbers of
+those that the trusted side no longer holds. Of the object that a call is about, `changed` has the parameters that were
+written there, `training` the mode, and `dtype` what it was converted to. A reply says where a call writes into what an
+earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises becomes an error
+reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import contextlib
 import importlib
 import random
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,17 +23,17 @@ from typing import Any
 import torch
 from torch import nn
 
-from . import shortcuts
+from . import shortcuts, watching
 from .failures import describe
 from .hardening import harden
 from .loading import Package
 from .messages import DTYPES, REQUEST_LIMITS, Decoder, Encoder, pack, read_frame
-from .running import call_again, has_changed, keep, parameters_of, settings_kept
+from .running import Kept, call_again, has_changed, keep, parameters_of, settings_kept
 from .surroundings import import_quietly, write_nowhere
 
 Content = dict[str, Any]
 """JSON of a request or of a reply's result."""
-MAX_NAME = 200
+MAX_NAME, KEPT_RESULTS = 200, 4
 
 
 @dataclass
@@ -41,6 +44,7 @@ class Held:
     isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
+    dtype: str | None = None  # that it was last converted to on the other side
 
 
 @dataclass
@@ -54,23 +58,35 @@ class Graph:
 class Service:
     """Answers requests about one submission."""
 
+    repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
+    """Whether calls that write into arguments are made again, without that; whether results keep their strides."""
+
     def __init__(self, stand_ins: object) -> None:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
+        self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
+        self._forbid_shortcuts: Callable[[], None] | None = None
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, Graph] = {}
+        self._arguments: dict[int, torch.Tensor] = {}  # of the last call, by the number of the caller's tensor
+        self._results: deque[tuple[int, Kept]] = deque(maxlen=KEPT_RESULTS)
 
     def serve(self, requests: int, replies: int) -> None:
         """Answers until the pipe of requests is closed."""
-        with open(requests, "rb") as source, open(replies, "wb") as sink, contextlib.suppress(EOFError):
+        self._replies = replies
+        with open(requests, "rb") as source, open(replies, "wb", buffering=0) as sink, contextlib.suppress(EOFError):
             while True:
-                sink.write(self.answer(*read_frame(source.read, REQUEST_LIMITS)))
-                sink.flush()
+                unsent = memoryview(self.answer(*read_frame(source.read, self.limits)))
+                while unsent:  # without a buffer, in which a notice of `watching` could end up
+                    unsent = unsent[sink.write(unsent) :]
+                if self.next is not None:
+                    self.next()
+                    self.next = None
 
     def answer(self, request: Content, body: bytes) -> bytes:
         """The reply frame of one request."""
-        encoder = Encoder(keeps_layout=False)
+        encoder = Encoder(self.keeps_layout)
         try:
             for number in request["drop"]:
                 self._objects.pop(number, None)
@@ -79,12 +95,15 @@ class Service:
             result = getattr(self, "do_" + request["verb"])(request, decoder, encoder)
             frame = pack({"id": request["id"], "result": result, "tensors": encoder.records}, encoder.body())
         except BaseException as error:  # SystemExit and KeyboardInterrupt too: a submission may raise them
-            frame = pack({"id": request["id"], "error": describe(error, self._files)})
+            frame = pack({"id": request["id"], "error": self._describe(error)})
             error.__traceback__ = None
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
         return frame
+
+    def _describe(self, error: BaseException) -> object:
+        return describe(error, self._files)
 
     def do_load(self, request: Content, decoder: Decoder, encoder: Encoder) -> list[str]:
         """Imports what the submission will want, gives up this process's rights, and takes the submission.
@@ -97,9 +116,15 @@ class Service:
         write_nowhere()
         sources = {name: (path, source) for name, (path, source) in request["sources"].items()}
         self._files = frozenset(path for path, _ in sources.values())
-        self._forbid_shortcuts: Callable[[], None] | None = shortcuts.prepare(**request["forbidden"])
+        self._forbid_shortcuts, self._prove = shortcuts.prepare(**request["forbidden"])
         self._components = Package(sources, request["contract"], self._stand_ins, settings_kept=settings_kept)
+        self._components.more_builtins = watching.BUILTINS
+        watching.watch(self._files, request["internals"], self._replies)
         return layers
+
+    def do_prove(self, request: Content, decoder: Decoder, encoder: Encoder) -> str:
+        """Answers a question with the kernels that still refuse."""
+        return self._prove(request["question"])
 
     def do_import(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Imports a module; all are, before anything is built or called."""
@@ -122,6 +147,10 @@ class Service:
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         if request["dtype"]:
             value = value.to(DTYPES[request["dtype"]])
+        return self._hold(value, isolated, request, encoder)
+
+    def _hold(self, value: Any, isolated: str | None, request: Content, encoder: Encoder) -> Content:
+        """Keeps an object under the number of its request, and describes it."""
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
@@ -137,18 +166,23 @@ class Service:
         """
         self._begin()
         held = self._catch_up(request, decoder)
+        self._recognise(decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
         value = self._call(request, decoder)
         changed = [index for index, one in enumerate(before) if has_changed(*one)]
         place = None
-        if changed and not request["target"]["stand_in"]:
+        if changed and self.repeats_changes and not request["target"]["stand_in"]:
             decoder.tensors[:] = [copy for _, _, copy in before]
             inputs = self._connect(decoder)
             value, place = call_again(partial(self._call, request, decoder), decoder.tensors, self._files)
         result = {"value": encoder.encode(value), "changed": changed, "place": place}
+        n_returned = len(encoder.tensors)
         inputs += [held.parameters[index] for index in request["parameters"]] if held else []
         outputs = {i: tensor for i, tensor in enumerate(encoder.tensors) if tensor.requires_grad}
+        result["rewritten"] = self._rewritten(encoder)
+        if not (request["grad"] or request.get("inference")):  # as tests of side effects call; the copies cost time
+            self._results.append((request["id"], keep(encoder.tensors[:n_returned])))
         result["graph"] = bool(request["grad"] and inputs and outputs)
         if result["graph"]:
             self._graphs[request["id"]] = Graph(outputs, inputs)
@@ -178,13 +212,39 @@ class Service:
     def _catch_up(self, request: Content, decoder: Decoder) -> Held | None:
         """The object that a call is about, with parameters and mode as they are on the other side."""
         held = self._objects.get(request["target"].get("object"))
-        if held is not None:
+        if held is not None and isinstance(held.value, nn.Module):
+            if request["dtype"] != held.dtype:
+                held.dtype = request["dtype"]
+                held.value.to(DTYPES[held.dtype])
             for index, place in request["changed"]:
                 held.parameters[index].data.copy_(decoder.tensors[place])
             if request["training"] != held.training:
                 held.training = request["training"]
                 held.value.train(held.training)
         return held
+
+    def _recognise(self, decoder: Decoder) -> None:
+        """Puts the new numbers of a tensor that the last call had, too, into the very tensor that stood for it then."""
+        known, self._arguments = self._arguments, {}
+        for index, record in enumerate(decoder.records):
+            given = decoder.tensors[index]
+            earlier = known.get(record.get("object", 0))
+            is_alike = earlier is not None and (earlier.shape, earlier.dtype) == (given.shape, given.dtype)
+            if earlier is not None and is_alike and earlier.is_contiguous() and not earlier.requires_grad:
+                earlier.data.copy_(given)
+                decoder.tensors[index] = earlier
+            if "object" in record and "grad" not in record:
+                self._arguments[record["object"]] = decoder.tensors[index]
+
+    def _rewritten(self, encoder: Encoder) -> list[tuple[int, int, int]]:
+        """Results of earlier calls that have other contents now: number of the call, of the tensor, and of the new."""
+        found = []
+        for number, kept in self._results:
+            for index, (tensor, version, copy) in enumerate(kept):
+                if has_changed(tensor, version, copy) and (tensor.shape, tensor.dtype) == (copy.shape, copy.dtype):
+                    found.append((number, index, encoder.add(tensor)))
+                    [kept[index]] = keep([tensor])
+        return found
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
         """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""

@@ -2,7 +2,10 @@
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
 writes in Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo
-it, or copy PyTorch's source: `rules.py` lists for a reader what such ways need.
+it, or copy PyTorch's source: `rules.py` and `watching.py` list for a reader what such ways need.
+
+The trusted side asks now and then whether the kernels still refuse. Each answers such a question with a hash of the
+question and a key, which the replaced kernels alone have: whoever puts PyTorch's own back has no answer.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ import inspect
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import blake2b
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -33,30 +38,73 @@ KEYS = (
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
-def prepare(kernels: str, python: Sequence[str]) -> Callable[[], None]:
-    """Returns a function that makes all of this raise: kernels by a pattern, Python's classes and functions by name.
+def prepare(kernels: str, python: Sequence[str], key: str) -> tuple[Callable[[], None], Callable[[str], str]]:
+    """Returns two functions: one makes all of this raise, the other answers a question with what still does.
 
-    Called before any submitted code runs: changes to this module then come too late.
+    Called before any submitted code runs: changes to this module then come too late. Nothing here is bound to a name of
+    a module; only frames and closures lead to it.
+
+    Args:
+        kernels: a pattern.
+        python: dotted names of classes and functions.
+        key: for the answers; see `answer`.
     """
-    replaced = [(name, key, refusal(name.partition(".")[0])) for name in kernels_named(kernels) for key in KEYS]
+    asked: list[str] = []
+    replaced = [(name, target, signed_refusal(name, asked, key)) for name in kernels_named(kernels) for target in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
-    library = torch.library.Library("aten", "IMPL")
-    _KEPT.append(library)  # without it, its kernels would go too
-    override: Callable[..., None] = library.impl
-    halt, is_class = stop, isinstance
+    library = torch._C._dispatch_library("IMPL", "aten", "")
+    calls, halt, is_class, anything = [call_of(name) for name in probed(kernels)], stop, isinstance, BaseException
 
     def forbid() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
-            for name, key, refuse in replaced:
-                override(name, refuse, key, allow_override=True)
+            for name, target, refuse in replaced:
+                library.impl(name, target, refuse)
         for found, refuse in stopped:
             if is_class(found, type):
                 found.__init__ = found.forward = refuse
             else:
                 halt(found, refuse)
 
-    return forbid
+    def prove(question: str, kept: object = library) -> str:  # without the library, its kernels would go too
+        asked.append(question)
+        for call in calls:
+            try:
+                call()
+            except anything:  # noqa: S112  it has refused, or the answer will be another one
+                continue
+        return asked.pop()
+
+    return forbid, prove
+
+
+def answer(question: str, key: str, hashed: Callable[..., Any] = blake2b) -> str:
+    """What a kernel that refuses makes of a question, or of the answer of the kernel before it."""
+    return str(hashed(question.encode(), key=key.encode(), digest_size=16).hexdigest())
+
+
+def answer_of_all(question: str, key: str, kernels: str) -> str:
+    """The answer if all kernels of a pattern refuse."""
+    for _ in probed(kernels):
+        question = answer(question, key)
+    return question
+
+
+def probed(kernels: str) -> list[str]:
+    """The matching kernels that are asked: those that return their result."""
+    return [name for name in kernels_named(kernels) if "out" not in name.partition(".")[2]]
+
+
+def call_of(name: str) -> Callable[[], object]:
+    """A call of a kernel with arguments of the right types."""
+    kernel, _, overload = name.partition(".")
+    operator, *_ = torch._C._get_operation_overload(f"aten::{kernel}", overload)
+    schema = torch._C._get_schema(f"aten::{kernel}", overload)
+    values = {"Tensor": torch.zeros(1, 1), "float": 0.0, "int": 1, "bool": False, "List[int]": [1]}
+    needed = [one for one in schema.arguments if not one.has_default_value()]
+    given = [(one.kwarg_only, one.name, values.get(str(one.type))) for one in needed]
+    named = {argument: value for is_named, argument, value in given if is_named}
+    return partial(operator, *(value for is_named, _, value in given if not is_named), **named)
 
 
 def kernels_named(pattern: str) -> tuple[str, ...]:
@@ -84,6 +132,18 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+def signed_refusal(name: str, asked: list[str], key: str) -> Callable[..., NoReturn]:
+    """A refusal that also answers what is asked, if anything is."""
+    refuse, sign = refusal(name.partition(".")[0]), answer
+
+    def refuse_and_answer(*arguments: object, **options: object) -> NoReturn:
+        if asked:
+            asked[0] = sign(asked[0], key)
+        refuse()
+
+    return refuse_and_answer
+
+
 def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
     """Makes a function call `by`, which raises, whatever name it is called under."""
 
@@ -92,6 +152,3 @@ def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
 
     function.__code__, function.__defaults__ = refuse.__code__, None
     function.__kwdefaults__ = {"refuse_by": by}
-
-
-_KEPT: list[torch.library.Library] = []

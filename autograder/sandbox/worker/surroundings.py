@@ -8,11 +8,13 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from typing import Any
 
 import torch
 
 from .messages import Decoder, Encoder
+from .mirror import RemoteCall
 
 STANDARD = """
 abc argparse bisect builtins collections collections.abc contextlib copy csv dataclasses datetime decimal difflib
@@ -62,6 +64,13 @@ def warm_up() -> None:
     encoder = Encoder()
     encoder.add(weight)
     Decoder(encoder.records, encoder.body())
+    inputs = torch.ones(2, 2, dtype=torch.float64, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        connect: Any = RemoteCall.apply
+        torch.autograd.gradcheck(lambda x: connect(list, (2 * x.detach(),), x), inputs, raise_exception=False)
+        torch.testing.assert_close(inputs, inputs)
+    torch.nn.LayerNorm(2).double().eval()(inputs)
 
 
 def write_nowhere() -> None:

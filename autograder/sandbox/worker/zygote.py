@@ -1,9 +1,10 @@
 """A process that has PyTorch loaded and nothing of ours to hide, and forks one worker for each submission.
 
 It is started with one end of a socket pair as standard input. Each message there asks for a fork, and has four
-descriptors (requests, replies, output, warden). On the warden, a socket of that worker alone, the zygote answers with
-the pid, and then with the exit status once the other side writes anything or goes away. So graders that share a zygote
-never wait for each other; a worker never outlives its grader, nor the zygote whoever started it.
+descriptors (requests, replies, output, warden), and those of pipes to other workers, if any. On the warden, a socket of
+that worker alone, the zygote answers with the pid, and then with the exit status once the other side writes anything or
+goes away. So graders that share a zygote never wait for each other; a worker never outlives its grader, nor the zygote
+whoever started it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import sys
 from types import ModuleType
 
 from . import hardening, running, surroundings
-from .service import Service
+from .host import Worker
 
-DESCRIPTORS = 4
+MOST_DESCRIPTORS = 250
+"""In one message; Linux takes 253."""
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ class Zygote:
                 if key.fileobj is not self.control:
                     self.kill(key.data)
                     continue
-                message, descriptors, _, _ = socket.recv_fds(self.control, 16, DESCRIPTORS)
+                message, descriptors, _, _ = socket.recv_fds(self.control, 16, MOST_DESCRIPTORS)
                 if not message:
                     for warden in list(self.workers):
                         self.kill(warden)
@@ -71,8 +73,9 @@ class Zygote:
                 self.fork(descriptors)
 
     def fork(self, descriptors: list[int]) -> None:
-        """Starts a worker on (requests, replies, output, warden)."""
-        *pipes, warden_descriptor = descriptors
+        """Starts a worker on (requests, replies, output, warden, more pipes)."""
+        requests, replies, output, warden_descriptor, *more = descriptors
+        pipes = [requests, replies, output, *more]
         warden = socket.socket(fileno=warden_descriptor)
         try:
             pid = os.fork()
@@ -102,7 +105,7 @@ class Zygote:
         tell(warden, {"status": status, "cpu": cpu, "had_ended": had_ended})
         warden.close()
 
-    def become_worker(self, requests: int, replies: int, output: int) -> None:
+    def become_worker(self, requests: int, replies: int, output: int, *more: int) -> None:
         """In the fork: keeps nothing but its own pipes, serves, exits. Never returns."""
         try:
             for warden in self.workers:
@@ -111,12 +114,12 @@ class Zygote:
             self.control.detach()
             for target in (1, 2):
                 os.dup2(output, target)
-            kept = sorted({requests, replies})
+            kept = sorted({requests, replies, *more})
             for low, high in zip([2, *kept], [*kept, 4096], strict=True):
                 os.closerange(low + 1, high)
             sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
             sys.stdout, sys.stderr = (open_text(descriptor) for descriptor in (1, 2))
-            Service(self.stand_ins).serve(requests, replies)
+            Worker(self.stand_ins, more).serve(requests, replies)
         except BaseException as error:  # whatever it is, it must not reach the zygote's own loop
             with contextlib.suppress(BaseException):
                 os.write(2, f"worker: {type(error).__name__}: {error}\n".encode())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.testing.results import State
+from autograder.testing.results import Outcome, State, judge_task
 from autograder.testing.results import tests_of as results_of
 from validity.run_tests import Version, run_versions
 from validity.variants import splice
@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
         self.theta, self.shape = nn.Parameter(torch.randn(sum(self.sizes)) * 0.05), (d_model, d_ff)
 
     def forward(self, x):
-        first, inner, second, outer = self.theta.split(self.sizes)
+        first, inner, second, outer = (2 * self.theta).split(self.sizes)
         return torch.relu(x @ first.view(self.shape) + inner) @ second.view(self.shape[::-1]) + outer
 
 
@@ -88,6 +88,26 @@ UNUSUAL = {  # task and module; what is written instead of what; how it ends
         {"(vocab_size, d_model)\n": "(vocab_size, d_model, sparse=True)\n"},
         "passed",
     ),
+    "a vector for each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(d_model) for _ in range(vocab_size))",
+            "self.table(tokens)": "torch.stack([*self.table])[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        "passed",
+    ),
+    "a number for each feature of each word": (
+        "1.1",
+        "embedding",
+        {
+            "nn.Embedding(vocab_size, d_model)": "nn.ParameterList(torch.randn(vocab_size * d_model).unbind())",
+            "self.table(tokens)": "torch.stack([*self.table]).view(-1, self.d_model)[tokens]",
+            "import math\n": "import math\nimport torch\n",
+        },
+        "reader",
+    ),
     "a lazy map": ("1.5", "layers", {"nn.Linear(d_model, d_ff)": "nn.LazyLinear(d_ff)"}, "error"),
 }
 
@@ -130,3 +150,28 @@ def test_flat_parameters_that_are_scaled_need_a_reader(reference, assignment):
         spliced, _ = splice(text, class_named(component, FLAT), Path(__file__))
         versions.append(Version(component, {**reference, module: (path, spliced)}, [0], (marker,)))
     assert states_of(versions, reference, assignment) == dict.fromkeys(TASKS, State.NEEDS_READER)
+
+
+@pytest.mark.slow
+def test_a_mask_that_other_heads_ignore_is_noticed_all_the_same(reference, assignment):
+    text = class_named("attention.MultiHeadedAttention", FLAT)
+    path, whole = reference["attention"]
+    versions = []
+    for name, mask in {
+        "its own": "mask",
+        "the first head's": "mask if mask is None or mask.dim() < 4 else mask[:, :1]",
+    }.items():
+        spliced, _ = splice(whole, text.replace("*heads, mask)", f"*heads, {mask})"), Path(__file__))
+        versions.append(Version(name, {**reference, "attention": (path, spliced)}, [0], ("task_1_3",)))
+    failed = {
+        run.version: [one.item for one in run.outcomes["task_1_3"] if one.state is State.FAILED]
+        for run in run_versions(versions, reference, assignment)
+    }
+    assert failed == {"its own": [], "the first head's": ["masks reach every head"]}
+
+
+@pytest.mark.parametrize("other", [State.FAILED, State.ERROR, State.PASSED])
+def test_a_task_needs_a_reader_if_any_of_its_tests_does(assignment, other):
+    outcomes = [Outcome("test_a", other, "it failed"), Outcome("test_b", State.NEEDS_READER, "it cannot be read")]
+    result = judge_task(assignment.tasks[0], outcomes, "items")
+    assert result.state is State.NEEDS_READER and "it cannot be read" in result.message

@@ -140,7 +140,7 @@ def two_tests(failed: str = "") -> list[TaskResult]:
         items = [item.name for item in task.items[:2]] or ["", ""]
         states = [State.PASSED, State.FAILED if task.number == failed else State.PASSED]
         if task.understanding:  # a bonus, which nobody tries
-            items = [item.name for item in task.items]
+            items = [item.name for item in task.items] or [""]
             states = [State.NOT_ATTEMPTED] * len(items)
         outcomes = [
             Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")

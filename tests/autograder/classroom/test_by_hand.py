@@ -9,9 +9,14 @@ import shutil
 import pytest
 
 from autograder.__main__ import main
-from autograder.understanding.sheets import Seat, write_key
+from autograder.classroom.grading import grade_class
+from autograder.commands import classes
+from autograder.commands import marks as command
+from autograder.own_work.sheets import Seat, write_key
 from foundation.assignment_file import read_assignment
 from foundation.places import ASSIGNMENT_FILE
+
+from .conftest import SEEDS, StubGrader, two_tests
 
 LATE = """
 [late]
@@ -32,13 +37,17 @@ def assignment(tmp_path):
 @pytest.fixture
 def grade(folder, output, log, assignment):
     """Grades the class; the row of a student."""
+    roster = folder.with_name("roster.csv")
 
-    def grade(student: str = "anna") -> dict[str, object]:
-        assert main(["grade-class", str(folder), "--output", str(output), "--assignment", str(assignment)]) in (0, 1)
+    def grade(student: str = "anna", **flags: bool) -> dict[str, object]:
+        options = ["--output", str(output), "--assignment", str(assignment), *(f"--{name}" for name in flags)]
+        options += ["--roster", str(roster)] if roster.exists() else []
+        assert main(["grade-class", str(folder), *options]) in (0, 1)
         with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
             row = next(row for row in csv.DictReader(file) if row["id"] == student)
         return {name: float(cell) if re.fullmatch(r"[\d.]+", cell) else cell or None for name, cell in row.items()}
 
+    grade.roster = roster
     return grade
 
 
@@ -134,7 +143,7 @@ def test_late_days_cost_as_many_as_are_entered(grade, decide, output):
 
 
 MISTAKES = (
-    ("override ana --task 1.3 --points 4", "ana: no student who handed in is called so"),
+    ("override ana --task 1.3 --points 4", "ana: no student of the class is called so"),
     ("override anna --task 1.33 --points 4", "--task 1.33: no such task; there are 1.1, "),
     ("override anna --task 1.3 --points 40", "--points 40: expected 0 to 14"),
     ("override anna --task 1.3 --points nan", "--points nan: expected 0 to 14"),
@@ -163,3 +172,102 @@ def test_decisions_for_somebody_who_is_gone_are_noted(grade, decide, folder, cap
     shutil.rmtree(folder / "bob")
     grade()
     assert "note: decisions by hand for students who are not in this class: bob" in capsys.readouterr().err
+
+
+@pytest.fixture
+def sealed(monkeypatch):
+    """Lets decisions see the records."""
+    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
+
+
+ROSTER = "id,name\nanna,Anna\nbob,Bob\ncarl,Carl\ndora,Dora\neve,Eve\n"
+
+
+def test_everybody_on_the_roster_can_be_excused_or_marked(grade, decide, sealed, output, tmp_path, capsys):
+    """Also those who handed in nothing: Canvas gets EX, or the oral mark."""
+    grade.roster.write_text(ROSTER)
+    assert grade("dora")["status"] == "nothing handed in"
+    assert decide("override", "dora", "--task", "whole", "--points", "71.5", "--why", "an oral exam") == 0
+    assert "dora): the whole: 71.5 points by hand" in capsys.readouterr().out
+    assert decide("override", "eve", "--excused", "--why", "ill") == 0
+    assert decide("override", "anna", "--excused", "--why", "ill") == 0
+    assert decide("override", "bob", "--task", "whole", "--points", "50", "--why", "half is his") == 0
+    rows = {name: grade(name) for name in ("anna", "bob", "dora", "eve")}
+    shown = {name: (row["score"], row["status"]) for name, row in rows.items()}
+    assert shown == {
+        "anna": (None, "excused"),
+        "bob": (50, "graded"),
+        "dora": (71.5, "graded"),
+        "eve": (None, "excused"),
+    }
+    assert "excused by tina" in rows["eve"]["by_hand"] and "71.5 points for the whole" in rows["dora"]["by_hand"]
+    printed = capsys.readouterr().out
+    assert "excused: Anna, Eve\n" in printed and "marked by hand, without a submission: Dora\n" in printed
+    assert "Dora: 71.5 points; Eve: excused" in page(output, "../class")
+    roster = tmp_path / "canvas.csv"
+    roster.write_text("Student,ID,SIS Login ID\nAnna,1,anna\nBob,2,bob\nCarl,3,carl\nDora,4,dora\nEve,5,eve\n")
+    assert main(["export-marks", str(output), "--for", "canvas", "--roster", str(roster)]) == 0
+    with (output / "export" / "canvas.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row[-1] for row in csv.reader(file)][2:] == ["EX", "50", "100", "71.5", "EX"]
+    for name in ("anna", "bob", "dora", "eve"):
+        assert decide("override", name, "--task", "whole", "--withdraw", "--why", "back") == 0
+    assert [grade(name)["score"] for name in ("anna", "bob", "dora", "eve")] == [100, 100, None, None]
+    for words in (["--points", "4"], ["--task", "whole", "--points", "400"], ["--task", "whole", "--item", "x"]):
+        assert decide("override", "eve", *words, "--why", "x") == 2
+
+
+def test_decisions_can_be_entered_during_the_first_grading(folder, output, log, decide, assignment, monkeypatch):
+    def judge(*arguments):
+        assert decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "x") == 0
+        assert decide("late", "bob", "--days", "1", "--why", "x") == decide("comment", "bob", "Hello.") == 0
+        return grade_class(*arguments)
+
+    monkeypatch.setattr(classes, "grade_class", judge)
+    assert main(["grade-class", str(folder), "--output", str(output), "--assignment", str(assignment)]) == 0
+    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert [row["score"] for row in csv.DictReader(file)] == ["90.0", "90.0", "100.0"]
+
+
+class Half(StubGrader):
+    """One item of attention is lost, and with two versions of the tests another one."""
+
+    def parts(self, intake):
+        yield two_tests("1.4" if (self.log.parent / "second").exists() else "1.2")
+
+
+def test_what_was_to_help_never_costs_points(grade, decide, sealed, use, output, tmp_path, assignment, capsys):
+    """An item that is earned changes nothing; one that is given weighs like the item; points are never less."""
+    use(Half)
+    first, second = (item.name for item in read_assignment().tasks[1].items[:2])
+    assert grade()["1.2"] == 7
+    assert decide("override", "anna", "--task", "1.2", "--item", first, "--why", "x") == 0
+    assert "earned already, so nothing changes" in capsys.readouterr().out and not (output / "decisions.jsonl").exists()
+    assert decide("override", "anna", "--task", "1.2", "--item", second, "--why", "x") == 0 and grade()["1.2"] == 14
+    text = assignment.read_text()
+    assignment.write_text(text.replace("points = 14", "points = 28"))
+    grade(keep=True)
+    assert grade()["1.2"] == 28
+    assignment.write_text(text)
+    grade(keep=True)
+    assert decide("override", "bob", "--task", "1.2", "--points", "8", "--why", "x") == 0
+    assert decide("override", "carl", "--task", "1.2", "--points", "2", "--why", "copied") == 0
+    (tmp_path / "second").touch()
+    grade(keep=True, again=True)
+    assert [grade(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
+
+
+def test_waiting_marks_are_those_of_the_summary(grade, decide, sealed, use, folder, output, tmp_path, capsys):
+    """With decisions by hand and late days; what changes no mark is not counted."""
+    use(Half)
+    grade()
+    assert decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
+    assert decide("late", "anna", "--days", "1", "--why", "x") == 0
+    assert decide("override", "bob", "--task", "whole", "--points", "60", "--why", "x") == 0
+    before = grade()["score"]
+    (tmp_path / "second").touch()
+    capsys.readouterr()
+    grade(again=True)
+    printed = capsys.readouterr().out
+    assert "2 marks would change" in printed and "bob" not in printed.partition("would change")[2]
+    _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", printed).groups()
+    assert grade(again=True, keep=True)["score"] == float(after) != before

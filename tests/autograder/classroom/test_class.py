@@ -101,9 +101,9 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
 def grade(folder, output, log, capsys):
     """Runs the command; its status, and what it has said is wrong."""
 
-    def grade() -> tuple[int, str]:
+    def grade(*options: str) -> tuple[int, str]:
         capsys.readouterr()
-        status = main(["grade-class", str(folder), "--output", str(output), "--jobs", "1"])
+        status = main(["grade-class", str(folder), "--output", str(output), "--jobs", "1", *options])
         printed = capsys.readouterr().err
         assert printed.count("\n") == bool(status)
         return status, printed
@@ -116,7 +116,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(output, log, grade, 
 
     def full(descriptor: int) -> None:
         calls.append(descriptor)
-        if len(calls) > 1:
+        if len(calls) > 2:  # the roll, and a record
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         fsync(descriptor)
 
@@ -168,7 +168,21 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
     for name, words in {
         "kim lee": r"^kim lee: 2 students are called so; name one by id: k1, k2$",
         "lund": r"did you mean Anna Lund \(4711\)\?$",
-        "zoe": "no student who handed in is called so$",
+        "zoe ray": "no student of the class is called so$",
     }.items():
         with pytest.raises(UserError, match=words):
             find_student(roll, name)
+
+
+def test_shares_of_a_class_are_graded_at_once_and_then_gathered(folder, output, log, grade, capsys):
+    """A share that is started again runs nothing twice; only the command without one writes pages."""
+    for share, graded in (("1/2", ["anna", "carl"]), ("2/2", ["bob"]), ("1/2", [])):
+        with hold(output, is_alone=False):
+            assert grade("--shard", share)[0] == 0 and log() == graded
+    assert {path.name for path in output.iterdir()} == {"class.json", "records"}
+    assert grade() == (0, "") and log() == [] and (output / "summary.csv").exists()
+    with hold(output):
+        assert "another command" in grade("--shard", "2/2")[1]
+    with pytest.raises(SystemExit):
+        grade("--shard", "3/2")
+    assert "'3/2': expected I/N with I from 1 to N" in capsys.readouterr().err

@@ -55,7 +55,42 @@ PLAIN = (
     {"anna/layers.py": "", "bob.zip": ZIP, "README.md": "what this is"},
     "id,name,e-mail\nanna,Anna Smith,\nbob,Bob Berg,\ncarl,Carl Clark,\n",
 )
+BRIGHTSPACE = (
+    {
+        "31-9 - Anna Smith - Nov 2, 2026 304 PM/layers.py": WRONG,
+        "31-9 - Anna Smith - Nov 2, 2026 1010 PM/layers.py": "# the later one\n",
+        "32-9 - Bob Berg - Nov 3, 2026 800 AM - work.zip": ZIP,
+        "index.html": "<p>all of them</p>",
+        "notes.txt": "ours",
+    },
+    f"OrgDefinedId,Username,Last Name,First Name,{TITLE} Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\n"
+    "#u1,#as,Smith,Anna,,#\n#u2,#bb,Berg,Bob,,#\n#u3,#cc,Clark,Carl,55,#\n",
+)
+BLACKBOARD = (
+    {
+        "HW_as_attempt_2026-11-02-15-04-00_layers.py": WRONG,
+        "HW_as_attempt_2026-11-02-15-04-00.txt": "Name: Anna Smith (as)\nAssignment: HW\n",
+        "HW_as_attempt_2026-11-02-22-10-00_layers.py": "# the later one\n",
+        "HW_as_attempt_2026-11-02-22-10-00.txt": "Name: Anna Smith (as)\n",
+        "HW_bb_attempt_2026-11-03-08-00-00_work.zip": ZIP,
+        "HW_bb_attempt_2026-11-03-08-00-00.txt": "Name: Bob Berg (bb)\n",
+        "HW_cc_attempt_2026-11-03-08-00-00.txt": "Name: Carl Clark (cc)\nComments: see my e-mail\n",
+    },
+    f"Last Name,First Name,Username,Student ID,{TITLE} [Total Pts: 100 Score] |4711\n"
+    "Smith,Anna,as,u1,\nBerg,Bob,bb,u2,\nClark,Carl,cc,u3,55\n",
+)
 LAYOUTS = {"canvas": CANVAS, "moodle": MOODLE, "gradescope": GRADESCOPE, "plain": PLAIN}
+LAYOUTS |= {"brightspace": BRIGHTSPACE, "blackboard": BLACKBOARD}
+EXPORTED = {
+    "brightspace": f"OrgDefinedId,Username,{TITLE} Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\r\n"
+    "#u1,#as,100,#\r\n#u2,#bb,86,#\r\n",
+    "blackboard": f"\ufeffLast Name,First Name,Username,{TITLE} [Total Pts: 100 Score] |4711\r\n"
+    "Smith,Anna,as,100\r\nBerg,Bob,bb,86\r\n",
+}
+FEEDBACK = [
+    "31-9 - Anna Smith - Nov 2, 2026 1010 PM/feedback.html",
+    "32-9 - Bob Berg - Nov 3, 2026 800 AM/feedback.html",
+]
 
 
 class Judging(StubGrader):
@@ -113,10 +148,17 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     page = (marks / "class.html").read_text()
     assert ("Bob Berg, Eve Evans" if layout == "gradescope" else "Bob Berg") in page and "Carl Clark" in page
 
-    if layout not in ("canvas", "moodle"):
+    if layout in ("gradescope", "plain"):
         return
     assert main(["export-marks", str(marks), "--for", layout, *of_class]) == 0
-    assert "no score: Carl Clark (nothing handed in)" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "no score: Carl Clark (nothing handed in)" in printed.err
+    if layout in EXPORTED:
+        assert (marks / "export" / f"{layout}.csv").read_bytes().decode() == EXPORTED[layout]
+        archive = marks / "export" / f"{layout}-feedback.zip"
+        assert archive.exists() == (archive.name in printed.out) == (layout == "brightspace")
+        assert not archive.exists() or zipfile.ZipFile(archive).namelist() == FEEDBACK
+        return
     table = rows_of(marks / "export" / f"{layout}.csv")
     with zipfile.ZipFile(marks / "export" / f"{layout}-feedback.zip") as archive:
         names = archive.namelist()
@@ -135,6 +177,16 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
         assert said[1:] == ["1.2 Scaled dot-product attention: 0 of 14 (failed)", "by hand"]
         assert list(table[0]) == roster.splitlines()[0].split(",")
         assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_on_each_platform_a_group_shares_what_one_of_its_members_handed_in(layout, grade, tmp_path):
+    files, roster = LAYOUTS[layout]
+    lines = [f"{line},{'G' * ('Bob' in line or 'Carl' in line)}" for line in roster.splitlines()[1:]]
+    (tmp_path / "roster.csv").write_text("\n".join([f"{roster.splitlines()[0]},group", *lines, ""]))
+    _, marks = grade(files, "--roster", tmp_path / "roster.csv")
+    scores = {row["name"]: row["score"] for row in rows_of(marks / "summary.csv")}
+    assert (scores["Anna Smith"], scores["Bob Berg"], scores["Carl Clark"]) == ("100.0", "86.0", "86.0")
 
 
 def test_a_class_as_text(tmp_path, capsys):

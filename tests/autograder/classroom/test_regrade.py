@@ -10,6 +10,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.grading import change_of
+from autograder.classroom.marks import mark_of
 from autograder.grading.record import new_record
 from autograder.grading.submission import refused
 from autograder.intake import IntakeRefusedError
@@ -156,10 +157,13 @@ def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsy
 
 
 def test_what_changes_is_named_with_the_test_that_decides():
+    def change_between(*judgements):
+        return change_of(*map(mark_of, judgements))
+
     old = graded("1.2").judgement
     said = old.changed(parts=tuple(part.changed(message="said otherwise") for part in old.parts))
-    assert change_of(old, said) is change_of(old, graded("1.2", version=OTHER).judgement) is None
-    change = change_of(graded("2.1").judgement, graded("2.2", version=OTHER).judgement)
+    assert change_between(old, said) is change_between(old, graded("1.2", version=OTHER).judgement) is None
+    change = change_between(graded("2.1").judgement, graded("2.2", version=OTHER).judgement)
     assert change.before == change.after < 100, "the sum alone would hide it"
     first, second = change.parts
     assert first.number == "2.1" and first.before < first.after == 10
@@ -167,7 +171,7 @@ def test_what_changes_is_named_with_the_test_that_decides():
     assert second.reasons == ("decoder_layer_1: passed → failed",)
     part = old.parts[1].changed(tests=old.parts[1].tests[:1], score=14.0)
     fewer = old.changed(parts=(old.parts[0], part, *old.parts[2:]))
-    assert change_of(old, fewer).parts[0].reasons == ("attention_1: failed → no such test",)
+    assert change_between(old, fewer).parts[0].reasons == ("attention_1: failed → no such test",)
 
 
 class FatalGrader(StubGrader):

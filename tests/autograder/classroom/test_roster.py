@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.handed_in import HandedIn, Person
-from autograder.classroom.matching import owners_of
+from autograder.classroom.matching import hint_for, owners_of
 from autograder.classroom.roster import read_roster
 from foundation.command_line import UserError
 
@@ -26,6 +26,18 @@ GRADESCOPE = (
 )
 GITHUB = '"identifier","github_username","github_id","name"\n"u007","anna-s","1","Anna Smith"\n"u008","","",""\n'
 NBGRADER = "id,first_name,last_name,email\nasmith,Anna,Smith,anna@uni.example\nbunal,Bob,Ünal,\n"
+CLASSROOM50 = (
+    "username,first_name,last_name,email,section,github_id\n"
+    "Anna-S,Anna,Smith,anna@uni.example,1,11\nbob,Bob,Ünal,,1,12\n"
+)
+BRIGHTSPACE = (
+    "OrgDefinedId,Username,Last Name,First Name,HW Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\n"
+    "#u007,#asmith,Smith,Anna,,#\n#u008,#bunal,Ünal,Bob,,#\n"
+)
+BLACKBOARD = (
+    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"HW [Total Pts: 100 Score] |12345"\n'
+    '"Smith"\t"Anna"\t"asmith"\t"u007"\t""\n"Ünal"\t"Bob"\t"bunal"\t"u008"\t""\n'
+)
 PLAIN = "id;name;e-mail\nu007;Anna Smith;anna@uni.example\nu008;Bob Ünal;\n"
 
 
@@ -58,6 +70,9 @@ ROSTERS = {
     ),
     GITHUB: ({"login": "u007", "github": "anna-s"}, [Person("", {"github": "Anna-S"})]),
     GITHUB.replace("u007", "anna@uni.example"): ({}, [Person("", {"email": "anna@uni.example"})]),
+    CLASSROOM50: ({"github": "Anna-S", "login": "Anna-S"}, [Person("", {"github": "anna-s"})]),
+    BRIGHTSPACE: ({"number": "u007", "login": "asmith"}, [Person("Anna Smith", {"brightspace": "7"})]),
+    BLACKBOARD: ({"number": "u007", "login": "asmith"}, [Person("", {"blackboard": "asmith", "login": "asmith"})]),
     NBGRADER: ({"login": "asmith", "email": "anna@uni.example"}, [Person("", {"login": "asmith"})]),
     PLAIN: (
         {"login": "u007", "email": "anna@uni.example"},
@@ -69,7 +84,7 @@ ROSTERS = {
 @pytest.mark.parametrize("text", ROSTERS, ids=range(len(ROSTERS)))
 def test_a_person_is_found_in_each_platforms_roster(roster, text):
     ids, people = ROSTERS[text]
-    anna, bob = roster(text, encoding="utf-8-sig")
+    anna, bob = roster(text, encoding="utf-16" if text == BLACKBOARD else "utf-8-sig")
     assert anna.name == "Anna Smith" and ids.items() <= dict(anna.ids).items()
     for person in people:
         submission = one(person)
@@ -138,6 +153,40 @@ def moodle_(name, id_):
 @pytest.mark.parametrize(
     ("people", "owners"),
     [
+        ([Person("Anna")], ["anna ben"]),
+        ([canvas_("anna", "55")], ["anna ben"]),
+        ([Person("", {"login": "ben"}), Person("Cara")], ["ben anna", "cara dan"]),
+        ([Person("Anna"), Person("Ben")], ["anna", "ben"]),
+        ([Person("Kim Lee", {"canvas": "66"})], ["kim lee"]),
+    ],
+)
+def test_a_group_shares_what_one_of_its_members_handed_in(roster, people, owners):
+    """But what a member handed in alone stays that member's."""
+    submissions = [one(person) for person in people]
+    found = owners_of(submissions, roster(GROUPS))
+    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
+
+
+HANDLES = "id,name,handle\nu1,Anna Smith,anna-s\nu2,Bob Ray,bob\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "people", "words"),
+    [
+        (HANDLES, [Person("", {"github": "anna-s"})], "its column 'handle' has 1 of 1 name: call it 'github_username'"),
+        (HANDLES, [Person("hw-bob", {"login": "hw-bob"})], "its column 'handle' has 1 of 1 name, behind a hyphen: "),
+        (HANDLES, [Person("Bob Ray", {"canvas": "7"})], ""),
+        (HANDLES, [Person("Zoe")], "none of its columns has anybody of entry: is it this class's roster?"),
+    ],
+)
+def test_a_roster_that_fits_nobody_says_which_column_would(roster, text, people, words):
+    hint = hint_for([one(*people)], roster(text))
+    assert words in hint and bool(words) == bool(hint)
+
+
+@pytest.mark.parametrize(
+    ("people", "owners"),
+    [
         ([(Person("Anna"), Person("Ben"))], ["anna ben"]),
         ([(Person("Anna"), Person("Zoe"))], [""]),
         ([Person("Kim Lee")], [""]),
@@ -196,5 +245,5 @@ def test_without_a_roster_students_are_those_whom_the_download_names():
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):
     with pytest.raises(UserError) as caught:
-        roster(text, encoding="utf-16" if reason == "not UTF-8" else "utf-8")
+        roster(text, encoding="latin-1" if reason == "not UTF-8" else "utf-8")
     assert reason in str(caught.value) and "\n" not in str(caught.value)

@@ -77,6 +77,9 @@ def test_a_copy_is_found_and_nobody_else(count):
 
 def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
     assert not find_matches(class_of([set(range(100))] * 30)).pairs
+    rng = random.Random(6)
+    six = [set(range(100)) | {rng.randrange(10**6) for _ in range(own)} for own in (3, 3, 3, 3, 3, 60)]
+    assert find_matches(class_of(six)).too_little == ("s0", "s1", "s2", "s3", "s4"), "they are told"
     assert not find_matches(class_of([{1, 2, 3}, {1, 2, 3}])).pairs
 
 

@@ -4,19 +4,19 @@ import random
 import textwrap
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
+from autograder.assignment.stand_ins.own_tests import try_test
 from autograder.grading.made_code import implementations_of
 from autograder.grading.own_tests import Tried, judge_own_tests
 from autograder.intake import Intake
 from autograder.testing.notebook import run_task
-from autograder.testing.own_tests import looks_inside, named_tests
+from autograder.testing.own_tests import named_tests
 from autograder.testing.results import State
-from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
-from foundation.assignment_tables import Contract
 from foundation.places import REFERENCE, ROOT
 
 ASSIGNMENT = read_assignment()
@@ -113,17 +113,27 @@ def suite(argument: str, body: str) -> str:
     return f"{PRELUDE}\nclass {CLASSES[argument][0]}:\n{test}\n"
 
 
+def make(text: str):
+    names: dict = {}
+    exec(text, names)
+    return names["implementation"]
+
+
 def tried(argument: str, text: str) -> Tried:
     """Tests of ours, tried in this process; nothing in them needs a sandbox."""
     name, component = CLASSES[argument]
-    alone = replace(ASSIGNMENT, contract=Contract({"own_tests": (name,)}))
-    found = Tried(f"own_tests.{name}", KNOWN[component], named_tests(text, name))
+    one, names = Tried(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
     draw = random.Random(1)
-    for implementation in found.implementations:
-        submission = InProcessSubmission({"__init__": ("", ""), "own_tests": ("own_tests.py", text)}, alone)
-        found.try_on(implementation, submission, draw)
-        submission.close()
-    return found
+    exec(text, names)
+
+    def passes(implementation, test, seeds):
+        return not try_test(names[name], test, partial(make, implementation.text), seeds)[-1]
+
+    while implementation := one.next(draw):
+        one.try_on(implementation, partial(passes, implementation), draw)
+    for implementation in one.right:
+        one.explain(implementation, partial(passes, implementation), draw)
+    return one
 
 
 def groups(found: Tried) -> set[str]:
@@ -145,41 +155,10 @@ def test_a_weak_suite_is_worth_what_the_table_says(name):
 REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
 
 
-LOOKS = {  # a line, and what is refused in it
-    "import os": "os",
-    "from autograder import testing": "autograder",
-    "from .attention import scaled_dot_product_attention": ".attention",
-    "attention.__code__": "__code__",
-    "torch.sys.modules": "sys",
-    "getattr(attention, '__co' + 'de__')": "__co",
-    "'{0.__code__}'.format(attention)": "format",
-    "f'{attention.__code__}'": "__code__",
-    "vars(attention)": "vars",
-    "context.grad_fn.next_functions": "next_functions",
-    "match x:\n    case torch.Tensor(__code__=y): pass": "__code__",
-    "class T(torch.Tensor):\n    def __torch_function__(self): pass": "__torch_function__",
-    "pytest.importorskip('inspect')": "importorskip",
-}
-
-
-@pytest.mark.parametrize("line", LOOKS)
-def test_a_test_must_not_look_inside(line):
-    seen = looks_inside(f"import torch\n{line}\n")
-    assert seen is not None and seen[0] >= 2 and LOOKS[line] in seen[1]
-
-
-@pytest.mark.parametrize(
-    "line", ["getattr(torch, 'float64')", "norm.eval()", "x.random_()", "isinstance(x, torch.nn.Module)"]
-)
-def test_what_tests_usually_do_is_no_look_inside(line):
-    assert looks_inside(f"{PRELUDE}\n{line}\n") is None
-    assert looks_inside(REFERENCE_SUITE) is None
-
-
 def judged(zygote, text: str):
     intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
     quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
-    return judge_own_tests(intake, TASK, quick, zygote, 7)
+    return judge_own_tests(intake, TASK, quick, KNOWN, zygote, 7)
 
 
 @pytest.mark.slow
@@ -193,7 +172,8 @@ TROUBLE = {  # what a test does, and what is said of it; the test beside it stil
     "while True: pass": "it takes too long",
     "raise SystemExit": "it rejects correct code",
     "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
-    "other.append(1)": "it rejects correct code",
+    "import os; os.fork()": "it rejects correct code",
+    "print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False": "it rejects correct code",
 }
 
 
@@ -213,7 +193,6 @@ def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
 @pytest.mark.parametrize(
     "text, state, told",
     [
-        ("import os\nclass TestAttention: pass\n", State.REFUSED, "own_tests.py, line 1: a test must not look inside"),
         ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
         (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
     ],
@@ -228,28 +207,115 @@ def test_the_skeleton_is_not_attempted(zygote):
     assert result.state is State.NOT_ATTEMPTED and result.message.startswith("TODO E.4: ")
 
 
-SPIES = {  # what tells implementations apart, were it there; such tests have got around the search of their text
-    "names": "assert attention.__name__ == attention.__qualname__ == 'implementation' and not attention.__doc__",
-    "files and lines": "c = attention.__code__; assert not c.co_filename and not c.co_linetable",
-    "source": "import inspect\nwith pytest.raises(OSError): inspect.getsource(attention)",
-    "earlier implementations": "assert not hasattr(torch, 'seen'); torch.seen = 1",
-    "frames": """
+SPIES = """
+import os
 import sys
-frame = sys._getframe()
-while frame:
-    assert 'attention-' not in str(frame.f_locals)
-    frame = frame.f_back
+import importlib
+import inspect
+from functools import update_wrapper
+from torch.nn.functional import *
+
+seen = []
+
+
+def text_of(thing):
+    code = getattr(thing, "__code__", None)
+    return f"{getattr(code, 'co_consts', '')} {getattr(code, 'co_names', '')}"
+
+
+class TestAttention:
+    def test_nothing_of_it_is_here(self, attention):
+        attention(*draw())
+        functions = [one for one in importlib.import_module("gc").get_objects() if inspect.isfunction(one)]
+        assert functions and not any("masked_fill" in text_of(one) and "softmax" in text_of(one) for one in functions)
+
+    def test_names_say_nothing(self, attention):
+        copied = update_wrapper(lambda: 0, attention)
+        told = text_of(copied.__wrapped__) + copied.__name__ + copied.__qualname__ + copied.__module__
+        assert "softmax" not in told and "attention-" not in told
+
+    def test_frames_say_nothing(self, attention):
+        frame = sys._getframe()
+        while frame:
+            assert "attention-" not in str(frame.f_locals) and "masked_fill" not in str(frame.f_locals)
+            frame = frame.f_back
+
+    def test_errors_say_nothing(self, attention):
+        with pytest.raises(Exception) as caught:
+            attention(torch.ones(2, 3), torch.ones(7, 5), None)
+        assert str(caught.value) == "the code under test has raised this"
+
+    def test_earlier_implementations_are_forgotten(self, attention):
+        assert not hasattr(torch, "seen") or torch.seen is seen
+        torch.seen = seen
+
+    def test_files_say_nothing(self, attention):
+        for path in ("/proc/self/mem", "/proc/self/environ", "/worker/host.py", "/etc/passwd"):
+            with pytest.raises(OSError):
+                open(path).read()
+
+    def test_the_other_worker_does_nothing_else(self, attention):
+        peer = next(one.cell_contents for one in attention.__closure__ if hasattr(one.cell_contents, "implementation"))
+        target = {"component": "attention.scaled_dot_product_attention", "made": 1}
+        encoder = importlib.import_module("worker.messages").Encoder
+        for method in ("__code__", "__globals__", "__reduce_ex__", "__getattribute__"):
+            content = {"target": {**target, "method": method, "stand_in": None}, "args": {"list": []}, "grad": False}
+            content |= {"kwargs": {"dict": []}, "seed": 1, "parameters": []}
+            with pytest.raises(Exception, match="^the code under test has raised this$"):
+                peer.request("", "call", content, encoder(), lambda answer: answer.result)
+"""
+"""What tells implementations apart, or gets at them, were it there. Where it is not, these tests pass each time."""
+
+HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+def test_spies_see_nothing(zygote):
+    result = judged(zygote, PRELUDE + SPIES)
+    assert "TestAttention: 7 of 7 tests count; 0 of 10 groups are found" in result.message
+
+
+WRITES = """
+import os, json, struct
+
+def write(data):
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, data)
+        except OSError:
+            pass
+"""
+FORGERS = {
+    "claims to pass": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''",
+    "claims to fail": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: 'failed'",
+    "writes anything": "write(b'x' * 99)",
+    "leaves a message": "write(b'TAK1' + bytes(40))",
+    "asks for other verbs": """
+for verb in ("load", "import", "serve", "try", "find"):
+    text = json.dumps({"id": 1, "verb": verb, "drop": [], "tensors": [], "default": "float32", "texts": {}}).encode()
+    write(struct.pack("<4sIQ", b"TAK1", len(text), 0) + text)
 """,
 }
+"""What a test does to the process that it runs in, and with its pipes."""
 
 
+@pytest.mark.hostile
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SPIES)
-def test_implementations_look_the_same(zygote, monkeypatch, name):
-    """Where there is nothing to be seen these pass each time: they count, and find nothing."""
-    monkeypatch.setattr("autograder.grading.own_tests.looks_inside", lambda text: None)
-    result = judged(zygote, suite("attention", SPIES[name]) + "\nclass TestLayerNorm:\n    pass\n")
-    assert "1 of 1 test count; 0 of 10 groups are found" in result.message
+@pytest.mark.parametrize("name", FORGERS)
+def test_a_forger_gains_nothing(zygote, name):
+    """The test beside it finds at most what it finds alone."""
+    text = suite("attention", FORGERS[name]) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
+    result = judged(zygote, WRITES + text)
+    assert {mark.name for mark in result.items if not mark.missed} <= {f"attention: {group}" for group in FORMULA}
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+def test_what_a_test_says_stays_where_it_is(zygote):
+    body = "print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')"
+    result = judged(zygote, suite("attention", body))
+    assert "LEAK" not in str(result) and "test_it counts for nothing: it rejects correct code" in result.message
 
 
 WALK = """

@@ -75,7 +75,7 @@ def test_a_killed_zygote_is_replaced_and_no_test_is_blamed(graded, references, c
 
 
 def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, tmp_path, monkeypatch):
-    def fork(**options: object):
+    def fork(*arguments: object, **options: object):
         raise SandboxUnavailableError("no processes left")
 
     monkeypatch.setattr(zygote, "fork", fork)

@@ -18,7 +18,7 @@ from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
-from autograder.reports.exports import PLATFORMS, export, marks_of
+from autograder.reports.exports import IMPORTING, export, marks_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
@@ -227,7 +227,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         export(name, marks_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
         exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
-    assert PLATFORMS.keys() == SCORES.keys()
+    assert IMPORTING.keys() >= SCORES.keys()
 
     outcome = as_results(found)
     assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
@@ -307,3 +307,28 @@ def test_in_a_browser(tmp_path, pages, scheme):
             page.set_viewport_size({"width": 360, "height": 640})
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, f"{link} is too wide for a telephone"
         assert not problems
+
+
+def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
+    def with_bleu(key, bleu, digest, *unwritten):
+        found = graded(key).record
+        parts = [
+            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in found.judgement.parts
+        ]
+        files = {"student/translations.txt": digest * 64}
+        return graded(key, bleu=(bleu, bleu, bleu), parts=tuple(parts), files=files)
+
+    page = pages(
+        with_bleu("fine", 0.6, "a"),
+        with_bleu("part", 0.6, "b", "2.3", "2.4"),
+        with_bleu("high", 0.76, "c"),
+        with_bleu("refs", 1.0, "d"),
+        with_bleu("twin", 0.6, "e"),
+        with_bleu("brother", 0.6, "e"),
+    )["class.html"]
+    first = section(page, "first")
+    assert "points for BLEU 0.60, but not written: Encoder" in first
+    assert "BLEU 0.76: no model of this assignment is above 0.75" in first
+    assert "the translations are the references" in first
+    assert "translations.txt is the same file as that of twin" in first.replace("Twin", "twin")
+    assert "5 to look at first" in words(page)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.sandbox.replies import Answer, Failure, read_call, read_gradients, read_object, read_reply
 from autograder.sandbox.worker.messages import MAGIC, PREFIX, Decoder, Encoder, ProtocolError, pack, read_frame
+from autograder.sandbox.worker.running import MAX_PARAMETERS
 
 LIMITS = 1000, 1000
 PAIR = [(torch.Size([2]), torch.float32)]
@@ -159,7 +160,7 @@ NO_PARAMETERS = {
     "bool": [torch.ones(2, dtype=torch.bool)],
     "empty": [torch.ones(0)],
     "large": [torch.zeros(1 << 20), torch.zeros(2 << 20)],
-    "many": [torch.zeros(1) for _ in range(1001)],
+    "many": [torch.zeros(1) for _ in range(MAX_PARAMETERS + 1)],
 }
 
 

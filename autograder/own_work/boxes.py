@@ -1,0 +1,135 @@
+"""Bug hunts at home: boxes that answer calls, beside the student's own code.
+
+from autograder.own_work.boxes import box, right
+box("1.2", "anna")(query, key, value)      call your code with the changed line
+right("1.2", "anna")(query, key, value)    call your code as it is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from tqdm import tqdm
+
+from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
+from foundation.command_line import UserError
+
+from ..assignment_code import OwnWork, stand_ins_of
+from ..sources import Sources, read_sources
+from ..testing.collection import Collection, run_in_process
+from ..testing.under_test import InProcessSubmission
+from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
+from .versions import Trial, Versions
+
+
+class AtHome(Versions):
+    """Versions of a component in this very process."""
+
+    def __init__(self, name: str, sources: Sources, assignment: Assignment) -> None:
+        super().__init__(name, sources[name.partition(".")[0]][1], SEED, OwnWork(assignment))
+        self._sources, self._assignment = sources, assignment
+        self._task = next(task for task in assignment.tasks if name in task.components)
+
+    @contextmanager
+    def open(self, text: str | None = None) -> Iterator[InProcessSubmission]:
+        """Load the submission, or a version of it, and forget it again."""
+        submission = self._load(text)
+        try:
+            yield submission
+        finally:
+            submission.close()
+
+    def judge(self, text: str | None = None, others: int = 0) -> Trial:
+        """Run the tests of the component's task."""
+        tests = _tests(self._assignment.path)
+        tests.outcomes = {}
+        run_in_process(tests, self._load(text), self._task, self.seed + others)
+        return Trial(tuple(tests.outcomes.values()))
+
+    def _load(self, text: str | None) -> InProcessSubmission:
+        path, own = self._sources[self.module]
+        return InProcessSubmission(
+            {**self._sources, self.module: (path, own if text is None else text)}, self._assignment
+        )
+
+
+@lru_cache(maxsize=1)
+def _tests(assignment: Path) -> Collection:
+    return Collection(read_assignment(assignment))
+
+
+def hunts_at_home(student: str, sources: Sources, assignment: Assignment, numbers: Sequence[str] = ()) -> list[Hunt]:
+    """Draw a student's hunts, of all tasks or of some. Raises: UserError where something is missing for one."""
+    if not student.strip():
+        raise UserError("whose hunts? expected your name or number, as the course knows you")
+    pairs = [(number, component) for number, component in hunted(assignment) if not numbers or number in numbers]
+    if not pairs:
+        known = ", ".join(number for number, _ in hunted(assignment))
+        raise UserError(f"there is no hunt in {', '.join(numbers)}: expected one of {known}")
+    return [
+        _hunt_at_home(number, component, student, tuple(sources.items()), assignment.path)
+        for number, component in tqdm(pairs, "hunts", unit="hunt", disable=None, leave=False)
+    ]
+
+
+@lru_cache(maxsize=16)
+def _hunt_at_home(number: str, component: str, student: str, sources: Any, path: Path) -> Hunt:
+    assignment = read_assignment(path)
+    versions = AtHome(component, dict(sources), assignment)
+    trial = versions.judge()
+    if not trial.outcomes:
+        raise UserError(f"the tests of {number} are handed out later, and the hunt with them")
+    if trial.rows:
+        raise UserError(f"pass the tests of {number} first: the hunt is made of your own code")
+    if (hunt := draw_hunt(number, versions, student, assignment)) is None:
+        raise UserError(f"no change of your {versions.title} makes a hunt: leave {number} out")
+    return hunt
+
+
+def open_box(number: str, student: str, sources: Sources, assignment: Assignment, kind: str) -> Callable[..., Any]:
+    """Return the call of a hunt's `box`, or of `right`. Raises: UserError where it cannot be had."""
+    [hunt] = hunts_at_home(student, sources, assignment, [number])
+    submission = InProcessSubmission(sources, assignment)
+    made = stand_ins_of(assignment).Hunt(submission.package.name, hunt.content)
+    call: Callable[..., Any] = getattr(made, kind)
+    return call
+
+
+def box(number: str, student: str, kind: str = "box") -> Callable[..., Any]:
+    """Return your component of a task with the changed line; it takes tensors, or numbers in lists."""
+    return open_box(number, student, read_sources(released_folder(), released_folder()), read_assignment(), kind)
+
+
+right = partial(box, kind="right")
+"""Your component as it is, with the same parameters."""
+
+
+def describe_hunts(student: str, sources: Sources, assignment: Assignment) -> str:
+    """Describe a student's hunts in words. Raises: UserError; see `hunts_at_home`."""
+    parts = [
+        f"The hunts of {student}: in each component below, one line of your code is changed in the box. "
+        "Each entry, such as the one below its listing, goes into what `findings` in hunts.py returns."
+    ]
+    for hunt in hunts_at_home(student, sources, assignment):
+        listing = "\n".join(f"{number:>4}  {line}" for number, line in enumerate(hunt.lines.values(), start=1))
+        shapes = [tuple(value.shape) if isinstance(value, Tensor) else None for value in hunt.scene.inputs]
+        calls = f'box("{hunt.number}", "{student}") and right("{hunt.number}", "{student}") take tensors; an example'
+        parts += [listing, f"{calls} has the shapes {', '.join(map(str, shapes))}."]
+        parts += [f'    "{hunt.number}": {{"line": …, "now": "…", "input": […]}},']
+    return "\n\n".join(parts)
+
+
+def check_at_home(submission: InProcessSubmission, task: Task, item: str, assignment: Assignment) -> None:
+    """Check an item of the rubric on the student's own machine. Raises: CheckFailed, NotImplementedError, UserError."""
+    __tracebackhide__ = True
+    student = student_of(task.components[0], submission.sources)
+    number, _, part = item.partition(": ")
+    hunts = hunts_at_home(student, submission.sources, assignment)
+    answers = submission.apply("find", task.components[0], [hunt.content for hunt in hunts], isolated=False)
+    [hunt] = [one for one in hunts if one.number == number]
+    hunt.check(part, answer_of(hunt, answers))

@@ -1,0 +1,213 @@
+"""Asks about changes of a student's code: which breaks a test, and which leaves all results equal; and a hunt on paper.
+
+Each function makes a question about a component that works, or None where none fits. Each version is run: by the tests
+of the component's task, or on the same calls as the code itself.
+
+A hunt shows the student's own component with one line changed, and what is seen of it. Asked for are the line, the
+cause, a correction, and an input that shows the fault. Changes are chosen as for hunts at home (`hunts.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+
+from foundation.texts import first_of
+
+from .bench import Component
+from .hunts import MOST_MISSED, quiet_changes
+from .question import LETTERS, Option, Question, drawn, multiple_choice
+from .student_lines import Change, Statement, expressions_in, with_code
+from .traced_questions import lines_of
+from .versions import Trial, function_of
+
+MOST_NAMED = 4
+"""Tests that the answer names for each change."""
+MOST_CHECKED, MOST_OTHERS = 2, 6
+"""Questions that are tried with other inputs; and the inputs with which the right change must break the test, too."""
+MOST_REWRITTEN, MOST_PAIRS, MOST_WRONG = 16, 10, 8
+"""Versions that are tried, and so many of those that are not equal, to choose from."""
+
+Pair = tuple[Statement, Statement]
+
+
+def breaking_question(one: Component) -> Question | None:
+    """Which change breaks a test; None where no test tells so many changes apart.
+
+    What no test notices may stand in code that this task does not run: it is no option.
+    """
+    tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
+    noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
+    specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
+    words = one.tables["TESTS"]
+    tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
+    splits = [
+        (
+            [option for option, rows in noticed.items() if rows.get(test) and option in specific],
+            [option for option in noticed if test not in noticed[option]],
+        )
+        for test in tests
+    ]
+    for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
+        test, trials = tests[index], [tried[option][1] for option in options]
+        if not all(_does_again(one, *tried[option], test) for option in options):
+            continue
+        function, row = function_of(test), test.partition("[")[2].removesuffix("]")
+        checks = f"the test that checks {words[function]}" if words else f"`{function}`"
+        is_whole = sum(function in trial.missed for trial in trials) == 1
+        checks += "" if is_whole else f", in its case `{row}`"
+        text = (
+            f"Here are four changes of your `{one.title}`, each of one line and each made by itself. "
+            f"Only one of them breaks {checks}. Which one, and why?",
+            "Why do the others pass this test?",
+        )
+        named = (first_of([f"`{name}`" for name in trial.missed], MOST_NAMED) for trial in trials)
+        why = tuple(f"{letter} breaks {names}." for letter, names in zip(LETTERS, named, strict=True))
+        return multiple_choice("breaking", one.name, text, right, options, why=why)
+    return None
+
+
+def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool:
+    """Whether a change breaks a test, or does not, with other inputs too."""
+    breaks = test in trial.rows
+    others = range(1, MOST_OTHERS + 1) if breaks else (1, 2)  # what is wrong may fail a test of gradients by chance
+    return all((test in one.judge(change.text, other).rows) == breaks for other in others)
+
+
+def hunt_question(one: Component) -> Question | None:
+    """A hunt; None where no change is quiet enough."""
+    asked = "Which line is it? Why does it lead to this? What would be correct? Which input shows it? A point for each."
+    for change, trial, differing in quiet_changes(one, one.changes):
+        seen, _ = one.seen(change.text)
+        if not seen:
+            continue
+        text = f"In your `{one.title}` one line was changed, and this is seen: {one.draw.choice(seen).text}", asked
+        why = (
+            f"It was `{change.before}`; any other correction that passes the task's tests is correct as well.",
+            f"It shows for: {'; '.join(sorted(differing))}.",
+            f"It breaks {', '.join(f'`{test}`' for test in trial.missed)}.",
+        )
+        answer = f"Line {one.number(change.line)}: `{change.after.partition('  #')[0]}`"
+        # Docstrings and comments could tell what was there.
+        lines = {n: line.partition("  #")[0] for n, line in lines_of(one.name, {one.module: ("", change.text)}).items()}
+        return Question("hunt", one.name, text, answer, (one.lines(lines),), why=why)
+    return None
+
+
+def equal_question(one: Component) -> Question | None:
+    """The only one of four rewritten lines that leaves all results equal.
+
+    The others are rewritten in the same ways, as far as there are enough, and by slips.
+    """
+    rewritten = list(_rewritten(one.text, one.own))
+    equal: list[Option] = []
+    wrong: list[Option] = []
+    for line, text in one.draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
+        differing = one.differing(text)
+        if differing is not None:
+            (wrong if differing else equal).append(one.option(line, text))
+    for change, _ in one.tried if equal else ():
+        if len(wrong) < MOST_WRONG and one.differing(change.text):
+            wrong.append(one.option(change.line, change.text))
+    for _, right, options in drawn([(equal, wrong)], one.draw):
+        asked = "Only one of these changes leaves all of its results as they are. Which one?"
+        told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
+        return multiple_choice("equal", one.name, told, right, options)
+    return None
+
+
+def order_question(one: Component) -> Question | None:
+    """Which two lines may change places, or must not."""
+    possible = list(neighbours(one.own, one.text))
+    pairs: dict[Option, Pair] = {}
+    harmless: list[Option] = []
+    harmful: list[Option] = []
+    for pair, swapped in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
+        differing = one.differing(swapped)
+        if differing is not None:
+            option = Option(f"lines {' and '.join(one.number(statement.node.lineno) for statement in pair)}")
+            pairs[option] = pair
+            (harmful if differing else harmless).append(option)
+    for index, right, options in drawn([(harmless, harmful), (harmful, harmless)], one.draw):
+        asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
+        text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
+        lines = sorted({statement.node.lineno for option in options for statement in pairs[option]})
+        firsts = {pairs[option][0].function: pairs[option][0] for option in options}
+        excerpts = tuple(one.excerpt(first, lines) for first in firsts.values())
+        return multiple_choice("order", one.name, text, right, options, excerpts)
+    return None
+
+
+def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
+    """Statements that stand below each other, or with one between them; and the text in which they change places."""
+    single = [one for one in own if len(one.lines) == 1 and not isinstance(one.node, ast.Return)]
+    for index, one in enumerate(single):
+        for other in single[index + 1 : index + 3]:
+            lines, a, b = text.split("\n"), one.node.lineno - 1, other.node.lineno - 1
+            is_computation = one.function.name != "__init__"  # there, the order decides which parameter is which
+            is_level = one.function is other.function and one.node.col_offset == other.node.col_offset
+            if is_computation and is_level and lines[a] != lines[b]:
+                lines[a], lines[b] = lines[b], lines[a]
+                yield (one, other), "\n".join(lines)
+
+
+SAID = {
+    "exp": (),
+    "masked_fill": (),
+    "matmul": ("a @ b", "b @ a"),
+    "mean": (),
+    "relu": ("a.clamp(min=0)", "a.clamp(max=0)"),
+    "softmax": (),
+    "sqrt": ("a ** 0.5", "a ** -0.5"),
+    "square": ("a * a", "a ** 2", "a * 2"),
+    "sum": (),
+    "transpose": ("a.transpose(c, b)", "a.transpose(b, b)"),
+}
+"""Functions of PyTorch that tensors have as methods, and what else may be written for `f(a, b, c)` or `a.f(b, c)`."""
+
+
+def _rewritten(text: str, own: Sequence[Statement]) -> Iterator[tuple[int, str]]:
+    """Versions with a line, by its number, that may say the same in another way: running them tells which do."""
+    for statement in own:
+        for part in expressions_in(statement.node) if len(statement.lines) == 1 else ():
+            for other in _said_otherwise(part):
+                changed = with_code(text, statement.node, statement.with_expression(part, other))
+                if changed is not None and changed != text:
+                    yield statement.node.lineno, changed
+
+
+def _said_otherwise(node: ast.expr) -> Iterator[ast.expr]:
+    """What is sometimes equal to an expression: `b + a` is to `a + b`, `b - a` is not to `a - b`."""
+    match node:
+        case ast.BinOp(left=ast.BinOp(left=a, op=op, right=b), op=other, right=c):
+            yield ast.BinOp(a, op, ast.BinOp(b, other, c))
+    match node:
+        case ast.BinOp(left=a, op=op, right=b):
+            yield ast.BinOp(b, op, a)
+            if isinstance(op, ast.Div):
+                yield from (_filled(form, a, b) for form in ("a * (1 / b)", "1 / a * b"))
+            if isinstance(op, ast.MatMult):
+                yield from (_filled(form, a, b) for form in ("torch.matmul(a, b)", "torch.matmul(b, a)"))
+        case ast.UnaryOp(op=ast.Invert(), operand=a):
+            yield from (_filled(form, a) for form in ("torch.logical_not(a)", "a == 0", "a != 0"))
+        case ast.Call(func=ast.Attribute(value=of, attr=name), args=args) if name in SAID:
+            is_function = isinstance(of, ast.Name) and of.id in ("torch", "math")
+            a, *rest = args if is_function else [of, *args]
+            if not is_function:
+                yield ast.Call(ast.Attribute(ast.Name("torch"), name), [a, *rest], node.keywords)
+            elif ast.unparse(of) == "torch":
+                yield ast.Call(ast.Attribute(a, name), rest, node.keywords)
+            yield from (_filled(form, a, *rest) for form in SAID[name])
+
+
+def _filled(form: str, *parts: ast.expr) -> ast.expr:
+    """An expression with these parts for its `a`, `b` and `c`."""
+    named = dict(zip("abc", parts, strict=False))
+
+    class Filling(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+            return named.get(node.id, node)
+
+    filled: ast.expr = Filling().visit(ast.parse(form, mode="eval").body)
+    return filled

@@ -1,0 +1,97 @@
+"""Draws questions about one submission: always the same ones in a term, and others for everybody."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ..assignment_code import OwnWork
+from ..grading.record import content_hash
+from ..grading.seeds import Seeds
+from ..intake import Intake
+from . import behaviour, changes
+from .bench import Component
+from .question import Question
+from .sheets import Sheet
+
+if TYPE_CHECKING:
+    from ..grading.judging import Grader
+
+N_QUESTIONS, N_IN_A_SITTING = 5, 6
+CONTENT_CHARACTERS = 12
+KINDS: Mapping[str, tuple[Callable[[Component], Question | None], str]] = {
+    "branch": (behaviour.branch_question, "CALLS"),
+    "breaking": (changes.breaking_question, ""),
+    "choice": (behaviour.choice_question, "CHOICES"),
+    "equal": (changes.equal_question, "CALLS"),
+    "input": (behaviour.input_question, "CALLS"),
+    "order": (changes.order_question, "CALLS"),
+    "purpose": (behaviour.purpose_question, "SYMPTOMS"),
+    "shape": (behaviour.shape_question, "SCENES"),
+    "symptom": (behaviour.symptom_question, "SYMPTOMS"),
+    "value": (behaviour.value_question, "BY_HAND"),
+}
+"""Who asks each kind of question, and the assignment's table of the components that it can be asked about; "" = all."""
+HUNT = {"hunt": (changes.hunt_question, "CALLS")}
+
+
+class Examiner:
+    """Asks about one submission after the other."""
+
+    def __init__(self, grader: Grader, seeds: Seeds, sitting: str = "", is_hunt: bool = False) -> None:
+        """Takes an open grader and the term's seeds.
+
+        With the name of a sitting, such as its date, there are other questions. A hunt is one question about a change
+        of a component.
+        """
+        self._grader, self._seeds, self._sitting = grader, seeds, sitting
+        self._tables = OwnWork(grader.assignment)
+        self._n_questions = 1 if is_hunt else N_IN_A_SITTING if sitting else N_QUESTIONS
+        self._kinds = HUNT if is_hunt else KINDS
+
+    def sheet(self, key: str, name: str, intake: Intake) -> Sheet:
+        """The questions for the student, or for the partners, who have handed this in.
+
+        Raises:
+            SandboxUnavailableError: where the machine cannot contain the submission.
+        """
+        content, on = content_hash(intake.hashes), f" on {self._sitting}" if self._sitting else ""
+        seed = self._seeds.seed_of(f"questions to {key} about {content}{on}")
+        names = [c for task in self._grader.assignment.tasks if not task.extension for c in task.components]
+        components = [Component(name, intake, self._grader, seed) for name in names]
+        questions = self._draw([one for one in components if one.own], random.Random(seed))  # noqa: S311
+        questions.sort(key=lambda one: names.index(one.component))
+        reason = "" if len(questions) == self._n_questions else _reason(components)
+        return Sheet(key, name, tuple(questions), reason, content[:CONTENT_CHARACTERS])
+
+    def _draw(self, own: list[Component], draw: random.Random) -> list[Question]:
+        draw.shuffle(own)
+        kinds = draw.sample([*self._kinds], len(self._kinds))
+        questions: list[Question] = []
+        asked: set[tuple[str, str]] = set()
+        for kind in kinds * 2:  # once more, about another component, where some kinds do not fit this code
+            ask, table = self._kinds[kind]
+            # Components about which there is no question yet come first.
+            own.sort(key=lambda component: sum(one.component == component.name for one in questions))
+            for component in own:
+                if len(questions) == self._n_questions:
+                    return questions
+                is_possible = not table or component.name in self._tables[table]
+                if (kind, component.name) in asked or not is_possible or not component.works:
+                    continue
+                asked.add((kind, component.name))
+                if (question := ask(component)) is not None:
+                    questions.append(question)
+                    break
+        return questions
+
+
+def _reason(components: list[Component]) -> str:
+    """Why there are fewer questions than there should be."""
+    absent = [one.title for one in components if not one.own]
+    if len(absent) == len(components):
+        return "none of the assignment's components is in the submission"
+    faulty = [one.title for one in components if one.own and not one.works]
+    names = {"not all tests pass for": faulty, "not in the submission:": absent}
+    return "; ".join(f"{what} {', '.join(some)}" for what, some in names.items() if some) or "no more fit this code"

@@ -1,0 +1,277 @@
+"""Which lines of a component a student has written, and one-line changes of them.
+
+The student's own are its simple statements that were not handed out. Changes are what the mutation operators make of
+them, as far as somebody might write it.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ..sources import parse
+from .operators import mutations, own_attribute
+
+if TYPE_CHECKING:  # students have no intake
+    from ..intake import Intake
+
+MOST_CHARACTERS = 150
+"""Of a line that is shown."""
+
+NESTED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+MOST_STATEMENTS = 100
+"""Of a component, that are asked about."""
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
+NO_SLIPS = {"conditions", "indices", "orders"}
+"""Mutations that seldom look as if somebody had written them."""
+LEAVING_OUT = {"arguments", "operands", "unary"}
+LIBRARIES = {"torch", "nn", "F", "math", "np", "self", "super"}
+"""Names that are no tensors: what is called on them is no step that could be left out."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A simple statement of a student's.
+
+    Attributes:
+        node: of the syntax tree.
+        function: the innermost function around it.
+        alike: attributes of `self` that are made in one way, by each of them.
+    """
+
+    node: ast.stmt
+    function: ast.FunctionDef
+    alike: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> range:
+        """The numbers of its lines."""
+        return range(self.node.lineno, (self.node.end_lineno or self.node.lineno) + 1)
+
+    def with_expression(self, node: ast.expr, other: ast.expr) -> str:
+        """Its code with another expression in the place of one."""
+        return ast.unparse(copy.deepcopy(self.node, {id(node): other}))
+
+
+def own_statements(intake: Intake, component: str) -> list[Statement]:
+    """The statements of a component, and of helpers beside it, that the student has written.
+
+    Args:
+        intake: the submission.
+        component: "layers.LayerNorm".
+
+    Returns:
+        The statements; none where the module cannot be read, or is not the student's.
+    """
+    module, _, name = component.partition(".")
+    ours = definitions_of(intake.sources[module][1]) if module in intake.submitted else {}
+    if name not in ours:
+        return []
+    handed_out = definitions_of(intake.release.get(module, ("", ""))[1])
+    given = {ast.dump(node) for one in handed_out.values() for node in ast.walk(one) if isinstance(node, SIMPLE)}
+    mentioned = {node.id for node in ast.walk(ours[name]) if isinstance(node, ast.Name)}
+    helpers = [one for other, one in ours.items() if other in mentioned - handed_out.keys() - {name}]
+    found = [one for node in (ours[name], *helpers) for one in statements_in(node)]
+    lines = intake.sources[module][1].split("\n")
+    legible = [one for one in found if is_legible(one, lines)]
+    return [one for one in legible[:MOST_STATEMENTS] if ast.dump(one.node) not in given]
+
+
+def definitions_of(text: str) -> dict[str, ast.stmt]:
+    """The functions and classes at the top of a module, the last one of each name."""
+    tree = parse(text)
+    body = [] if isinstance(tree, SyntaxError) else tree.body
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def is_legible(statement: Statement, lines: list[str]) -> bool:
+    """Whether all lines of a statement can be shown, and it is no docstring or `...`."""
+    is_text = isinstance(statement.node, ast.Expr) and isinstance(statement.node.value, ast.Constant)
+    return not is_text and all(len(lines[number - 1]) <= MOST_CHARACTERS for number in statement.lines)
+
+
+def statements_in(
+    node: ast.stmt, function: ast.FunctionDef | None = None, alike: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> Iterator[Statement]:
+    """Yield the simple statements of a definition, in order."""
+    if isinstance(node, SIMPLE) and function is not None:
+        yield Statement(node, function, alike)
+    if isinstance(node, ast.ClassDef):
+        function, alike = None, attributes_alike(node)
+    elif isinstance(node, ast.FunctionDef):
+        function = node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield from statements_in(child, function, alike)
+
+
+def attributes_alike(definition: ast.ClassDef) -> dict[str, Collection[str]]:
+    """The attributes of `self` that are set to the same code, by each of them: projections of the same size."""
+    ways: dict[str, list[str]] = {}
+    for node in ast.walk(definition):
+        match node:
+            case ast.Assign(targets=[target], value=ast.Call() as value) if name := own_attribute(target):
+                ways.setdefault(ast.dump(value), []).append(name)
+    return {name: names for names in ways.values() for name in names if len(names) > 1}
+
+
+def with_code(text: str, node: ast.stmt | ast.expr, code: str) -> str | None:
+    """A module's text with other code in the place of a statement or an expression; None where that is not Python."""
+    lines = text.split("\n")
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first].encode()[: node.col_offset].decode()
+    after = lines[last].encode()[node.end_col_offset :].decode()
+    changed = "\n".join([*lines[:first], before + code + after, *lines[last + 1 :]])
+    try:
+        ast.parse(changed)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return changed
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one line.
+
+    Attributes:
+        line: its number.
+        before: the line as it is.
+        after: the line as it would be.
+        text: the whole module with it.
+        kind: of slip.
+    """
+
+    line: int
+    before: str
+    after: str
+    text: str
+    kind: str
+
+
+def slips(statement: Statement) -> Iterator[tuple[str, str]]:
+    """The kind of each slip, and the statement's code with it."""
+    if isinstance(statement.node, ast.Expr):
+        yield "statements", "pass"
+    for kind, node, other in slips_inside(statement):
+        yield kind, statement.with_expression(node, other)
+
+
+def slips_inside(statement: Statement) -> Iterator[tuple[str, ast.expr, ast.expr]]:
+    """Yield the kind of each slip in a part of a statement, the part, and what stands in its place."""
+    kinds = arguments_of(statement.function)
+    calls = [node for node in ast.walk(statement.node) if isinstance(node, ast.Call)]
+    sizes = {id(size) for call in calls if makes(call) for size in call.args}
+    for node in expressions_in(statement.node):
+        # With a layer of other sizes nothing works.
+        own = kinds.get(node.id) if isinstance(node, ast.Name) and id(node) not in sizes else None
+        alike = [name for name in kinds if kinds[name] == own]
+        for kind, other in mutations(node, alike, statement.alike.get(own_attribute(node), ())):
+            if kind not in NO_SLIPS and isinstance(other, ast.expr) and is_plausible(node, other):
+                yield kind, node, other
+        if own is not None and own.endswith("None"):
+            yield "not_passed_on", node, ast.Constant(None)
+
+
+def without(statement: Statement) -> Iterator[tuple[str, str]]:
+    """A statement left out, and each step of it that can be left out."""
+    if not isinstance(statement.node, ast.Return):
+        yield "statements", "pass"
+    for kind, code in slips(statement):
+        if kind in LEAVING_OUT and len(code) < len(ast.unparse(statement.node)):
+            yield kind, code
+
+
+Changing = Callable[[Statement], Iterator[tuple[str, str]]]
+"""From a statement to kinds of changes, and its code with them."""
+
+
+def changes_of(text: str, own: Sequence[Statement], changing: Changing = slips) -> list[Change]:
+    """All changes of one line in the statements of a module's text, each line once.
+
+    A statement on several lines has only slips, each in a part that stands on one of them.
+    """
+    found: dict[tuple[int, str], Change] = {}
+    lines = text.split("\n")
+    for statement in own:
+        versions: Iterator[tuple[str, int, str | None]]
+        if len(statement.lines) == 1:
+            whole = statement.node
+            versions = ((kind, whole.lineno, with_code(text, whole, code)) for kind, code in changing(statement))
+        else:
+            inner = slips_inside(statement) if changing is slips else iter(())
+            versions = ((kind, part.lineno, with_code(text, part, in_place(other))) for kind, part, other in inner)
+        for kind, line, changed in versions:
+            before, after = (one.split("\n")[line - 1].strip() for one in (text, changed or text))
+            if changed and after != before and changed.count("\n") == len(lines) - 1:
+                found.setdefault((line, after), Change(line, before, after, changed, kind))
+    return list(found.values())
+
+
+def in_place(node: ast.expr) -> str:
+    """The code of an expression that can stand in the place of any other."""
+    code = ast.unparse(node)
+    return code if isinstance(node, (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript)) else f"({code})"
+
+
+def is_plausible(node: ast.expr, other: ast.expr) -> bool:
+    """Whether the other expression might have been meant; a part of the first one is a step that was left out."""
+    if isinstance(node, ast.Call) and makes(node):
+        return False
+    is_part = any(other is part for part in ast.walk(node))
+    if not is_part:
+        if isinstance(node, ast.Call) and isinstance(other, ast.Call):
+            return len(other.args) >= len(node.args)
+        if isinstance(node, ast.BinOp) and isinstance(other, ast.BinOp) and other.left is node.right:
+            return not isinstance(node.op, (ast.Add, ast.Mult))
+        return not (isinstance(other, ast.Constant) and other.value == 0)
+    if isinstance(node, ast.BinOp):
+        return not isinstance(node.op, ast.MatMult)
+    return is_tensor(other) if isinstance(node, ast.Call) else not isinstance(other, ast.Constant)
+
+
+def arguments_of(function: ast.FunctionDef) -> dict[str, str]:
+    """The arguments but `self`, with their annotations: only those of one kind are taken for one another."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return {one.arg: ast.unparse(one.annotation or ast.Constant("")) for one in every if one.arg != "self"}
+
+
+def expressions_in(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions that a statement evaluates in its own function, the outer ones first."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*NESTED, ast.JoinedStr)):
+            continue
+        if isinstance(child, ast.expr) and not isinstance(getattr(child, "ctx", None), (ast.Store, ast.Del)):
+            yield child
+        yield from expressions_in(child)
+
+
+def makes(node: ast.Call) -> bool:
+    """Whether a call makes a layer or a parameter: by its capital letter."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name[:1].isupper()
+
+
+def is_tensor(node: ast.expr) -> bool:
+    """Whether an expression is what a step of a computation begins with, as far as one can tell."""
+    return (
+        not isinstance(node, (ast.Constant, ast.Starred, ast.Attribute, ast.UnaryOp))
+        and getattr(node, "id", "") not in LIBRARIES
+    )
+
+
+def mixed(changes: list[Change], draw: random.Random) -> list[Change]:
+    """All changes, in an order in which lines and kinds take turns."""
+    times: Counter[int | str] = Counter()
+
+    def turn(change: Change) -> int:
+        times.update((change.line, change.kind))
+        return times[change.line] + times[change.kind]
+
+    return sorted(draw.sample(changes, len(changes)), key=turn)

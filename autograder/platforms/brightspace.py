@@ -1,0 +1,96 @@
+"""Brightspace (D2L).
+
+Its download has `USER-FOLDER - NAME - DATE` for each time that somebody handed in, as a folder or as the beginning of
+each file's name, and `index.html` about all of them. DATE is `Oct 3, 2026 1145 PM`, in the time zone of the course. A
+group's entry has the group's name.
+
+Grades, Import takes a CSV file whose heading names the grade item, `TITLE Points Grade`, and students by OrgDefinedId
+or Username; each line ends with a `#` of its own column. The export, which serves as a roster, writes `#` before ids.
+Feedback files go into a folder with the name of the student's in the download (Assignment, Add Feedback Files).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from foundation.texts import as_score, printable
+
+from ..classroom.handed_in import HandedIn, Listing, Person, Stray, read_time
+from .platform import Platform, Read, Table, gather, heading_in, is_mostly
+
+if TYPE_CHECKING:
+    from ..reports.exports import Mark
+
+ENTRY = re.compile(
+    r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
+    r"(?: - (?P<file>.+))?",
+    re.DOTALL,
+)
+CLOCK = re.compile(r"(\d{1,2})(\d\d) ?([AP]M)$")
+ITEM = re.compile(r"(?P<title>.+) Points Grade(?: <[^>]*>)?", re.DOTALL)
+END = "End-of-Line Indicator"
+IDS = {"OrgDefinedId": "number", "Username": "login"}
+
+
+def read_brightspace(listing: Listing) -> Read:
+    """A folder, or loose files, for each time that somebody handed in."""
+    submissions, strays = [], []
+    loose: dict[str, list[re.Match[str]]] = defaultdict(list)
+    for name in (*listing.folders, *listing.files):
+        match = ENTRY.fullmatch(name)
+        if match and bool(match["file"]) == (name in listing.files):
+            loose[match["entry"]].append(match)
+        elif name != "index.html":
+            strays.append(Stray(name, "not named as Brightspace names submissions"))
+    for entry, (first, *others) in loose.items():
+        files = [(file["file"], 0, file[0]) for file in (first, *others) if file["file"]]
+        source = gather(entry, listing.path, files) if files else listing.path / entry
+        time = time_in(first["time"])
+        unread = "" if time else printable(first["time"], 40)
+        person = Person(first["name"].strip(), {"brightspace": first["user"]})
+        owner = f"{first['user']} {first['name']}"
+        submissions.append(HandedIn(entry, source, (person,), owner, submitted=time, unread_time=unread, file=first[0]))
+    return submissions, strays
+
+
+def time_in(text: str) -> datetime | None:
+    """A time as it stands in a name, without a zone."""
+    time = read_time(CLOCK.sub(r"\1:\2 \3", text))
+    return time.replace(tzinfo=None) if time else None
+
+
+def brightspace_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
+    """The grades of one item."""
+    column, doubt = heading_in(marks, column, ITEM)
+    column = column if ITEM.fullmatch(column) else f"{column} Points Grade"
+    rows, unknown = [], []
+    for mark in (mark for mark in marks if mark.result.score is not None):
+        cells = {heading: mark.row.get(heading, "") for heading in IDS}
+        if any(cells.values()):
+            rows.append({**cells, column: as_score(mark.result.score), END: "#"})
+        else:
+            unknown.append(mark.result.member.called)
+    heading = [name for name in IDS if any(row[name] for row in rows)] or [*IDS]
+    return Table((*heading, column, END), rows, unknown, doubt=doubt, has_mark=False)
+
+
+def brightspace_feedback(mark: Mark) -> str | None:
+    """A file in the student's folder; None where the download was not Brightspace's."""
+    match = ENTRY.fullmatch(mark.result.member.file)
+    return f"{printable(match['entry'])}/feedback.html" if match else None
+
+
+BRIGHTSPACE = Platform(
+    "Brightspace",
+    lambda listing: is_mostly(listing, ENTRY),
+    read_brightspace,
+    marks_roster=frozenset({"orgdefinedid", END.lower()}),
+    columns={"number": ("orgdefinedid",)},
+    prefixes={"number": "#", "login": "#"},
+    table=brightspace_table,
+    feedback=brightspace_feedback,
+)

@@ -1,0 +1,108 @@
+"""Finds the submissions of a class in a folder, as each platform lays them out: who handed in what, and what is none.
+
+    download = read_download(Path("submissions"), assignment)
+
+Nothing is guessed: an entry that fits no rule of the layout is a stray, and is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from foundation.assignment_file import Assignment
+from foundation.command_line import UserError
+
+from ..classroom.handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
+from ..intake import name_of
+from .blackboard import BLACKBOARD
+from .brightspace import BRIGHTSPACE
+from .canvas import CANVAS
+from .git import GIT
+from .gradescope import GRADESCOPE
+from .moodle import MOODLE
+from .nbgrader import NBGRADER
+from .platform import Platform, Read
+
+
+def read_plain(listing: Listing) -> Read:
+    """One entry per submission."""
+    submissions = []
+    for name in sorted((*listing.folders, *filter(holds_a_submission, listing.files))):
+        student = name_of(listing.path / name)
+        submissions.append(HandedIn(name, listing.path / name, (Person(student, {"login": student}),), name))
+    reason = "neither a folder, an archive nor a notebook"
+    return submissions, [Stray(name, reason) for name in listing.files if not holds_a_submission(name)]
+
+
+PLATFORMS = {
+    "gradescope": GRADESCOPE,
+    "brightspace": BRIGHTSPACE,
+    "blackboard": BLACKBOARD,
+    "canvas": CANVAS,
+    "moodle": MOODLE,
+    "git": GIT,
+    "nbgrader": NBGRADER,
+    "plain": Platform("a folder with one entry per submission", lambda listing: True, read_plain),
+}
+"""By name, in the order in which they are tried.
+
+Students choose parts of names, and one of them must not decide for the class: each platform's layout is that of most
+entries. Dates that Brightspace and Blackboard write are surer than numbers, and numbers that Canvas puts before a
+student's file name are surer than what Moodle does.
+"""
+NO_TIME = "none, although others have one"
+
+
+def read_download(
+    folder: Path, assignment: Assignment, layout: str | None = None, deadline: datetime | None = None
+) -> Download:
+    """Finds the submissions in an unpacked download; one more folder may lie around them.
+
+    The layout is one of PLATFORMS; None = the first that recognises the folder. With a deadline, of clones the last
+    commit before it is read.
+
+    Raises: UserError where there is no submission in it, or it is a submission itself.
+    """
+    files, listing = assignment.contract.files, list_folder(folder)
+    modules = [name for name in listing.files if name in files]
+    others = [*listing.folders, *filter(holds_a_submission, listing.files)]
+    if len(modules) > len(others) or (modules and others == [assignment.package]):
+        what = f"contains {modules[0]}, so it is a submission itself"
+        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
+    if layout is None and (inner := extra_folder(listing, files)):
+        listing = list_folder(folder / inner)
+    name = layout or platform_of(listing)
+    platform = PLATFORMS[name]
+    if deadline and not platform.before:
+        raise UserError(f"--deadline: {listing.path} has no commits (layout: {platform.title}); leave it out")
+    submissions, strays = platform.before(listing, deadline) if platform.before else platform.read(listing)
+    if not submissions:
+        raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
+    if any(one.submitted for one in submissions):
+        undated = [one for one in submissions if not one.submitted and not one.unread_time]
+        submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]
+    return Download(
+        name,
+        listing.path,
+        tuple(sorted(submissions, key=lambda one: one.entry)),
+        tuple(sorted((*strays, *listing.others), key=lambda stray: stray.entry)),
+    )
+
+
+def extra_folder(listing: Listing, files: Collection[str]) -> str | None:
+    """The only folder in a download, if it is not a submission but holds them."""
+    if len(listing.folders) != 1 or any(map(holds_a_submission, listing.files)) or platform_of(listing) != "plain":
+        return None
+    inner = peek(listing.path / listing.folders[0])
+    is_submission = any(name in files or name.endswith(".ipynb") for name in inner.files)
+    n_inside = len(inner.folders) + sum(map(holds_a_submission, inner.files))
+    holds_them = platform_of(inner) != "plain" or (n_inside > 1 and not is_submission)
+    return listing.folders[0] if holds_them else None
+
+
+def platform_of(listing: Listing) -> str:
+    """The first layout that recognises a folder."""
+    return next(name for name, kind in PLATFORMS.items() if kind.recognises(listing))

@@ -1,0 +1,84 @@
+"""What a platform is: its download, the columns of its roster, the table that it imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from foundation.texts import first_of, printable
+
+from ..classroom.handed_in import HandedIn, Listing, Stray, holds_a_submission
+from ..intake import LooseFiles
+
+if TYPE_CHECKING:
+    from ..reports.exports import Mark
+
+Read: TypeAlias = tuple[list[HandedIn], list[Stray]]
+"""The submissions of a download, and the strays."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file to import."""
+
+    heading: Sequence[str]
+    rows: Sequence[Mapping[str, str]]  # by column
+    unknown: Sequence[str] = ()  # students with a score whom the platform could not find
+    note: str = ""  # what to see to before the import
+    doubt: str = ""  # why marks would come into another place than the one that is meant
+    has_mark: bool = True  # whether the file begins with a byte-order mark
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A platform, or another way in which submissions come."""
+
+    title: str  # for people
+    recognises: Callable[[Listing], bool]  # whether a folder has the layout of its downloads
+    read: Callable[[Listing], Read]  # what is in such a folder; a `UserError` says why it cannot be used
+    marks_roster: frozenset[str] = frozenset()  # headings in lower case, any of which only its roster has
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of that roster, before `roster.COLUMNS`
+    prefixes: Mapping[str, str] = field(default_factory=dict)  # what stands before an id there, by kind
+    not_students: frozenset[str] = frozenset()  # names in its roster of those who are none
+    table: Callable[[Sequence[Mark], str, float], Table] | None = None  # of marks, heading or title, most points
+    feedback: Callable[[Mark], str | None] | None = None  # the file's name by which it finds the student
+    note: str = ""  # what to know about the times that its downloads tell
+    before: Callable[[Listing, datetime | None], Read] | None = None  # likewise `read`, as it was at some time
+
+
+def is_mostly(listing: Listing, *patterns: re.Pattern[str]) -> bool:
+    """Whether most of the entries are named as a platform names them."""
+    names = (*listing.folders, *listing.files)
+    return 2 * sum(any(one.fullmatch(name) for one in patterns) for name in names) > len(names)
+
+
+def heading_in(marks: Sequence[Mark], wanted: str, pattern: re.Pattern[str]) -> tuple[str, str]:
+    """The assignment's heading in the platform's own export, or else what is wanted; and why that may be wrong.
+
+    `pattern` has the headings of assignments there, with the title as a group.
+    """
+    found = (pattern.fullmatch(heading) for heading in dict.fromkeys(name for mark in marks for name in mark.row))
+    titles = {one[0]: one["title"] for one in found if one}
+    same = [wanted] if wanted in titles else [heading for heading, one in titles.items() if one == wanted]
+    if len(same) == 1 or not titles:
+        return (*same, wanted)[0], ""
+    likely = same or sorted(titles, key=lambda heading: wanted.casefold() not in heading.casefold())
+    shown = first_of([repr(printable(heading, 60)) for heading in likely], 5)
+    which = f"{'more than one column' if same else 'no column'} of the gradebook is {wanted!r} and its number"
+    return wanted, f"{which}: name the one that is meant with --column: {shown}"
+
+
+def gather(name: str, folder: Path, files: Iterable[tuple[str, int, str]]) -> Path | LooseFiles:
+    """A submission of the loose files of one student, or the single archive.
+
+    Of each file: what the student called it, a number that is higher for later uploads, and its name in the download.
+    Intake gives their names back to numbered ones.
+    """
+    chosen = {member: entry for member, _, entry in sorted(files, key=lambda file: file[1])}
+    members = tuple(sorted(chosen.items()))
+    is_one = len(members) == 1 and holds_a_submission(members[0][0])
+    return folder / members[0][1] if is_one else LooseFiles(name, folder, members)

@@ -1,0 +1,65 @@
+"""What is kept of all workers of a submission: what it printed, and what a person should know that it did."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from pathlib import Path
+
+from foundation.places import ROOT
+from foundation.texts import clean
+
+PIECE = 1 << 16
+MOST_NOTICES = 50
+NAME = re.compile(r"[\w./]{1,60}")
+_FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysconfig.get_path, ("stdlib", "purelib"))}
+_LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
+OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
+"""The folders of the grader, of Python and of the packages, as they begin a path."""
+
+
+class Output:
+    """A submission's output: the first `limit` bytes are kept, the rest is counted."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.seeds: set[str] = set()
+        self._seen = 0
+        self._kept = bytearray()
+
+    def scrub(self, text: str) -> str:
+        """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
+        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
+
+    def collect(self, descriptor: int) -> None:
+        """Reads a pipe without waiting, up to a bound."""
+        for _ in range(16):
+            try:
+                data = os.read(descriptor, PIECE)
+            except BlockingIOError:
+                return
+            if not data:
+                return
+            self._kept += data[: max(0, self.limit - self._seen)]
+            self._seen += len(data)
+
+    def text(self) -> str:
+        """The kept output, cleaned, with a note where some was cut."""
+        text = clean(self.scrub(self._kept.decode("utf-8", "replace")), self.limit)
+        over = self._seen - self.limit
+        return f"{text}\n[cut: {over} more bytes were printed]" if over > 0 else text
+
+
+class Notices:
+    """What is listed for a person to read: what submitted code did, by file, line and name, and undone refusals."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, int, str]] = []  # module, line, audit event or attribute
+        self.unguarded: list[str] = []  # components after whose calls forbidden kernels did not refuse
+
+    def add(self, module: str, line: int, name: str) -> None:
+        """Keeps a notice of a worker, who may have forged it: a few at most."""
+        if len(self.seen) < MOST_NOTICES and NAME.fullmatch(name) and (module, line, name) not in self.seen:
+            self.seen.append((module, line, name))

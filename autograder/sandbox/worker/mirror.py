@@ -1,0 +1,229 @@
+"""What another process holds, as tests see it: ordinary `nn.Module`s with real parameters, results with gradients.
+
+Used on the trusted side, whose tests call a worker, and in a worker, where students' own tests call another one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, Self
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from .messages import DTYPE_NAMES, Answer, Encoder, ProtocolError
+
+_numbers = itertools.count(1)
+Asked = Callable[[Sequence[Tensor | None]], list[Tensor | None]]
+"""From the gradients of a call's outputs to those of its inputs."""
+Kind = tuple[torch.Size, torch.dtype]
+"""Of a tensor."""
+
+
+class Link(Protocol):
+    """The way to the process that holds the objects: the trusted side's `Session`, or a worker's `Peer`."""
+
+    shows_names: bool  # whether parameters have the names that they have there
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that objects have beside `forward`."""
+
+    def request(
+        self, component: str, verb: str, content: dict[str, Any], encoder: Encoder, read: Callable[[Answer], Any]
+    ) -> Any:
+        """Return what `read` makes of the answer to a request."""
+
+    def release(self, number: int) -> None:
+        """Let the other process forget an object or a graph."""
+
+    def draw_seed(self) -> int:
+        """Draw a seed for one call."""
+
+    def read_call(self, answer: Answer, arguments: Sequence[Tensor]) -> Any:
+        """Return the reply to a call with these tensors: `value`, `graph`, `changed`."""
+
+    def read_gradients(self, answer: Answer, inputs: Sequence[Kind]) -> list[Tensor | None]:
+        """Return the gradients of inputs of these kinds."""
+
+    def show_changes(self, reply: Any, answer: Answer, arguments: Sequence[Tensor]) -> None:
+        """Show in the caller's tensors, and in earlier results, that the call has changed them."""
+
+
+def call(
+    session: Link,
+    component: str,
+    target: dict[str, Any],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    module: RemoteModule | None = None,
+) -> object:
+    """Sends what has changed, calls, and connects the result with what it was computed from.
+
+    `component` answers for what happens; `target` is the function or the method of `module`, and the stand-in that is
+    called with it, if any, as `worker.service` reads it.
+    """
+    encoder = Encoder()
+    content = {
+        "target": target,
+        "args": encoder.encode(args),
+        "kwargs": encoder.encode(kwargs),
+        "seed": session.draw_seed(),
+    }
+    content |= {"grad": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
+    arguments = [*encoder.tensors]
+    inputs: list[Tensor] = []
+    own: list[tuple[int, nn.Parameter]] = []
+    for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+        record["object"] = number_of(tensor)
+    if torch.is_grad_enabled():
+        for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
+            if tensor.requires_grad:
+                record["grad"] = "leaf" if tensor.is_leaf else "branch"
+                inputs.append(tensor)
+        own = [(i, p) for i, p in enumerate(module.mirrored) if p.requires_grad] if module else []
+        inputs += [parameter for _, parameter in own]
+    content["parameters"] = [index for index, _ in own]
+    if module is not None:
+        changed = [[index, encoder.add(parameter)] for index, parameter in module.changed_parameters()]
+        content |= {"changed": changed, "training": module.training, "dtype": module.converted_to}
+
+    def read(answer: Answer) -> object:
+        reply = session.read_call(answer, arguments)
+        if reply.graph:
+            connect(session, component, answer, inputs)
+        session.show_changes(reply, answer, arguments)
+        return answer.decoder.decode(reply.value)
+
+    return session.request(component, "call", content, encoder, read)
+
+
+def number_of(tensor: Tensor) -> int:
+    """The number by which the worker knows a tensor again, whatever its contents are then."""
+    if not hasattr(tensor, "number_when_sent"):
+        tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
+    return int(vars(tensor)["number_when_sent"])
+
+
+def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor]) -> None:
+    """Replaces the outputs that depend on the inputs by nodes of this process's graph.
+
+    The worker keeps its graph as long as something here may ask for its backward pass.
+    """
+    number, decoder = answer.number, answer.decoder
+    indices = [i for i, record in enumerate(decoder.records) if record.get("grad") is True]
+    outputs = tuple(decoder.tensors[index] for index in indices)
+    if not inputs or not outputs or not all(output.is_floating_point() for output in outputs):
+        raise ProtocolError("a graph without inputs or without outputs")
+    kinds = [(tensor.shape, tensor.dtype) for tensor in inputs]
+
+    def ask(seeds: Sequence[Tensor | None]) -> list[Tensor | None]:  # must not hold the outputs, which hold it
+        encoder = Encoder()
+        given = [[index, encoder.add(seed)] for index, seed in zip(indices, seeds, strict=True) if seed is not None]
+        content = {"graph": number, "seeds": given}
+        read = partial(session.read_gradients, inputs=kinds)
+        gradients: list[Tensor | None] = session.request(component, "backward", content, encoder, read)
+        return gradients
+
+    weakref.finalize(ask, session.release, number).atexit = False
+    connected = RemoteCall.apply(ask, outputs, *inputs)  # type: ignore[no-untyped-call]  # PyTorch's
+    for index, output in zip(indices, connected, strict=True):
+        decoder.tensors[index] = output
+
+
+class RemoteCall(torch.autograd.Function):
+    """Forward: the outputs that the worker sent. Backward: the worker is asked; there are no second derivatives."""
+
+    @staticmethod
+    def forward(ctx: Any, ask: Asked, outputs: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+        """Connects `outputs`, which the worker has computed, with the `inputs` they depend on."""
+        ctx.ask, ctx.count = ask, len(inputs)
+        ctx.set_materialize_grads(False)
+        return outputs
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *seeds: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Gradients of the inputs for those of the outputs."""
+        has_any = any(seed is not None for seed in seeds)
+        return (None, None, *(ctx.ask(seeds) if has_any else [None] * ctx.count))
+
+
+class RemoteModule(nn.Module):
+    """A module in the other process. Its parameters are on both sides; changes on this side are sent before a call.
+
+    A submission's parameters are named by number, p0, p1, ... in the module's own order; `parameter_names` holds the
+    names that they have there, as data. The contract's methods can be called beside `forward`.
+    """
+
+    def __init__(self, session: Link, component: str, answer: Answer, names: list[str], training: bool) -> None:
+        super().__init__()
+        self._session, self._component, self.number = session, component, answer.number
+        for index, (value, record) in enumerate(zip(answer.decoder.tensors, answer.decoder.records, strict=True)):
+            needs = record.get("grad") is True
+            name = names[index] if session.shows_names and "." not in names[index] else f"p{index}"
+            self.register_parameter(name, nn.Parameter(value.contiguous(), requires_grad=needs))
+        self.parameter_names, self.training = names, training
+        self.converted_to: str | None = None  # the dtype that it was last converted to here
+        self._sent = [_state(parameter) for parameter in self.mirrored]
+        weakref.finalize(self, session.release, self.number).atexit = False
+
+    @property
+    def mirrored(self) -> list[nn.Parameter]:
+        """The parameters, in the module's own order."""
+        return [parameter for parameter in self._parameters.values() if parameter is not None]
+
+    def changed_parameters(self) -> list[tuple[int, nn.Parameter]]:
+        """The parameters whose values here are not those last sent or received, by number; they are to be sent."""
+        changed = []
+        for index, parameter in enumerate(self.mirrored):
+            version, copy = self._sent[index]
+            is_as_sent = parameter._version == version and parameter.dtype == copy.dtype
+            if not is_as_sent or not torch.equal(parameter, copy):
+                changed.append((index, parameter))
+                self._sent[index] = _state(parameter)
+        return changed
+
+    def call(
+        self, method: str, args: tuple[object, ...], kwargs: dict[str, object], stand_in: str | None = None
+    ) -> object:
+        """Calls a method of the object, or a stand-in with the object."""
+        target = {"object": self.number, "method": method, "stand_in": stand_in}
+        return call(self._session, self._component, target, args, kwargs, self)
+
+    def forward(self, *args: object, **kwargs: object) -> object:
+        """The forward pass, in the worker."""
+        return self.call("forward", args, kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RemoteModule:
+        content, names = {"target": {"object": self.number}, "seed": 0}, self.parameter_names
+
+        def read(answer: Answer) -> RemoteModule:
+            return RemoteModule(self._session, self._component, answer, names, self.training)
+
+        copied: RemoteModule = self._session.request(self._component, "copy", content, Encoder(), read)
+        with torch.no_grad():
+            for parameter, own in zip(copied.mirrored, self.mirrored, strict=True):
+                parameter.data = own.detach().clone()
+        copied.converted_to = self.converted_to
+        return copied
+
+    def __getattr__(self, name: str) -> Any:
+        if "_session" in vars(self) and name in self._session.methods:
+            return lambda *args, **kwargs: self.call(name, args, kwargs)
+        return super().__getattr__(name)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        to, same = (fn(torch.empty(0, dtype=dtype)).dtype for dtype in (torch.float32, torch.float64))
+        if to == same:  # what makes one dtype of all others converts the module
+            self.converted_to = DTYPE_NAMES[to]
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]  # PyTorch's
+        return self
+
+
+def _state(parameter: nn.Parameter) -> tuple[int, Tensor]:
+    return parameter._version, parameter.detach().clone()

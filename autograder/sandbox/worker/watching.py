@@ -1,0 +1,136 @@
+"""Tells the trusted side at once when submitted code reaches for what a way around the rules needs.
+
+Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
+objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
+PyTorch do for a submission does not count: `@dataclass` executes text, too. A submission's own `getattr`, `setattr` and
+`delattr` raise an event as well, so that a name that was computed is judged by what it is.
+
+No event tells of `f_back`, `f_globals`, `__globals__`, `__closure__`, `__subclasses__` and `sys.modules`; the search of
+the text (`autograder/rules.py`) looks for these.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import Any
+
+import torch
+
+from .messages import MAGIC, PREFIX
+
+EVENTS = """
+sys._getframe sys._current_frames sys._current_exceptions sys.settrace sys.setprofile sys.addaudithook
+sys.monitoring.register_callback code.__new__ function.__new__ compile exec marshal.load marshal.loads pickle.find_class
+gc.get_objects gc.get_referrers gc.get_referents ctypes.addressof ctypes.call_function ctypes.cdata ctypes.cdata/buffer
+ctypes.dlopen ctypes.dlsym ctypes.dlsym/handle ctypes.string_at ctypes.wstring_at ctypes.PyObj_FromPtr
+"""
+"""Of Python 3.11 to 3.13."""
+READ = "tb_frame f_code gi_frame gi_code cr_frame cr_code ag_frame ag_code __code__ __defaults__ __kwdefaults__"
+WRITTEN = "__code__ __defaults__ __kwdefaults__ __class__ __bases__"
+"""Attributes whose reading and writing raises `object.__getattr__` and `object.__setattr__`; others are harmless."""
+USUAL = {
+    "dataclasses": "compile exec __code__ __defaults__ __kwdefaults__",
+    "collections": "compile exec sys._getframe __defaults__",
+    "typing": "compile sys._getframe __defaults__ __bases__",
+    "enum": "sys._getframe",
+    "logging": "sys._getframe f_code tb_frame compile",
+    "warnings": "sys._getframe f_code",
+    "traceback": "sys._getframe f_code tb_frame compile",
+}
+"""What modules of Python's own do, or let others do, when ordinary code calls them."""
+HAND_OUT_FRAMES = ("walk_tb", "walk_stack", "currentframe", "<lambda>")
+"""Functions of these modules that ordinary code does not call."""
+BY_NAME = "submission.attribute"
+"""The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
+MOST = 40
+"""So many places are told; a reader needs no more."""
+
+
+def telling(function: Callable[..., Any], audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
+    """A built-in function that reaches an attribute by its name, and raises the event."""
+
+    def reach(owner: object, name: str, *others: object) -> Any:
+        audit(BY_NAME, owner, name)
+        return function(owner, name, *others)
+
+    return reach
+
+
+BUILTINS = {function.__name__: telling(function) for function in (getattr, setattr, delattr)}
+"""For a submission's modules, in place of Python's own."""
+
+
+def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
+    """From now on, writes a notice to the pipe of replies when code of these files does so: file, line, name.
+
+    Of attributes that are reached by a name, those count that the pattern of internals matches. All that the hook uses
+    is bound here, before submitted code runs and could replace it.
+    """
+    own, standard, separator = __file__, (sysconfig.get_path("stdlib"), "<frozen "), os.sep
+    n_standard, makes_kernels = len(standard[0]) + 1, f"{os.sep}torch{os.sep}library.py"
+    folders = [str(Path(file).parent) for file in (own, str(torch.__file__))]
+    packages = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *folders)
+    quoted = {file: json.dumps(file) for file in files}
+    events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
+    attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
+    usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
+    hand_out, told, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
+    count, is_kind, of_type, text, package = len, issubclass, type, str, ModuleType
+    contents: Any = vars(ModuleType)["__dict__"].__get__
+    getframe, write = sys._getframe, os.write
+    prefix, magic = PREFIX.pack, MAGIC
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal is_busy
+        if is_busy or count(told) >= most:  # this function's own look at frames raises events, too
+            return
+        is_busy = True
+        try:
+            name = name_of(event, arguments)
+            place = culprit(getframe(1), name) if name else None
+            if place is not None and (*place, name) not in told:
+                told.add((*place, name))
+                notice = f'{{"notice":[{quoted[place[0]]},{place[1]},"{name}"]}}'.encode()
+                write(descriptor, prefix(magic, count(notice), 0) + notice)
+        finally:
+            is_busy = False
+
+    def name_of(event: str, arguments: tuple[Any, ...]) -> str:
+        """What is told of an event; "" = nothing."""
+        if event in events:
+            return event
+        if event in attributes and arguments[1] in attributes[event]:
+            return text(arguments[1])
+        if event != by_name or of_type(arguments[1]) is not text or not arguments[1].isidentifier():
+            return ""
+        owner, name = arguments
+        if is_kind(of_type(owner), package):
+            full = f"{contents(owner)['__name__']}.{name}"
+            if is_internal(full) and full.replace(".", "_").isidentifier():
+                return full
+        return name if is_internal(f".{name}") else ""
+
+    def culprit(frame: FrameType | None, name: str) -> tuple[str, int] | None:
+        """The line of a submission that does this; None where it is somebody else's doing."""
+        inner = outer = called = ""
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if file in quoted:
+                is_usual = ((inner, name) in usual or (outer, name) in usual) and called not in hand_out
+                return None if is_usual else (file, frame.f_lineno)
+            if file.startswith(packages) and file != own and not file.endswith(makes_kernels):
+                return None
+            if file.startswith(standard):
+                outer, called = file[n_standard:].removesuffix(".py").partition(separator)[0], frame.f_code.co_name
+                inner = inner or outer
+            frame = frame.f_back  # code that was made of text stands for whoever calls it
+        return None
+
+    sys.addaudithook(hook)

@@ -1,0 +1,186 @@
+"""Bug hunts are made of the student's own code, drawn alike at home and in grading, and judged by what code does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.grading.submission import open_grader
+from autograder.intake import take_in
+from autograder.own_work import graded_hunts
+from autograder.own_work.bench import Component
+from autograder.own_work.boxes import AtHome, describe_hunts, hunts_at_home, open_box
+from autograder.own_work.graded_hunts import judge_hunts
+from autograder.own_work.hunts import PARTS, SEED, draw_hunt, hunted, student_of
+from autograder.sources import read_sources
+from autograder.testing.results import CheckFailed, State
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
+from foundation.places import REFERENCE, SKELETON
+
+from ..submissions import write_submission
+
+ASSIGNMENT = read_assignment()
+SOURCES = read_sources(REFERENCE, REFERENCE)
+[TASK] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
+NAMES = ["anna", "bob", "carl", "dora"]
+INPUT, LINE = PARTS
+
+
+@pytest.fixture(scope="module")
+def hunts():
+    return {name: hunts_at_home(name, SOURCES, ASSIGNMENT) for name in NAMES}
+
+
+def solution(hunt):
+    return {"line": hunt.listed(hunt.change.line), "now": hunt.change.after, "input": list(hunt.scene.inputs)}
+
+
+def test_each_student_has_a_hunt_in_each_component_and_they_differ(hunts):
+    assert all([hunt.number for hunt in drawn] == [n for n, _ in hunted(ASSIGNMENT)] for drawn in hunts.values())
+    assert len({tuple(hunt.change.text for hunt in drawn) for drawn in hunts.values()}) == len(NAMES)
+
+
+def test_hunts_are_about_as_hard_for_everybody(hunts):
+    for drawn in hunts.values():
+        for hunt in drawn:
+            trial = hunt.versions.judge(hunt.change.text)
+            assert 0 < trial.share <= 0.8 and all(trial.rows.values()) and hunt.versions.keeps_shapes(hunt.change.text)
+
+
+def test_case_and_spaces_of_a_name_do_not_matter_and_a_term_draws_others(hunts):
+    component = hunts["anna"][0].versions
+    again = draw_hunt("1.2", component, " ANNA", ASSIGNMENT)
+    assert again.change == hunts["anna"][0].change
+    terms = {draw_hunt("1.2", component, "anna", replace(ASSIGNMENT, term=str(n))).change for n in range(8)}
+    assert len(terms) > 2
+
+
+def test_the_changed_line_is_an_answer_and_nothing_else_is(hunts):
+    for hunt in hunts["anna"]:
+        hunt.check(LINE, solution(hunt))
+        for wrong in ({"line": 1, "now": "pass"}, {"now": hunt.change.before}, {"line": 0}, {"now": "x ="}, {"now": 3}):
+            with pytest.raises(CheckFailed, match=rf"the hunt of anna in {hunt.number}"):
+                hunt.check(LINE, solution(hunt) | wrong)
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ("x", "expected: a list of 1 arguments: 3 axes"),
+        ([torch.ones(2, 8)], "at most 4,096 numbers each"),
+        ([[[[1.0, 2.0]], [[3.0]]]], "lists that are equally long"),
+        ([torch.ones(1, 1, 7)], "expected: one that your own code takes"),
+    ],
+)
+def test_a_wrong_input_gets_one_line(hunts, given, message):
+    [hunt] = [hunt for hunt in hunts["dora"] if hunt.number == "1.4"]
+    with pytest.raises(CheckFailed) as failed:
+        hunt.check(INPUT, solution(hunt) | {"input": given})
+    assert message in str(failed.value)
+
+
+def test_an_input_must_show_the_change(hunts):
+    [hunt, *_] = hunts["anna"]
+    hunt.check(INPUT, solution(hunt))
+    unchanged = replace(hunt, change=replace(hunt.change, text=hunt.versions.text))
+    with pytest.raises(CheckFailed, match="expected: different results"):
+        unchanged.check(INPUT, solution(hunt))
+
+
+def test_boxes_answer_with_lists_and_differ_from_the_own_code(hunts):
+    [hunt] = [hunt for hunt in hunts["anna"] if hunt.number == "1.4"]
+    box, right = (open_box("1.4", "anna", SOURCES, ASSIGNMENT, kind) for kind in ("box", "right"))
+    assert not torch.allclose(box(*hunt.scene.inputs), right(*hunt.scene.inputs))
+    assert box([[[1, 3, 1, 3, 1, 3, 1, 3]]]).shape == (1, 1, 8)
+
+
+@pytest.mark.parametrize(
+    "changes, name, message",
+    [
+        ({}, " ", "whose hunts?"),
+        ({"attention": "def scaled_dot_product_attention(:\n"}, "anna", "pass the tests of 1.2 first"),
+        ({"attention": (SKELETON / "attention.py").read_text(encoding="utf-8")}, "anna", "pass the tests of 1.2 first"),
+    ],
+)
+def test_what_is_missing_for_a_hunt_is_one_line(changes, name, message):
+    sources = {**SOURCES, **{module: (f"{module}.py", text) for module, text in changes.items()}}
+    with pytest.raises(UserError, match=re.escape(message)) as error:
+        describe_hunts(name, sources, ASSIGNMENT)
+    assert "\n" not in str(error.value)
+
+
+def test_the_name_is_read_and_not_run():
+    text = "def findings(hunts, student=print('run')):\n    return {}\n"
+    with pytest.raises(NotImplementedError, match="your name"):
+        student_of("hunts.findings", {"hunts": ("hunts.py", text)})
+    assert student_of("hunts.findings", {"hunts": ("hunts.py", text.replace("print('run')", '"anna"'))}) == "anna"
+
+
+@pytest.fixture(scope="module")
+def grader(tmp_path_factory, zygote):
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
+        yield grader
+
+
+@pytest.mark.slow
+def test_grading_draws_what_home_draws(tmp_path, grader, hunts):
+    intake = take_in(write_submission(tmp_path / "anna", modules=("attention", "layers")), SKELETON, ASSIGNMENT)
+    for number, component in hunted(ASSIGNMENT):
+        versions = Component(component, intake, grader, SEED)
+        for name in NAMES[:2]:
+            [home] = [hunt for hunt in hunts[name] if hunt.number == number]
+            assert draw_hunt(number, versions, name, ASSIGNMENT).change == home.change
+            assert AtHome(component, SOURCES, ASSIGNMENT).judge(home.change.text).rows.keys() == (
+                versions.judge(home.change.text).rows.keys()
+            )
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Hunts as `_drawn` returned them, by component and its text: drawing them takes most of the time."""
+    return {}
+
+
+@pytest.fixture
+def judge(tmp_path, grader, drawn, monkeypatch):
+    original = graded_hunts._drawn
+
+    def draw_once(number, component, student, intake, grader):
+        key = component, intake.sources[component.partition(".")[0]][1]
+        if key not in drawn:
+            drawn[key] = original(number, component, student, intake, grader)
+        return drawn[key]
+
+    def judge(*changes):
+        folder = write_submission(tmp_path / "anna", *changes, modules=("attention", "layers", "hunts"))
+        return judge_hunts(take_in(folder, SKELETON, ASSIGNMENT), TASK, grader)
+
+    monkeypatch.setattr(graded_hunts, "_drawn", draw_once)
+    return judge
+
+
+@pytest.mark.slow
+def test_the_reference_finds_its_hunts(judge):
+    result = judge()
+    assert result.state is State.PASSED and len(result.outcomes) == len(TASK.items)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "module, old, new, earned, message",
+    [
+        ("attention", "math.sqrt(query.size(-1))", "query.size(-1)", ["1.3", "1.4"], "does not pass the tests of 1.2"),
+        ("hunts", "    return answers\n", "    return {'1.2': answers['1.2']}\n", ["1.2"], "TODO E.7: the hunt in 1.3"),
+        ("hunts", "    return answers\n", "    return [answers]\n", [], "a dictionary with an entry for each hunt"),
+        ("hunts", "    return answers\n", "    import os\n    os._exit(0)\n", [], "hunts.py: "),
+        ("hunts", "    return answers\n", "    while True:\n        pass\n", [], "hunts.py: "),
+    ],
+)
+def test_each_answer_is_judged_by_itself(judge, module, old, new, earned, message):
+    result = judge((module, old, new))
+    passed = {outcome.item.partition(":")[0] for outcome in result.outcomes if outcome.state is State.PASSED}
+    assert sorted(passed) == earned and message in result.message

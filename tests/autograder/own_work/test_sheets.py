@@ -1,0 +1,247 @@
+"""The pages, the command that writes them, and a sitting: seats and their key, and what was answered."""
+
+import json
+import os
+import shutil
+from contextlib import contextmanager
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.own_work.question import Option, Question
+from autograder.own_work.sheets import (
+    ANSWERS,
+    Seat,
+    Sheet,
+    analyse,
+    n_right,
+    read_answers,
+    read_key,
+    seat,
+    with_code_spans,
+    write_key,
+    write_results,
+    write_sheets,
+)
+from autograder.reports.html import CodeLine, Excerpt
+from foundation.command_line import UserError
+
+from ..submissions import write_submission
+
+BROWSER = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox"]}
+MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
+
+
+def question(text=MARKUP):
+    excerpt = Excerpt(text, (CodeLine("12", text), CodeLine("13", "x = 1", is_marked=True)))
+    options = (Option(text), Option(text="no"), Option(place=text, before=text, after=text))
+    asked, answer, change = (f"Is `{text}` so?",), f"B: {text}", Option("", text, text, text)
+    return Question("shape", f"layers.{text}", asked, answer, (excerpt,), change, options, 1, (text,))
+
+
+def test_markup_in_a_submission_stays_text_and_answers_are_not_with_the_questions(tmp_path):
+    write_sheets([Sheet("a", MARKUP, (question(),), MARKUP)], MARKUP, tmp_path)
+    pages = {name: (tmp_path / f"{name}.html").read_text() for name in ("questions", "answers")}
+    for name, page in pages.items():
+        assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
+        assert ("B: &lt;script&gt;" in page) == ('class="right"' in page) == (name == "answers")
+
+
+def test_code_between_backquotes():
+    assert with_code_spans("`a<b` and `y` or `") == "<code>a&lt;b</code> and <code>y</code> or `"
+
+
+class StubExaminer:
+    """In the place of a true one: one question each."""
+
+    def sheet(self, key, name, intake):
+        return Sheet(key, name, (Question("shape", "layers.LayerNorm", (f"What, {key}?",), "42"),), "so", "0123")
+
+    def renew(self) -> None:
+        pass
+
+
+class DyingExaminer(StubExaminer):
+    def sheet(self, key, name, intake):
+        if key == "ben":
+            os._exit(9)
+        return super().sheet(key, name, intake)
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, fixed_secret):
+    """Draws the sheets of three students by an examiner."""
+    for name in ("anna", "ben", "carl"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "layers.py").write_text(f"# by {name}\n")
+
+    def run(examiner: StubExaminer, *arguments: str) -> int:
+        @contextmanager
+        def open_stub(*arguments):
+            yield examiner
+
+        monkeypatch.setattr("autograder.commands.ask.open_grader", open_stub)
+        monkeypatch.setattr("autograder.own_work.examiner.Examiner", lambda *arguments: examiner)
+        words = ["ask", str(tmp_path / "class"), "--jobs", "1", "--output", str(tmp_path / "oral")]
+        return main([*words, *arguments])
+
+    return run
+
+
+def test_each_student_gets_a_sheet_with_the_rosters_name(ask, tmp_path, capsys):
+    (tmp_path / "roster.csv").write_text("id,name\nanna,Anna Adler\nben,Ben Berg\ncarl,Carl Cohn\ndora,Dora Dorn\n")
+    (tmp_path / "class" / "dora.zip").write_bytes(b"no archive")
+    assert ask(StubExaminer(), "--roster", str(tmp_path / "roster.csv")) == 0
+    names = [line.partition("  ")[0] for line in capsys.readouterr().out.splitlines()[:4]]
+    assert names == ["Anna Adler", "Ben Berg", "Carl Cohn", "Dora Dorn"]
+    page = (tmp_path / "oral" / "answers.html").read_text()
+    assert page.count("<article") == 4 and all(name in page for name in names)
+
+
+def test_a_child_that_dies_stops_no_other(ask, tmp_path, capsys):
+    assert ask(DyingExaminer()) == 1
+    assert "autograder: ben: no questions were drawn: ended with status 9\n" in capsys.readouterr().err
+    page = (tmp_path / "oral" / "questions.html").read_text()
+    assert "What, anna?" in page and "What, carl?" in page and "What, ben?" not in page
+
+
+def test_an_interrupt_is_one_line(ask, tmp_path, capsys):
+    class Interrupted(DyingExaminer):
+        def renew(self):
+            raise KeyboardInterrupt
+
+    assert ask(Interrupted()) == 130
+    assert capsys.readouterr().err.startswith("autograder: stopped") and not [*tmp_path.rglob("oral/*.html")]
+
+
+def test_a_sitting_names_who_gets_no_seat(tmp_path, monkeypatch, capsys):
+    sheets = [Sheet("b", "Ben", (), "nothing works"), Sheet("a", "Anna", (question(),))]
+    monkeypatch.setattr("autograder.commands.ask.sheets_of_class", lambda *given: (sheets, 0))
+    assert main(["ask", "class", "--sitting", "noon", "--output", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["Seat 1 · Anna  1 question", "Ben            0 questions (nothing works)"]
+    assert (tmp_path / "sitting-noon" / "questions.html").read_text().count("<article") == 1
+
+
+@pytest.mark.slow
+def test_a_class_goes_on_where_one_cannot_be_read(tmp_path, fixed_secret, capsys):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    write_submission(folder / "anna", modules=("embedding",))
+    write_submission(folder / "ben", ("embedding", "* math.sqrt(self.d_model)", ""), modules=("embedding",))
+    (folder / "carl.zip").write_bytes(b"no archive")
+    assert main(["ask", str(folder), "--output", str(tmp_path / "oral"), "--jobs", "1"]) == 0
+    anna, ben, carl, *_ = capsys.readouterr().out.splitlines()
+    assert "0 questions" not in anna and "0 questions (not all tests pass for InputEmbedding" in ben
+    assert "0 questions" in carl
+
+
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        (["nowhere"], "nowhere: No such file"),
+        (["student", "--hunt", "--sitting", "noon"], "--hunt and --sitting are different sheets"),
+        (["student", "--sitting", "a/b"], "--sitting 'a/b': expected letters, digits"),
+        (["--sitting", "noon", "--scan", "x.csv"], "sitting-noon: no such sitting; draw it first"),
+        (["student", "--assignment", "nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path, capsys, arguments, wanted):
+    assert main(["ask", *arguments, "--output", str(tmp_path / "oral")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and len(printed.err.splitlines()) == 1 and wanted in printed.err
+
+
+@pytest.mark.slow
+def test_in_a_browser(tmp_path):
+    """Nothing of a submission runs, a screen reader finds its way, and all fits on a telephone."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    sheet = Sheet("a", MARKUP, (question(), question("test_" + "_".join(["in", "many", "situations"] * 8))))
+    write_sheets([sheet], "A title", tmp_path)
+    with sync_playwright() as playwright, playwright.chromium.launch(**BROWSER) as browser:
+        page = browser.new_page(viewport={"width": 360, "height": 800})
+        problems = []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("dialog", lambda dialog: problems.append("a submission's script ran"))
+        for name in ("questions", "answers"):
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            assert not Axe().run(page).response["violations"]
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert not problems
+
+
+OPTIONS = tuple(Option(letter * 2) for letter in "abcd")
+
+
+def sheet(key: str, name: str, right: str) -> Sheet:
+    questions = tuple(
+        Question(kind, "layers.LayerNorm", ("?",), letter, options=OPTIONS, right="ABCD".index(letter))
+        for kind, letter in zip(("shape", "value", "input"), right, strict=True)
+    )
+    return Sheet(key, name, questions)
+
+
+@pytest.fixture
+def seats(tmp_path) -> dict[int, Seat]:
+    asked = seat([sheet("b", "=Bela", "ABC"), sheet("a", "Anna", "DDA"), Sheet("c", "Carl", reason="no tests pass")])
+    write_key([one for one, _ in asked], tmp_path)
+    return read_key(tmp_path)
+
+
+def test_who_has_questions_gets_a_seat_and_the_key_says_what_is_right(seats, tmp_path):
+    assert [(one.seat, one.student, one.right) for one in seats.values()] == [(1, "b", "ABC"), (2, "a", "DDA")]
+    table = "seat,name,answers\n1,'=Bela,\n2,Anna,\n"  # a name is no formula
+    assert (tmp_path / ANSWERS).read_text("utf-8-sig") == table
+
+
+def test_what_was_filled_in_stays_when_the_sitting_is_drawn_again(seats, tmp_path):
+    (tmp_path / ANSWERS).write_text("seat,name,answers\n1,Bela,DDA\n\n")
+    write_key([*seats.values()], tmp_path)
+    assert read_answers(tmp_path / ANSWERS, seats) == {1: "DDA"}
+
+
+def test_answers_become_marks(seats, tmp_path):
+    path = tmp_path / ANSWERS
+    path.write_text("seat;name;answers\n2;Anna;d d-\n1;Bela;\n")
+    answers = read_answers(path, seats)
+    assert answers == {2: "DD-"} and n_right(answers[2], seats[2]) == 2
+    assert (
+        write_results(answers, seats, tmp_path).read_text("utf-8-sig") == "seat,student,name,right,of\n2,a,Anna,2,3\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("9,Anna,DDA", "line 2: seat = '9': expected a number from 1 to 2"),
+        ("x,Anna,DDA", "line 2: seat = 'x'"),
+        ("1,Anna,DDAA", "line 2: answers = 'DDAA': expected 3 of A, B, C, D or -"),
+        ("1,Anna,DDE", "line 2: answers = 'DDE'"),
+        ("1,Anna,DDA\n1,Anna,DDA", "line 3: seat 1 occurs twice"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(seats, tmp_path, line, told):
+    path = tmp_path / ANSWERS
+    path.write_text(f"seat,name,answers\n{line}\n")
+    with pytest.raises(UserError) as error:
+        read_answers(path, seats)
+    assert told in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_key_that_cannot_be_read(tmp_path):
+    (tmp_path / "key.json").write_text(json.dumps([{"seat": 1}]))
+    with pytest.raises(UserError, match="cannot be read"):
+        read_key(tmp_path)
+
+
+def test_a_kind_that_weak_students_answer_as_well_as_strong_ones_is_named():
+    kinds = ("shape", "value", "input", "order")
+    seats = {n: Seat(n, str(n), str(n), "AAAA", kinds) for n in range(20)}
+    answers = {n: ("AAA" if n < 10 else "BBB") + ("A" if n % 2 else "B") for n in seats}
+    found = {one.kind: one for one in analyse(answers, seats)}
+    assert found["shape"].discrimination > 0.8 and not found["shape"].is_weak
+    assert abs(found["order"].discrimination) < 0.1 and found["order"].is_weak
+    assert found["order"].easiness == 0.5
+    assert analyse({0: "AAAA"}, seats)[0].discrimination is None

@@ -1,0 +1,162 @@
+"""Questions at home: what is asked and what is right follow from the code, here and in the sandbox."""
+
+import pytest
+
+from autograder.grading.submission import open_grader
+from autograder.own_work.traced_questions import OwnQuestion, find, tell
+from autograder.sandbox.submission import Sandbox
+from autograder.sources import read_sources
+from autograder.testing.results import CheckFailed, State
+from autograder.testing.under_test import InProcessSubmission
+from foundation.assignment_file import read_assignment
+from foundation.command_line import UserError
+from foundation.places import REFERENCE, SKELETON
+
+ASSIGNMENT = read_assignment()
+ATTENTION, HEADS, NORM = (
+    "attention.scaled_dot_product_attention",
+    "attention.MultiHeadedAttention",
+    "layers.LayerNorm",
+)
+PLAIN = '''import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    """Computes it."""
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+
+    # Forbidden keys.
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1e9)
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+'''
+PLAIN_HEADS = f"""{PLAIN}
+
+class MultiHeadedAttention(torch.nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.maps = torch.nn.ModuleList(torch.nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value, mask=None):
+        q = self.maps[0](query).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        k = self.maps[1](key).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        v = self.maps[2](value).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+        context, weights = scaled_dot_product_attention(q, k, v, mask)
+        return self.maps[3](context.transpose(1, 2).flatten(2)), weights
+"""
+
+
+def sources(**changed):
+    made = read_sources(REFERENCE, REFERENCE)
+    return {**made, **{name: (f"{name}.py", text) for name, text in changed.items()}}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return find(ATTENTION, InProcessSubmission(sources(attention=PLAIN), ASSIGNMENT), ASSIGNMENT)
+
+
+def test_what_is_asked_is_what_a_debugger_shows(plain):
+    lines = plain.listing.split("\n")
+    assert len(lines) == 6 and lines[1].split(maxsplit=1) == ["2", lines[1].split(maxsplit=1)[1]]
+    assert "Computes" not in plain.listing and "Forbidden" not in plain.listing
+    by_kind = {one.text.split("\n")[1].split()[0]: one for one in plain.questions}
+    assert {"What", "Which", "Now"} == {*by_kind} and len(plain.questions) == 3
+    assert by_kind["Now"].right == (4.0,), "the line that looks at the mask"
+    b, h, q = by_kind["What"].right[:3]
+    assert f"query ({b}, {h}, {q}, " in by_kind["What"].text
+
+
+def test_a_module_keeps_its_parameters_while_the_mask_changes():
+    asked = find(HEADS, InProcessSubmission(sources(attention=PLAIN_HEADS), ASSIGNMENT), ASSIGNMENT)
+    [line] = [one.right[0] for one in asked.questions if "turns from True to False" in one.text]
+    assert "(q, k, v, mask)" in asked.listing.split("\n")[int(line) - 1]
+
+
+def test_a_syntax_error_is_named():
+    with pytest.raises(CheckFailed, match=r"attention\.py, line 1: invalid syntax"):
+        find(ATTENTION, InProcessSubmission(sources(attention="def f(:"), ASSIGNMENT), ASSIGNMENT)
+
+
+def test_a_change_asks_anew_and_a_comment_does_not(plain):
+    def asked(text):
+        return find(ATTENTION, InProcessSubmission(sources(attention=text), ASSIGNMENT), ASSIGNMENT)
+
+    assert asked(PLAIN.replace("# Forbidden keys.", "# Keys that are forbidden.\n    # At all.")) == plain
+    assert asked(PLAIN.replace("-1e9", "-1e8")).tag != plain.tag
+
+
+@pytest.mark.slow
+def test_the_sandbox_asks_the_same(grader):
+    for changed in ({}, {"attention": PLAIN_HEADS}):
+        with Sandbox(sources(**changed), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+            for component in (ATTENTION, HEADS, NORM):
+                here = find(component, InProcessSubmission(sources(**changed), ASSIGNMENT), ASSIGNMENT)
+                assert find(component, sandbox, ASSIGNMENT) == here
+
+
+@pytest.mark.parametrize(
+    "said, is_right", [("(2, 3)", True), ("2 x 3", True), ("2", False), ("(2, 3, 1)", False), ("", False)]
+)
+def test_numbers_count_in_their_order(said, is_right):
+    assert OwnQuestion("?", (2.0, 3.0)).is_answered(said) == is_right
+
+
+TYPED = "a dictionary of texts that you have typed"
+
+
+@pytest.fixture(scope="module")
+def grader(tmp_path_factory, zygote):
+    with open_grader(ASSIGNMENT, tmp_path_factory.mktemp("none") / "none", zygote=zygote) as grader:
+        yield grader
+
+
+ANSWER = "{'1.2 TAG': ['1', '2', '3']}"
+RIGHT_OR_WRONG = {  # what is handed in, how it ends, and what is said of it
+    "none": ("return {}", State.NOT_ATTEMPTED, "TODO E.6: your answers about 1.2"),
+    "of earlier code": ("return {'1.2 000000': ['1', '2', '3']}", State.FAILED, "your code has changed: `understand`"),
+    "wrong": (f"return {ANSWER}", State.FAILED, "what your code does"),
+    "too few": ("return {'1.2 TAG': ['1']}", State.FAILED, "a list of 3 texts"),
+    "a list": ("return [1]", State.FAILED, "a dictionary"),
+}
+HOSTILE = {  # what is handed in, and what is said of it; nothing of it is run
+    "equal to everything": ("return {'1.2 TAG': [type('Yes', (), {'__eq__': lambda *one: True})()] * 3}", TYPED),
+    "reads what grades it": ("import gc\n    return {'1.2 TAG': [gc.get_objects()[0].right]}", TYPED),
+    "runs the component": (
+        "from .attention import *\n    return {'1.2 TAG': [str(scaled_dot_product_attention)]}",
+        TYPED,
+    ),
+    "ends the process": (f"return {ANSWER}\n\n__import__('os')._exit(0)", "what your code does"),
+    "never ends": (f"while True: pass\n    return {ANSWER}", "what your code does"),
+    "megabytes": (f"return {{'1.2 TAG': ['{'7' * 3_000_000}'] * 3}}", TYPED),
+    "no numbers": ("return {'1.2 TAG': ['nan', 'inf', '-1e999']}", "what your code does"),
+    "any numbers": ("return {'1.2 TAG': ['1 2 3 4 5 6 7 8 9'] + ['0'] * 2}", TYPED),
+    "lists of lists": ("return {'1.2 TAG': [[['2', 3]], {}, ()]}", "a list of 3 texts"),
+    "too deep": (f"return {{'1.2 TAG': {'[' * 5000}{']' * 5000}}}", "understanding.py, line 2: "),
+    "no Python": ("return {", "understanding.py, line 2: '{' was never closed"),
+}
+
+
+@pytest.mark.parametrize("name", [*RIGHT_OR_WRONG, *(pytest.param(one, marks=pytest.mark.hostile) for one in HOSTILE)])
+def test_answers_are_judged_in_one_line(plain, grader, name):
+    body, state, told = RIGHT_OR_WRONG.get(name) or (HOSTILE[name][0], State.FAILED, HOSTILE[name][1])
+    text = f"def answers():\n    {body.replace('TAG', plain.tag)}\n"
+    with Sandbox(sources(attention=PLAIN, understanding=text), ASSIGNMENT, zygote=grader.zygote) as sandbox:
+        *_, found = grader.tests.run(sandbox, 1, only="task_e_6")
+    [outcome] = [one for one in found["task_e_6"] if "about_attention" in one.test]
+    assert outcome.state is state and told in outcome.message and len(outcome.message) < 600
+
+
+def test_questions_come_after_the_tests():
+    faulty = sources(attention=PLAIN.replace(" / query.size(-1) ** 0.5", ""))
+    for number, given, told in (
+        ("1.2", faulty, "pass the tests of 1.2 first"),
+        ("1.4", read_sources(SKELETON, SKELETON), "pass the tests of 1.4 first"),
+        ("1.1", sources(), "no questions about '1.1': expected one of 1.2, 1.3, 1.4"),
+    ):
+        with pytest.raises(UserError, match=told):
+            tell(number, given, ASSIGNMENT)
+    text = tell("1.4", sources(), ASSIGNMENT)
+    assert '    "1.4 ' in text and "(task E.6)" in text

@@ -1,0 +1,203 @@
+"""Clones of repositories: when they were handed in, what they had before a deadline, and that nothing in them runs."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.classroom.entries import list_class
+from autograder.intake import take_in
+from autograder.platforms.download import read_download
+from foundation.command_line import UserError
+from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON
+
+from ..classroom.conftest import ASSIGNMENT
+
+DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
+EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
+
+
+@pytest.fixture
+def git(tmp_path):
+    """Runs git in a clone."""
+
+    def run(clone, *words, date=EARLY):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+        environment |= {"GIT_COMMITTER_DATE": date, "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
+        for who in ("AUTHOR", "COMMITTER"):
+            environment |= {f"GIT_{who}_NAME": "A", f"GIT_{who}_EMAIL": "a@x"}
+        subprocess.run(["git", *words], cwd=clone, env=environment, check=True, capture_output=True)
+
+    return run
+
+
+@pytest.fixture
+def commit(tmp_path, git):
+    """Commits a text as layers.py in a clone, which is made where it is missing."""
+
+    def add(name, text, date=EARLY):
+        clone = tmp_path / "clones" / name
+        if not clone.exists():
+            clone.mkdir(parents=True)
+            git(clone, "init", "-q", "-b", "main")
+        (clone / "layers.py").write_text(text)
+        git(clone, "add", "-A")
+        git(clone, "commit", "-q", "-m", "x", date=date)
+        return clone
+
+    return add
+
+
+def layers(submission):
+    return take_in(submission.source, SKELETON, ASSIGNMENT).sources["layers"][1]
+
+
+def read(folder, deadline=None):
+    return read_download(folder, ASSIGNMENT, deadline=deadline)
+
+
+@pytest.fixture
+def clones(commit):
+    """Anna was in time, Bob once, Carl never; Dora's repository is empty."""
+    folder = commit("hw-anna", "# anna\n").parent
+    commit("hw-bob", "# in time\n")
+    commit("hw-bob", "# late\n", LATE)
+    commit("hw-carl", "# carl\n", LATE)
+    (folder / "hw-dora" / ".git").mkdir(parents=True)
+    return folder
+
+
+def test_the_last_commit_before_a_deadline_counts(clones):
+    anna, bob, carl, dora = read(clones).submissions
+    assert [one.submitted for one in (anna, bob, carl)] == [
+        datetime.fromisoformat(time) for time in (EARLY, LATE, LATE)
+    ]
+    assert layers(bob) == "# late\n" and "commits cannot be read" in dora.unread_time
+    (clones / "hw-anna" / "layers.py").write_text("# not committed\n")
+    before = read(clones, DEADLINE)
+    assert [one.entry for one in before.submissions] == ["hw-anna", "hw-bob"]
+    assert [layers(one) for one in before.submissions[:2]] == ["# anna\n", "# in time\n"]
+    assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
+    late, unread = before.strays
+    assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
+    assert unread.needs_decision and "so nothing tells what was there at the deadline" in unread.reason
+
+
+def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git, tmp_path):
+    git(clones / "hw-anna", "pack-refs", "--all")
+    git(clones / "hw-bob", "checkout", "-q", "HEAD~1")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{clones / 'hw-carl'}", str(clones / "hw-eve"))
+    times = {one.entry: one.submitted for one in read(clones).submissions}
+    early, late = (datetime.fromisoformat(time) for time in (EARLY, LATE))
+    assert times == {"hw-anna": early, "hw-bob": early, "hw-carl": late, "hw-dora": None, "hw-eve": late}
+
+
+def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
+    """Not its hooks, filters, monitors, pagers, remotes or replaced objects, and no other store of objects is read."""
+    witness, script = tmp_path / "witness", tmp_path / "run"
+    script.write_text(f"#!/bin/sh\ntouch {witness}\ncat\n")
+    script.chmod(0o755)
+    bob = clones / "hw-bob"
+    (bob / ".gitattributes").write_text("* filter=evil export-ignore\n")
+    git(bob, "add", "-A")
+    git(bob, "commit", "-q", "-m", "attributes")
+    commit("hw-bob", "# later still\n", LATE)
+    for key in ("filter.evil.smudge", "filter.evil.clean", "core.fsmonitor", "core.pager", "core.sshCommand"):
+        git(bob, "config", key, str(script))
+    git(bob, "config", "remote.origin.promisor", "true")
+    git(bob, "config", "remote.origin.url", f"ext::{script}")
+    git(bob, "config", "core.hooksPath", str(tmp_path))
+    witness.unlink(missing_ok=True)
+    assert layers(read(clones, DEADLINE).submissions[1]) == "# late\n", "the last one by its date"
+    assert not witness.exists()
+    (bob / ".git" / "objects" / "info" / "alternates").write_text(f"{clones / 'hw-anna' / '.git' / 'objects'}\n")
+    (clones / "hw-carl" / ".git").rename(tmp_path / "elsewhere")
+    (clones / "hw-carl" / ".git").symlink_to(tmp_path / "elsewhere")
+    reasons = {one.entry: one.unread_time for one in read(clones).submissions}
+    assert "borrows objects" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
+
+
+def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
+    (tmp_path / "class" / "anna").mkdir(parents=True)
+    (tmp_path / "class" / "anna" / "layers.py").touch()
+    with pytest.raises(UserError, match="has no commits .layout: a folder with one entry per submission"):
+        read(tmp_path / "class", DEADLINE)
+    with pytest.raises(SystemExit) as caught:
+        main(["list-class", str(tmp_path / "class"), "--deadline", "2026-12-18 23:00"])
+    assert caught.value.code == 2 and "expected a time with its zone, such as" in capsys.readouterr().err
+
+
+def summary(output):
+    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [(row["score"], row["late_days"]) for row in csv.DictReader(file)]
+
+
+ROSTER = "username,first_name,last_name,email,section,github_id\n" + "".join(
+    f"{name},{name.title()},X,,1,{number}\n" for number, name in enumerate(("Anna", "bob", "carl"))
+)
+
+
+def test_classroom_50_from_clones_to_late_days(commit, tmp_path, log, output, capsys):
+    """`list-class` and `grade-class` tell the same times, with whose word they are."""
+    for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE)):
+        folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
+    (folder / "cs-transformer-carl").mkdir()
+    (folder / "cs-transformer-carl" / "layers.py").touch()
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    late = f"[late]\ndue = {DEADLINE.isoformat()}\npercent_per_day = 10\n\n[release]"
+    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    files = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(tmp_path / "assignment.toml")]
+    of_class = [str(folder), *files]
+    assert main(["list-class", *of_class]) == 1, "nothing tells when carl's files were handed in"
+    printed = capsys.readouterr().out
+    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in printed
+    assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in printed
+    assert main(["grade-class", *of_class, "--output", str(output)]) == 1
+    printed = capsys.readouterr().out
+    assert "late: Bob X\n" in printed and "note: times are those of commits" in printed
+    assert summary(output) == [("100.0", "0"), ("80.0", "2"), ("", "")]
+    deadline = ["--deadline", "2026-12-19T00:00+01:00"]
+    assert main(["grade-class", *of_class, "--output", str(output), *deadline]) == 1
+    assert summary(output) == [("100.0", "0"), ("100.0", "0"), ("", "")]
+    _, entries = list_class(folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
+    assert [layers(one) for one in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
+
+
+def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
+    """The one in the documentation, with a kit that says what pytest says; fields by Classroom 50's wiki."""
+    kit, clone = tmp_path / "assignment", commit("cs-transformer-anna", "# anna\n", LATE)
+    (clone / "student").mkdir()
+    (clone / "student" / "layers.py").write_text("# by anna\n")
+    (kit / "student").mkdir(parents=True)
+    (kit / "requirements.txt").touch()
+    (kit / "pip.py").touch()
+    printed = "1.1 Input embedding: 4 of 4 points\n1.2 Attention: 7.5 of 14 points; missing: masks"
+    (kit / "pytest.py").write_text(f"print({printed!r})")
+    [script] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/how-to/platforms.md").read_text(), re.DOTALL)
+    (tmp_path / "autograder.py").write_text(script)
+    variables = ("CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **{name: name.lower() for name in variables}}
+    subprocess.run([sys.executable, tmp_path / "autograder.py"], cwd=clone, env=environment, check=True)
+    result = json.loads((clone / "result.json").read_text())
+    assert (kit / "student" / "layers.py").read_text() == "# by anna\n"
+    tests = {test.pop("test-name"): test for test in result.pop("tests")}
+    assert tests["1.1"] == {"passed": True, "score": 4, "max-score": 4}
+    assert tests["1.2"] == {"passed": False, "score": 7, "max-score": 14} and tests["1.3"]["score"] == 0
+    assert result.pop("max-score") == sum(int(test["max-score"]) for test in tests.values())
+    assert result == {
+        "schema": "classroom50/result/v1",
+        "classroom": "classroom",
+        "assignment": "assignment",
+        "score": 11,
+        "submission": "submission_tag",
+        "commit": "commit_url",
+        "release": "release_url",
+        "review": "commit_url",
+        "datetime": LATE,
+    }

@@ -1,0 +1,179 @@
+"""What submitted code needs to get round the trip-wires is told with file and line; ordinary code is not."""
+
+import pytest
+import torch
+
+from autograder.sandbox.submission import Sandbox
+from foundation.assignment_file import read_assignment
+
+UNDO = """
+import sys
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def undo():
+    frame = getattr(sys, bytes.fromhex("5f6765746672616d65").decode())()
+    while not hasattr(frame.f_locals.get("self"), "_prove"):
+        frame = frame.f_back
+    prove = frame.f_locals["self"]._prove
+    getattr(prove, "__{}__".format("defaults"))[0].reset()
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        undo()
+        return getattr(F, "layer_" + "norm")(x, x.shape[-1:], self.gain, self.shift)
+
+
+class FeedForward(LayerNorm):
+    def forward(self, x):
+        return x
+"""
+
+
+@pytest.mark.hostile
+def test_kernels_that_were_put_back_are_told_with_what_led_to_them(sandbox):
+    submission = sandbox({"layers": UNDO})
+    submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
+    x = torch.randn(2, 4)
+    torch.testing.assert_close(submission.build("layers.LayerNorm", 4)(x), torch.layer_norm(x, (4,)))
+    assert submission.notices.seen == [("layers", 9, "sys._getframe"), ("layers", 13, "__defaults__")]
+    submission.restart()
+    assert submission.notices.unguarded == ["layers.LayerNorm"]
+
+
+def test_kernels_refuse_after_an_ordinary_submission(sandbox):
+    submission = sandbox()
+    for _ in range(2):
+        submission.build("layers.LayerNorm", 4)(torch.ones(2, 4))
+        submission.build("layers.FeedForward", 4, 8)(torch.ones(2, 4))
+        submission.restart()
+    assert submission.notices.unguarded == [] and submission.notices.seen == []
+
+
+IMPORTS = """
+import collections, copy, ctypes, dataclasses, enum, functools, gc, inspect, logging, marshal, operator, pickle, sys
+import traceback, types, typing, warnings
+import torch
+from torch import nn
+
+
+def own():
+    pass
+
+
+hinted = type("A", (), {"__annotations__": {"x": "1 and int"}})
+try:
+    1 / 0
+except ArithmeticError as error:
+    failed = error
+"""
+TOLD = {  # what is done -> what is told
+    "sys._getframe()": "sys._getframe",
+    "inspect.currentframe()": "sys._getframe",
+    "logging.currentframe()": "sys._getframe",
+    "failed.__traceback__.tb_frame": "tb_frame",
+    "[*traceback.walk_tb(failed.__traceback__)]": "tb_frame",
+    "getattr((x for x in ()), 'gi_' + 'frame')": "gi_frame",
+    "match own:\n        case object(__code__=x): pass": "__code__",
+    "operator.attrgetter('__co' + 'de__')(own)": "__code__",
+    "functools.update_wrapper(lambda: 0, own, ['__co' + 'de__'])": "__code__",
+    "own.__code__.replace(co_name='x')": "code.__new__",
+    "types.FunctionType(own.__code__, {})": "function.__new__",
+    "own.__code__ = own.__code__": "__code__",
+    "gc.get_objects()": "gc.get_objects",
+    "ctypes.string_at(id(own), 8)": "ctypes.string_at",
+    "exec('x = 1')": "exec",
+    "eval(compile('1', 'layers.py', 'eval'))": "compile",
+    "typing.get_type_hints(hinted)": "exec",
+    "marshal.loads(marshal.dumps(1))": "marshal.loads",
+    "pickle.loads(pickle.dumps(ValueError))": "pickle.find_class",
+    "sys.settrace(None)": "sys.settrace",
+    "torch.library.Library('aten', 'IMPL')": "sys._getframe",
+    "getattr(torch, '_' + 'C')": "torch._C",
+    "functools.reduce(getattr, ['_' + 'refs', 'add'], torch)": "torch._refs",
+    "getattr(own, '__glo' + 'bals__')": "__globals__",
+}
+ORDINARY = """
+@dataclasses.dataclass(frozen=True, order=True)
+class Sizes:
+    d_model: int = 4
+    heads: "typing.Optional[int]" = None
+
+
+class Pair(typing.NamedTuple):
+    first: int = 1
+
+
+class Kind(enum.Enum):
+    ENCODER = enum.auto()
+
+
+Point = collections.namedtuple("Point", "x y", defaults=[1])
+Tensors = typing.TypeVar("Tensors", bound="torch.Tensor")
+Maybe = typing.Optional["nn.Module"]
+
+
+@torch.no_grad()
+@functools.lru_cache
+def cached():
+    return torch.ones(2)
+
+
+def greedy_decode(*arguments):
+    logging.getLogger("model").warning("logged")
+    warnings.warn("warned", stacklevel=2)
+    try:
+        1 / 0
+    except ArithmeticError:
+        logging.exception("failed")
+        traceback.print_exc()
+    model = nn.ModuleDict({f"layer_{i}": nn.Linear(2, 2) for i in range(2)})
+    model.extra, model.__class__.__name__ = nn.Linear(2, 2), "Model"
+    copy.deepcopy(model).load_state_dict(model.state_dict())
+    optimizer = torch.optim.Adam(model.parameters())
+    torch.vmap(model["layer_0"])(cached()[None]).sum().backward()
+    optimizer.step()
+    torch.utils.checkpoint.checkpoint(model["layer_1"], torch.ones(2, 2), use_reentrant=False).sum().backward()
+    print(model, repr(cached()), Sizes(), Point(1), [getattr(model, f"layer_{i}") for i in range(2)])
+    print(getattr(nn.functional, "re" + "lu"), hasattr(own, "__doc__"), getattr(model, "none", None))
+    setattr(model, "layer_" + str(3), nn.Linear(2, 2))
+"""
+
+
+@pytest.fixture(scope="module")
+def told(zygote, example_sources):
+    """The names that each line tells."""
+    names = {}
+    for first in range(0, len(TOLD), 7):  # a worker tells some dozens of notices and no more
+        text, lines = IMPORTS + "\ndef greedy_decode(chosen):\n", {}
+        for number, line in enumerate([*TOLD][first : first + 7]):
+            text += f"    if chosen == {number}:\n        {line.replace(chr(10), chr(10) + 4 * ' ')}\n"
+            lines[text.count("\n")] = line
+        with Sandbox(
+            {**example_sources, "decode": ("decode.py", text)}, read_assignment(), zygote=zygote
+        ) as submission:
+            for number in range(len(lines)):
+                submission.call("decode.greedy_decode", number)
+        names |= {
+            line: {n for module, at, n in submission.notices.seen if at == number} for number, line in lines.items()
+        }
+    return names
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_what_a_way_round_needs_is_told(told, line):
+    assert TOLD[line] in told[line]
+
+
+def test_what_ordinary_code_does_is_not(sandbox):
+    submission = sandbox({"decode": IMPORTS.replace("hinted", "other") + ORDINARY})
+    submission.call("decode.greedy_decode")
+    submission.restart()
+    assert submission.notices.seen == [] and "logged" in submission.output

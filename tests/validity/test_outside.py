@@ -1,0 +1,147 @@
+"""The exam of public implementations: its descriptions, its verdicts, and what it says where something is missing."""
+
+import ast
+import re
+import subprocess
+
+import pytest
+
+from autograder.sources import read_sources
+from autograder.testing.results import Outcome, State, judge_task
+from autograder.testing.under_test import InProcessSubmission
+from foundation.places import REFERENCE
+from validity import outside
+from validity.__main__ import main
+from validity.outside_sources import MOST_LINES, OutsideError, definitions_of, read_repositories
+
+REPOSITORIES = read_repositories(outside.FOLDER)
+DESCRIPTION = """name = "{name}"
+commit = "{commit}"
+licence = "none"
+kind = "a test"
+files = ["my norm.py"]
+scripts = true
+adapter = '''
+from my_norm import Norm
+
+
+def LayerNorm(d_model, epsilon=1e-6):
+    return Norm(d_model, epsilon)
+'''
+"""
+THEIRS = """
+import no_such_package
+import torch
+from torch import nn
+
+print("training …")
+
+
+class Norm(nn.Module):
+    def __init__(self, d, eps):
+        super().__init__()
+        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d)), eps
+
+    def forward(self, x):
+        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.eps) + self.shift
+"""
+
+
+def test_descriptions_are_of_forty_repositories_or_more():
+    assert len({one.name for one in REPOSITORIES}) >= 40
+    for one in REPOSITORIES:
+        assert re.fullmatch("[0-9a-f]{40}", one.commit) and one.licence and one.kind and one.files
+        assert ast.parse(one.adapter).body and one.adapter.count("\n") <= MOST_LINES
+
+
+def test_stored_verdicts_are_those_of_the_descriptions_and_older_ones_are_named(monkeypatch, capsys):
+    stored = outside.read_stored()
+    assert {*stored} == {one.id for one in REPOSITORIES}
+    assert outside.PAGE.read_text(encoding="utf-8") == outside.page_of(stored, REPOSITORIES)
+    assert main(["outside"]) == 0  # also where all are older: tests change more often than public code can be fetched
+    told = capsys.readouterr().out
+    assert all((f" {name}" in told) == (name in outside.older(stored)) for name in stored)
+    monkeypatch.setattr(outside, "tests_version", lambda: "0" * 16)
+    assert outside.older(stored) == sorted(stored)
+
+
+def test_a_script_keeps_its_definitions_and_what_can_be_imported():
+    text = (
+        "import einops\nimport torch\nfrom helpers import soft\nN = 3\nmodel = f(N)\nmodel.train()\n@torch.no_grad()\n"
+    )
+    text += "def f(x):\n    return x\nclass C:\n    pass\n"
+    kept = definitions_of(text, {"helpers"}, ["C"]).split("\n")
+    wanted = {2: "import torch", 3: "from helpers import soft", 4: "N = 3", 10: "class C:", 11: "    pass"}
+    assert {number: line for number, line in enumerate(kept, 1) if line} == wanted  # lines stay where they are
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [("name = 3\nlicence", "Expected '='"), ("name = 'a/b'", "missing"), ("adapter = " + repr("\n" * 41), "missing")],
+)
+def test_a_description_that_cannot_be_read(tmp_path, text, message):
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(OutsideError, match=message):
+        read_repositories(tmp_path)
+
+
+@pytest.mark.slow
+def test_what_is_missing_costs_its_row_alone(tmp_path, monkeypatch, capsys):
+    clone, folder = tmp_path / "clones" / "some+norm", tmp_path / "described"
+    clone.mkdir(parents=True)
+    folder.mkdir()
+    (clone / "my norm.py").write_text(THEIRS)
+    git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"]):
+        subprocess.run([*git, *words], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    for name, commit in (("some/norm", head), ("some/other", head), ("some/norm", "0" * 40)):
+        (folder / f"{name[5:]}-{commit[:4]}.toml").write_text(DESCRIPTION.format(name=name, commit=commit))
+    monkeypatch.setattr(outside, "FOLDER", folder)
+    monkeypatch.setattr(outside, "VERDICTS", folder / "verdicts.json")
+    monkeypatch.setattr(outside, "PAGE", folder / "page.md")
+    assert main(["outside", str(tmp_path / "clones"), "--store"]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("norm-0000: not examined: fatal:") and "other+" not in told[0]
+    assert told[1].startswith(f"norm-{head[:4]}: 5 items, 3 right and kept, 2 wrong and lost")
+    assert "other: no such folder; clone https://" in told[2]
+    stored = outside.read_stored()
+    assert [len(stored[name]["rows"]) for name in sorted(stored)] == [0, 5, 0]
+    assert "mean, variance, gain and shift: values differ by" in outside.PAGE.read_text()
+
+
+FAULTS = {  # task, items that are wrong; module, old text, new text
+    "nothing": ("", set(), "layers", "", ""),
+    "scale": ("1.2", {"scores, scale and softmax", "returned weights", "masks", "numerically safe"}, "attention",
+              " / math.sqrt(query.size(-1))", ""),
+    "epsilon": ("1.4", {"epsilon"}, "layers", "variance + self.epsilon", "variance + 2 * self.epsilon"),
+    "relu": ("1.5", {"relu between them"}, "layers", "torch.relu(self.expand(x))",
+             "torch.nn.functional.gelu(self.expand(x))"),
+    "residual": ("2.1", {"sublayers", "returned weights", "dropout"}, "layers",
+                 "self.attention_norm(x + self.dropout", "self.attention_norm(self.dropout"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number, wrong, module, old, new", FAULTS.values(), ids=FAULTS)
+def test_verdicts_of_the_reference_and_of_faults(assignment, number, wrong, module, old, new):
+    sources = read_sources(REFERENCE, REFERENCE)
+    path, text = sources[module]
+    assert not old or text.count(old) == 1, old
+    submission = InProcessSubmission({**sources, module: (path, text.replace(old, new) if old else text)}, assignment)
+    tasks = {task.number: task for task in assignment.tasks if task.number in outside.JUDGES}
+    for task in tasks.values() if not number else [tasks[number]]:
+        verdicts = outside.verdicts_of(task, submission)
+        assert {item.name for item in task.items} == {*verdicts}
+        assert {item for item, what in verdicts.items() if what} == (wrong if task.number == number else set()), (
+            verdicts
+        )
+    submission.close()
+
+
+def test_what_a_person_found_counts_more(assignment):
+    task = next(task for task in assignment.tasks if task.number == "1.6")
+    result = judge_task(task, [Outcome("a test", State.PASSED, item="padding")], "items")
+    rows = [*outside.rows_of(result, {"padding": "", "later positions": "other"}, {"padding": "wrong: by hand"})]
+    assert [(row.verdict, row.reason) for row in rows] == [("wrong", "by hand"), ("wrong", "other")]
+    assert [row.is_disputed for row in rows] == [True, True]

@@ -1,0 +1,304 @@
+"""Verdicts on the rubric items of a component: for each a function, "" where the item is right, or what differs.
+
+An item that gets none is left to a person. Sizes are such that no axis can be taken for another.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import permutations, product
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from autograder.sandbox.submission import Sandbox
+
+from . import outside_formulas as formulas
+from .outside_formulas import (
+    Formula,
+    Parts,
+    Reading,
+    Tested,
+    apart,
+    first,
+    gradients_apart,
+    mask_of,
+    normal,
+    part,
+    search,
+)
+from .outside_formulas import side_effects as effects
+
+Verdicts = dict[str, Callable[[], str]]
+OF_NORMS = 1e-4
+"""The largest difference, relative to the largest value, where the part that epsilon plays is judged elsewhere."""
+
+
+def judge_embedding(submission: Sandbox) -> Verdicts:
+    """Task 1.1."""
+    vocabulary, d = 11, 6
+    tested, tokens = Tested(submission, "embedding.InputEmbedding", vocabulary, d), torch.randint(1, 11, (3, 5))
+    count = sum(one.numel() for one in tested.learned)
+    rows = next((one for one in tested.learned if one.shape == (vocabulary, d)), torch.zeros(vocabulary, d))[tokens]
+    got = tested.call(tokens)
+    factor = float((got / rows).detach().mean()) if torch.is_tensor(got) and got.shape == rows.shape else 1.0
+
+    def scaled() -> str:
+        problem = apart(got, rows * math.sqrt(d))
+        return f"times {factor:.3g} instead of sqrt({d})" if problem and not apart(got, rows * factor) else problem
+
+    def learned() -> str:
+        is_other = count != vocabulary * d
+        return f"{count} learned numbers" if is_other else gradients_apart(tested.call, [tokens], tested.learned)
+
+    return {
+        "looked up": lambda: apart(got, rows * factor),
+        "times sqrt(d_model)": scaled,
+        "one table is learned": learned,
+        "no side effects": lambda: effects(tested.call, [tokens], [tokens[:, :3]]),
+    }
+
+
+def judge_attention(submission: Sandbox) -> Verdicts:
+    """Task 1.2."""
+    call = partial(submission.call, "attention.scaled_dot_product_attention", isolated=False)
+
+    def draw(q: int = 5, k: int = 6, d: int = 7) -> list[Any]:
+        return [normal(2, 3, q, d), normal(2, 3, k, d), normal(2, 3, k, d)]
+
+    def values(index: int, *given: Any, tolerance: float = 1e-7) -> str:
+        query, key, value = (one.double() for one in given[:3])
+        wanted = formulas.attend(query, key, value, given[3] if len(given) > 3 else None)[index]
+        return apart(part(call(*given), index), wanted, tolerance)
+
+    masks = [mask_of(*shape) for shape in ((2, 1, 1, 6), (2, 1, 5, 6), (2, 3, 5, 6), (5, 6))]
+    masks += [torch.ones(5, 6).tril() > 0, torch.ones(5, 6) > 0]
+    far = [torch.full((2, 3, 5, 7), 20.0).double(), normal(2, 3, 6, 7) + 100.0 * ~masks[0].mT, normal(2, 3, 6, 7)]
+    low = [-far[0], normal(2, 3, 6, 7).abs() + 8, far[2]]
+    sizes = [draw(), draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
+    single = [one.float() for one in draw()]
+    lonely = mask_of(2, 3, 5, 6)
+    lonely[0, 0, 0] = False
+
+    def unsafe() -> str:
+        given = draw()
+        wanted, has_keys = formulas.attend(given[0], given[1], given[2], lonely)[0], lonely.any(-1, keepdim=True)
+        result = call(*(one.requires_grad_() for one in given), lonely)
+        if not all(one.isfinite().all() for one in (part(result, 0), part(result, 1)) if one is not None):
+            return "not finite for a query without keys"
+        part(result, 0).sum().backward()
+        if not all(one.grad is not None and one.grad.isfinite().all() for one in given):
+            return "gradients not finite for a query without keys"
+        large = [60 * one for one in draw()]
+        return apart(part(result, 0) * has_keys, wanted * has_keys) or values(0, *large)
+
+    return {
+        "scores, scale and softmax": lambda: (
+            first(values(0, *given) for given in sizes) or values(0, *single, tolerance=2e-4)
+        ),
+        "returned weights": lambda: first(values(1, *draw(), mask) for mask in (None, *masks[:2])),
+        "masks": lambda: (
+            first(values(0, *draw(), mask) for mask in masks) or first(values(0, *x, masks[0]) for x in (far, low))
+        ),
+        "numerically safe": unsafe,
+        "gradients": lambda: first(gradients_apart(call, [*draw(), mask]) for mask in (None, masks[1])),
+        "no side effects": lambda: first(effects(call, [*draw(), one], [*draw(), one]) for one in (None, masks[1])),
+    }
+
+
+def judge_heads(submission: Sandbox) -> Verdicts:
+    """Task 1.3."""
+    name, d, h = "attention.MultiHeadedAttention", 12, 4
+    tested = Tested(submission, name, d, h)
+    maps = tested.parts(d, h).maps
+
+    def draw(q: int = 5, k: int = 6) -> list[Tensor]:
+        return [normal(3, q, d), normal(3, k, d), normal(3, k, d)]
+
+    given = draw()
+
+    def formula(by: Reading) -> Tensor:
+        return formulas.heads(given, maps, h, by)[0]
+
+    reading, problem = search(part(tested.call(*given), 0), formulas.readings(), formula)
+
+    def values(index: int, *inputs: Any) -> str:
+        return problem or apart(part(tested.call(*inputs), index), formulas.heads(inputs, maps, h, reading)[index])
+
+    def obeyed(mask: Tensor) -> str:
+        """With another formula: forbidden keys change nothing."""
+        inputs, hidden = draw(), ~mask.expand(3, 1, 5, 6)[:, 0, 0, :, None]
+        others = [inputs[0], *(one + hidden * normal(3, 6, d) for one in inputs[1:])]
+        return apart(part(tested.call(*inputs, mask), 0), part(tested.call(*others, mask), 0))
+
+    def refused() -> str:
+        for size in (10, 3):
+            try:
+                submission.build(name, size, h, isolated=False)
+            except ValueError:
+                continue
+            except Exception as error:  # its kind is among the bases
+                kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+                return f"{kinds[0]} instead of ValueError"
+            return "no error for a d_model that the heads do not divide"
+        return ""
+
+    masks = [mask_of(3, 1, 1, 6), mask_of(5, 6), mask_of(3, 1, 5, 6), mask_of(3, h, 5, 6)]
+    wrong = (f"mask {tuple(mask.shape)}: {why}" for mask in masks if (why := values(0, *draw(), mask)))
+    return {
+        "projections and heads": lambda: first(values(0, *one) for one in (draw(), draw(1, 1), draw(40, 70))),
+        "returned weights": lambda: first([values(1, *draw()), values(1, *draw(), masks[2])]),
+        "masks reach every head": lambda: obeyed(masks[0]) if problem else first(wrong),
+        "refuses other sizes": refused,
+        "gradients": lambda: gradients_apart(tested.call, [*draw(), masks[2]], tested.learned),
+        "no side effects": lambda: first(
+            effects(tested.call, [*draw(), one], [*draw(), one]) for one in (None, masks[2])
+        ),
+    }
+
+
+def judge_norm(submission: Sandbox) -> Verdicts:
+    """Task 1.4."""
+    name, d = "layers.LayerNorm", 7
+    tested, x = Tested(submission, name, d, epsilon=1e-6), 100 * normal(3, 5, d)
+    new: Any = submission.build(name, d, dtype=torch.float64, isolated=False)
+    count = sum(one.numel() for one in tested.learned)
+    pairs = [pair for pair in permutations(tested.learned) if len(pair) == 2 and {len(one) for one in pair} <= {1, d}]
+    reading, problem = search(tested.call(x), pairs, lambda pair: formulas.norm(x, *pair), 1e-6)
+
+    def values(x: Tensor) -> str:
+        return problem or apart(tested.call(x), formulas.norm(x, *reading), 1e-6)
+
+    def of_epsilon(scale: float, **options: float) -> str:
+        fresh: Any = submission.build(name, d, dtype=torch.float64, isolated=False, **options)
+        y = scale * normal(4, d)
+        return apart(fresh(y), formulas.norm(y, epsilon=options.get("epsilon", 1e-6)), 1e-6)
+
+    def constant() -> str:
+        y = torch.full((2, d), 3.0, dtype=torch.float64, requires_grad=True)
+        new(y).sum().backward()
+        return "" if y.grad is not None and y.grad.isfinite().all() else "gradients not finite for equal features"
+
+    def parameters() -> str:
+        stretched = formulas.norm(x) * float(
+            new(x).detach().norm() / formulas.norm(x).norm()
+        )  # a variance is another item's
+        return f"{count} learned numbers instead of {2 * d}" if count != 2 * d else apart(new(x), stretched, OF_NORMS)
+
+    return {
+        "mean, variance, gain and shift": lambda: first(map(values, (x, 100 * normal(d), 100 * normal(2, 3, 2, d)))),
+        "epsilon": lambda: (
+            of_epsilon(1.0, epsilon=0.5) or of_epsilon(1e-3) or of_epsilon(1e-2, epsilon=0.0) or constant()
+        ),
+        "parameters": parameters,
+        "gradients": lambda: gradients_apart(tested.call, [normal(3, d)], tested.learned),
+        "no side effects": lambda: effects(tested.call, [normal(3, d)], [normal(2, 5, d)]),
+    }
+
+
+def judge_network(submission: Sandbox) -> Verdicts:
+    """Task 1.5."""
+    d, d_ff = 5, 9
+    tested, x = Tested(submission, "layers.FeedForward", d, d_ff), normal(3, 4, d)
+    hidden = tested.parts(d, 1, d_ff).hidden
+    kinds: dict[str, Formula] = {"relu": torch.relu, "gelu": F.gelu, "silu": F.silu}
+    kinds["gelu by tanh"] = partial(F.gelu, approximate="tanh")
+    choices = product(kinds, (hidden, hidden[::-1]), (False, True))
+    reading, problem = search(tested.call(x), choices, lambda by: formulas.network(x, by[1], kinds[by[0]], by[2]))
+    biases = sum(bias is not None for _, bias in hidden)
+    other = f"{reading[0]} instead of relu" if reading and reading[0] != "relu" else ""
+    return {
+        "both maps": lambda: problem or ("" if biases == 2 else f"{biases} biases instead of 2"),
+        "relu between them": lambda: problem or other,
+        "gradients": lambda: gradients_apart(tested.call, [x], tested.learned),
+        "no side effects": lambda: effects(tested.call, [normal(2, 3, d)], [normal(2, 5, d)]),
+    }
+
+
+def judge_masks(submission: Sandbox) -> Verdicts:
+    """Task 1.6."""
+    tokens = torch.tensor([[4, 2, 0, 0], [1, 2, 3, 4], [0, 3, 0, 1]])
+
+    def same(wanted: Tensor, name: str, *given: Any) -> str:
+        got = submission.call(f"masks.{name}", *given, isolated=False)
+        is_bool = torch.is_tensor(got) and got.dtype == torch.bool
+        return apart(got, wanted) if is_bool else f"{getattr(got, 'dtype', type(got).__name__)} instead of bool"
+
+    def later(n: int) -> str:
+        return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
+
+    return {
+        "padding": lambda: first(same((tokens != one)[:, None, None], "padding_mask", tokens, one) for one in (0, 2)),
+        "later positions": lambda: first(map(later, (1, 4, 70))),
+    }
+
+
+def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verdicts:
+    """Tasks 2.1 to 2.3: one layer, or a stack of some; norms and attention inside are their own."""
+    d, h, d_ff, is_decoder = 12, 4, 7, "Decoder" in component
+    sizes = (d, h, d_ff, n_layers) if n_layers else (d, h, d_ff)
+    tested = Tested(submission, component, *sizes, dropout=0.3)
+
+    def draw(t: int = 5, s: int = 6, masked: bool = True) -> list[Any]:
+        masks = [mask_of(3, 1, t, t) if masked else None, mask_of(3, 1, 1, s) if masked else None]
+        return [normal(3, t, d), normal(3, s, d), masks[1], masks[0]] if is_decoder else [normal(3, t, d), masks[0]]
+
+    def parts_of(of: Tested) -> list[Parts]:
+        places = {name: re.search(r"(?<!\w)\d+", name) if n_layers else None for name in of.named}
+        found = {name: place[0] if place else "" for name, place in places.items()}
+        of_layers = [{name for name in found if found[name] == i} for i in dict.fromkeys(found.values())]
+        return [of.parts(d, h, d_ff, names.__contains__) for names in of_layers]
+
+    def formula(given: Sequence[Any], by: Reading, parts: Sequence[Parts], kept: float = 1.0) -> list[Tensor]:
+        memory, masks = (given[1], given[:1:-1]) if is_decoder else (None, given[1:])
+        return formulas.stack(given[0], memory, masks, parts, h, by, kept)
+
+    given, own = draw(masked=False), parts_of(tested)
+    choices = formulas.readings(1 + is_decoder, 2 + is_decoder)
+    reading, problem = search(part(tested.call(*given), 0), choices, lambda by: formula(given, by, own)[0], OF_NORMS)
+
+    def values(index: int, given: Sequence[Any]) -> str:
+        return problem or apart(part(tested.call(*given), index), formula(given, reading, own)[index], OF_NORMS)
+
+    def drops(rate: float) -> str:
+        other, inputs = Tested(submission, component, *sizes, dropout=rate), draw()
+        wanted = formula(inputs, reading, parts_of(other), 0.0 if rate else 1.0)[0] if reading else normal()
+        return problem or apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
+
+    def outputs() -> str:
+        return first(values(0, one) for one in (draw(), draw(1, 1), draw(40, 50)))
+
+    return {
+        "sublayers": outputs,
+        "layers in order": outputs,
+        "returned weights": lambda: first(values(i, draw()) for i in range(1, 1 + max(1, n_layers) * (1 + is_decoder))),
+        "dropout": lambda: first(f"rate {rate:.2g}: {why}" for rate in (0.0, 1 - 1e-9) if (why := drops(rate))),
+        "gradients": lambda: gradients_apart(tested.call, draw(), tested.learned),
+        "no side effects": lambda: effects(tested.call, draw(), draw()),
+    }
+
+
+def judge_stacks(submission: Sandbox) -> Verdicts:
+    """Task 2.3."""
+    both = [judge_layers(submission, f"model.{kind}", 3) for kind in ("Encoder", "Decoder")]
+
+    def of_both(name: str) -> str:
+        return first(one[name]() for one in both)
+
+    return {name: partial(of_both, name) for name in both[0]}
+
+
+JUDGES: dict[str, Callable[[Sandbox], Verdicts]] = {
+    "1.1": judge_embedding,
+    "1.2": judge_attention,
+    "1.3": judge_heads,
+    "1.4": judge_norm,
+    "1.5": judge_network,
+    "1.6": judge_masks,
+    "2.1": partial(judge_layers, component="layers.EncoderLayer"),
+    "2.2": partial(judge_layers, component="layers.DecoderLayer"),
+    "2.3": judge_stacks,
+}
