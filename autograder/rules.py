@@ -1,9 +1,9 @@
 """Names of PyTorch and Python in a submission's text that a person should know of; nothing is run.
 
-Mentions of what students must write themselves are told at home. Whether a mention is a use is for the worker to say,
-where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way around that, are allowed,
-and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`). The patterns are in
-`[contract.forbidden]` of `assignment.toml`.
+Mentions of what students must write themselves are told at home, and noted in grading. Whether a mention is a use is
+for the worker to say, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
+around that, are allowed, and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
+The patterns are in `[contract.forbidden]` of `assignment.toml`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,15 @@ BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
     """Notes on names that the contract forbids; `locate` says where a student finds a line, "" for lines of others."""
     pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or NO_TEXT)
+    always = {name.rpartition(".")[2] for name in forbidden.always}
+    *some, last = [name.rpartition(".")[2] for name in forbidden.components] or [""]
+    somewhere = f"it in {', '.join(some)}{' and ' * bool(some)}{last}" if last else ""
     for module, (_, text) in sources.items():
         for node, path in paths_in(text):
             is_forbidden = path.startswith("torch.") and pattern.fullmatch(path.rpartition(".")[2])
             if is_forbidden and not isinstance(node, ast.Call) and (place := locate(module, node.lineno)):
-                yield f"note: {place}: {path}; grading refuses a task that uses it"
+                where = "" if path.rpartition(".")[2] in always else somewhere
+                yield f"note: {place}: {path}; grading refuses {where or 'a task that uses it'}"
 
 
 def find_internals(

@@ -125,6 +125,8 @@ class Forbidden:
     Attributes:
         kernels: names of kernels, "native_layer_norm", that a worker replaces.
         python: dotted names of classes and functions written in Python, which a worker stops.
+        components: those in which kernels and `python` are refused; none = in all.
+        always: dotted names of classes and functions written in Python that are refused in all components.
         internals: dotted names, or ".name" of an attribute, whose uses are allowed and listed for a person to read.
     """
 
@@ -132,6 +134,8 @@ class Forbidden:
     functions: str = setting(JOINED, "")
     kernels: str = setting(JOINED, "")
     python: tuple[str, ...] = setting(TEXTS, ())
+    components: tuple[str, ...] = setting(TEXTS, ())
+    always: tuple[str, ...] = setting(TEXTS, ())
     internals: str = setting(JOINED, "")
 
 
@@ -176,7 +180,12 @@ def read_contract(content: Any) -> Contract:
         if name not in known:
             raise UserError(f"[contract]: initialised: unknown component {name!r}{suggest(name, known)}")
     forbidden = Forbidden(**read_table(Forbidden, content.get("forbidden", {}), "[contract.forbidden]: "))
-    return Contract(modules, **values, forbidden=forbidden)
+    contract = Contract(modules, **values, forbidden=forbidden)
+    for name in forbidden.components:
+        if name not in contract.components:
+            unknown = f"unknown component {name!r}{suggest(name, contract.components)}"
+            raise UserError(f"[contract.forbidden]: components: {unknown}")
+    return contract
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from foundation.watchdog import check_main_thread
 from ..intake import TRANSLATIONS, Intake
 from ..low_bleu import why_low
 from ..own_work.graded_hunts import judge_hunts
-from ..rules import find_internals
+from ..rules import find_internals, find_mentions
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
@@ -77,6 +77,10 @@ class Grader:
         record = judge_translations(record, submission, assignment, self.references)
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
         record = record.found(internals=listed(submission, own, assignment, Notices()))
+        forbidden = assignment.contract.forbidden
+        handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
+        for mention in find_mentions(handed_in, forbidden, submission.locate):
+            record = record.noted(mention.removeprefix("note: "))
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(

@@ -91,7 +91,8 @@ class Session:
         # Lines as Python counts them: splitlines() also splits at form feeds.
         self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
         self._descriptors = descriptors
-        forbidden = {name: getattr(self.contract.forbidden, name) for name in ("kernels", "python")}
+        names = "kernels", "python", "components", "always"
+        forbidden = {name: getattr(self.contract.forbidden, name) for name in names}
         forbidden["key"] = self._key
         limits = {"memory_bytes": assignment.limits.memory_mb << 20, "cpu_seconds": max(1, round(self._cpu_left))}
         plan = {**zygote.containment.plan(), **limits}
@@ -162,7 +163,8 @@ class Session:
             raise SubmissionDiedError(f"the process of this object has ended: {self.ended_because}")
         if component != self._user:
             self.check_refusals()
-        self._user = component if verb != "import" else ""
+        guarded = self.contract.forbidden.components or (component,)
+        self._user = component if verb != "import" and component in guarded else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
 

@@ -8,10 +8,9 @@ roles give what comes out. A layer may write parts out in place of stand-ins; se
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import permutations
+from itertools import permutations, product
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.assignment.stand_ins.formulas import (
@@ -30,6 +29,9 @@ from autograder.testing.results import CheckFailed, OtherPartsError
 
 Attention = Callable[[Tensor, Tensor, Tensor, Tensor | None], tuple[Tensor, Tensor]]
 """Query, key, value and mask -> output and weights."""
+
+NormKind = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""x, gain and shift -> what a LayerNorm makes of them."""
 
 EPSILON = 1e-6  # LayerNorm's default
 MOST_PARTS = 5
@@ -100,17 +102,33 @@ def drops_single_entries(trained: Tensor, whole: Tensor, silent: Tensor, rate: f
 
 @dataclass(frozen=True)
 class Norm:
-    """A LayerNorm: a stand-in's, or a real one."""
+    """A LayerNorm: a stand-in's, or a layer's own, which has one of the `KINDS`."""
 
     gain: Tensor
     shift: Tensor
-    is_stand_in: bool = True
+    compute: NormKind = squash
 
     def __call__(self, x: Tensor) -> Tensor:
         """(..., d) -> (..., d)."""
-        if self.is_stand_in:
-            return squash(x, self.gain, self.shift)
-        return F.layer_norm(x, (x.size(-1),), self.gain, self.shift, EPSILON)
+        return self.compute(x, self.gain, self.shift)
+
+
+def own_norm(
+    x: Tensor, gain: Tensor, shift: Tensor, epsilon: float = EPSILON, less: int = 0, is_outside: bool = False
+) -> Tensor:
+    """What a layer's own LayerNorm computes: d - `less` is divided by, and epsilon perhaps added outside the root."""
+    centred = x - x.mean(-1, keepdim=True)
+    variance = centred.square().sum(-1, keepdim=True) / (x.size(-1) - less)
+    # No slope where all features are equal: that is LayerNorm's task.
+    scale = variance.clamp_min(1e-300).sqrt() + epsilon if is_outside else (variance + epsilon).sqrt()
+    return gain * centred / scale + shift
+
+
+KINDS = [
+    partial(own_norm, epsilon=epsilon, less=less, is_outside=is_outside)
+    for less, is_outside, epsilon in product((0, 1), (False, True), (EPSILON, 1e-5, 1e-12, 1e-3))
+]
+"""What own LayerNorms compute. Task 1.4 judges it; a layer with any of them may be right."""
 
 
 @dataclass(frozen=True)
@@ -172,14 +190,14 @@ def check_parts(parameters: Sequence[Tensor], n_attentions: int, sizes: Sizes) -
     """Each sublayer has a LayerNorm and an attention of its own, and nothing else is learned.
 
     In place of the stand-ins that it does not use, a layer may learn as many numbers, and biases of each attention:
-    one for each projection, of the output perhaps one for each head.
+    one for each projection, of the output perhaps one for each head. A norm's gain and shift may be single numbers.
     """
     census, d_model, d_ff = Census.of(parameters, sizes.d_model), sizes.d_model, sizes.d_ff
     wanted = n_attentions, 1, n_attentions + 1
     got = len(census.attentions), len(census.feed_forwards), len(census.norms)
     missing = [one - other for one, other in zip(wanted, got, strict=True)]
     fewest = missing[0] * 4 * d_model**2 + missing[1] * (2 * d_model * d_ff + d_model + d_ff) + missing[2] * 2 * d_model
-    numbers = sum(p.numel() for p in census.others)
+    numbers = sum(d_model if p.numel() == 1 else p.numel() for p in census.others)
     fits = min(missing) >= 0 and fewest <= numbers <= fewest + missing[0] * (4 + sizes.n_heads) * d_model
     has_most = sum(map(min, got, wanted)) > sum(wanted) / 2
     expect(
@@ -216,17 +234,18 @@ def stacks(
             seen.append(weights)
         return [x if end is None else end(x), *map(list, zip(*seen, strict=True))]
 
-    ends = _ends(census, sizes.d_model) if sizes.norm_first else [None]
+    ends: Sequence[Norm | None] = [None]
+    if sizes.norm_first:
+        ends = [Norm(*norm) for norm in census.norms] or final_norms(census.others, sizes.d_model)
     if len(mixes) == n_layers <= MOST_PARTS:
         for order in permutations(mixes):
             yield from (partial(stack, order, end) for end in ends)
 
 
-def _ends(census: Census, d_model: int) -> list[Norm]:
-    """The LayerNorm that ends a pre-norm stack: a stand-in, or a real one for each reading of its numbers."""
-    pairs = pairs_of(census.others, d_model)
-    real = [Norm(least + gain, shift, is_stand_in=False) for least in (0.0, 1.0) for gain, shift in pairs]
-    return [Norm(*norm) for norm in census.norms] or real
+def final_norms(leaves: Sequence[Tensor], d_model: int) -> list[Norm]:
+    """The stack's own LayerNorm at the end, for each reading of its numbers."""
+    pairs = pairs_of(leaves, d_model)
+    return [Norm(least + gain, shift, kind) for kind in KINDS for least in (0.0, 1.0) for gain, shift in pairs]
 
 
 def pairs_of(leaves: Sequence[Tensor], d_model: int) -> list[tuple[Tensor, ...]]:

@@ -3,7 +3,7 @@
 The parts inside are stand-ins of known formulas. A layer that writes such a part out is accepted, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -24,13 +24,14 @@ from ..stand_ins.formulas import trace
 from .by_behaviour import Component, Formula, find_formula, learned, normal
 from .inside import PARTS_ARE_RIGHT, first_deviation, flow_of
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
+from .own_parts import PARTS_OF_MODELS, PARTS_OF_STACKS, OwnParts, has_own_parts, own_sides, own_stacks
 from .readings import expect_plain, needs_reader
 from .written_out import SIZES as READABLE
 from .written_out import WrittenOut, own_formulas
 
+MOST_POSITIONS = 48
+"""In a model with positions of its own, which are no task: some have a fixed number of them."""
 PARTS_OF_LAYERS = {"EncoderLayer": ("x", "weights"), "DecoderLayer": ("x", "self_weights", "cross_weights")}
-PARTS_OF_STACKS = {"Encoder": ("x", "weights"), "Decoder": ("x", "self_weights", "cross_weights")}
-PARTS_OF_MODELS = {"encode": ("memory", "weights"), "decode": ("output", "self_weights", "cross_weights")}
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,10 @@ class LayerSubject(Subject):
             except (CheckFailed, UnreadableError) as error:
                 case.randomise(own.census.others, scale=0.4)  # some had all the same value
                 leaves = leaves_of(parameters)
-                formulas, others = own_formulas(leaves, len(parts) - 1, sizes)
+                census = Census.of(leaves, sizes.d_model)
+                others = census.others
+                count = sum(leaf.numel() for leaf in others)
+                formulas = own_formulas(census, count, len(parts) - 1, sizes, own.kinds)
                 placed = find_formula(submission, (kind, sizes), twin, others, formulas)
                 if placed is None and not (isinstance(error, CheckFailed) and own.is_usual):
                     needs_reader("layer that writes parts out")
@@ -118,9 +122,12 @@ class LayerSubject(Subject):
 
         Args:
             axes: b, t and s.
-            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head.
+            masks: "padding", "none", "two axes", "each head", or "a query without keys", which is in one head. An
+                attention of its own, task 1.3 judges with the last two; here its mask is one for all heads.
         """
-        case, (b, t, s), d_model, n_heads = self.case, axes, self.sizes.d_model, self.sizes.n_heads
+        case, (b, t, s), d_model = self.case, axes, self.sizes.d_model
+        is_own = len(Census.of([p for p, _ in self.parameters], d_model).attentions) < len(self.parts) - 1
+        n_heads = 1 if is_own else self.sizes.n_heads
         x, memory = (case.normal(b, length, d_model, dtype=self.dtype or torch.float64) for length in (t, s))
         mask = case.mask(b, 1, t, t)
         mask[-1] = mask[..., -1, :] = True  # nothing is forbidden in the last sentence, or to the last query
@@ -133,7 +140,7 @@ class LayerSubject(Subject):
             own, cross = torch.ones(t, t, dtype=torch.bool).tril(), case.mask(t, s)
         elif masks in ("each head", "a query without keys"):
             own, cross = case.mask(b, n_heads, t, t), case.mask(b, n_heads, t, s)
-            if masks == "a query without keys":
+            if masks == "a query without keys" and not is_own:
                 (own if self.kind == "EncoderLayer" else cross)[0, 0, 0] = False
         if self.kind == "EncoderLayer":
             return {"x": x, "mask": own}
@@ -146,11 +153,13 @@ class StackSubject(Subject):
 
     Attributes:
         d_model: the number of features.
+        has_own_layers: whether its layers are its own, with dropout inside, in place of stand-ins.
         kind: its class.
         case: draws parameters and inputs.
     """
 
     d_model: int = 1
+    has_own_layers: bool = False
     kind: str = "Encoder"
     case: Case = Case(0, "")
 
@@ -163,20 +172,29 @@ class StackSubject(Subject):
         sizes: Sizes,
         n_layers: int,
         dtype: torch.dtype = torch.float64,
+        rate: float | None = None,
     ) -> Self:
-        """Builds one in eval mode."""
-        rate = case.number(0.2, 0.7)
+        """Builds one in eval mode; its rate of dropout is random, unless one is given."""
+        rate = case.number(0.2, 0.7) if rate is None else rate
         options: dict[str, Any] = {"n_heads": sizes.n_heads, "d_ff": sizes.d_ff, "n_layers": n_layers, "dropout": rate}
         options |= {"norm_first": True} if sizes.norm_first else {}
-        module = submission.build(f"model.{kind}", sizes.d_model, **options, dtype=dtype).eval()
+        build = partial(submission.build, f"model.{kind}", sizes.d_model, **options)
+        module = build(dtype=dtype).eval()
         expect_plain(module)
-        case.randomise(module.parameters())
+        has_own_layers = has_own_parts(list(module.parameters()), sizes.d_model)
+        if has_own_layers:
+            module = build(dtype=dtype, isolated=False).eval()
+        case.randomise(module.parameters(), scale=0.7 if has_own_layers else 1.0)
         # A post-norm stack may have the last LayerNorm, if it does not use it.
         idle = [] if sizes.norm_first else Census.of(list(module.parameters()), sizes.d_model).norms
         parameters = [p for p in module.parameters() if all(p is not one for one in idle)]
-        leaves = leaves_of(parameters)
+        own_parts = OwnParts(submission, parameters, sizes) if has_own_layers else None
+        leaves = own_parts.leaves if own_parts else leaves_of(parameters)
 
         def read() -> list[Computation]:
+            if own_parts:
+                stack = build(dtype=torch.float64, isolated=False).eval()
+                return own_stacks(own_parts, stack, kind, n_layers, rate)
             expect_own_layers(parameters, kind, n_layers, sizes)
             own = Census.of(parameters, sizes.d_model).others
             if len(own) > 2 and any(p.numel() > 1 for p in own):
@@ -184,16 +202,19 @@ class StackSubject(Subject):
             settings = trace(sizes.d_ff, rate, sizes.norm_first)
             return list(stacks(leaves, kind == "Decoder", n_layers, sizes, settings))
 
+        formulas, parts = attempt(read), PARTS_OF_STACKS[kind]
         pairs = list(zip(parameters, leaves, strict=True))
-        flow = flow_of(kind, sizes.norm_first, n_layers)
-        inside = partial(first_deviation, submission, module, "forward", flow)
+        inside: Callable[[Inputs], str] | None = None  # of own parts, no flow is known
+        if not has_own_layers:
+            inside = partial(first_deviation, submission, module, "forward", flow_of(kind, sizes.norm_first, n_layers))
         return cls(
             module,
-            PARTS_OF_STACKS[kind],
-            attempt(read),
+            parts,
+            formulas,
             pairs,
             dtype,
             sizes.d_model,
+            has_own_layers,
             kind,
             case,
             inside=inside,
@@ -248,28 +269,31 @@ class ModelSubject:
         self.submission, self._build = submission, partial(submission.build, "model.Transformer", *given, **options)
         self.model: Any = self._build(dtype=dtype).eval()
         expect_plain(self.model)
+        self.has_own_parts = has_own_parts(list(self.model.parameters()), sizes.d_model)
+        if self.has_own_parts:
+            self.model = self._build(dtype=dtype, isolated=False).eval()
         case.randomise(self.model.parameters())
         self.parameters = list(self.model.parameters())
         self.leaves = leaves_of(self.parameters)
         self.of_settings = trace(sizes.d_ff, dropout, sizes.norm_first, n_layers)
+        self.dropout = dropout
 
     def side(self, method: str, kept: float = 1.0) -> Subject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
         is_decoder = method == "decode"
-        vocab_size = self.vocab_sizes[is_decoder]
-        found = sides(self.leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.of_settings, kept)
-        pairs = list(zip(self.parameters, self.leaves, strict=True))
-        inside = partial(first_deviation, self.submission, self.model, method, flow_of(method, False))
+        vocab_size, leaves = self.vocab_sizes[is_decoder], self.leaves
         call = getattr(self.model, method)
-        return Subject(
-            call,
-            PARTS_OF_MODELS[method],
-            list(found),
-            pairs,
-            self.dtype,
-            inside=inside,
-            if_parts_are_right=PARTS_ARE_RIGHT,
-        )
+        inside: Callable[[Inputs], str] | None = None  # as above
+        if self.has_own_parts:
+            own = OwnParts(self.submission, self.parameters, self.sizes)
+            given = vocab_size, self.n_layers, self.dropout, kept, self.model.training
+            found, leaves = attempt(lambda: [*own_sides(own, method, *given)]), own.leaves
+        else:
+            found = [*sides(leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.of_settings, kept)]
+            inside = partial(first_deviation, self.submission, self.model, method, flow_of(method, False))
+        pairs = list(zip(self.parameters, leaves, strict=True))
+        parts = PARTS_OF_MODELS[method]
+        return Subject(call, parts, found, pairs, self.dtype, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT)
 
     def predictions(self) -> Subject:
         """Its `get_predictions`, whose matrix may be the target's table."""
@@ -292,7 +316,9 @@ class ModelSubject:
 
     def draw(self, method: str, axes: tuple[int, int, int] = (3, 4, 5), masked: bool = True) -> Inputs:
         """Random arguments of encode or decode; the memory is not the encoder's, so that they are judged separately."""
-        (b, t, s), d, vocab_size = axes, self.sizes.d_model, self.vocab_sizes[method == "decode"]
+        longest = MOST_POSITIONS if self.has_own_parts else max(axes)
+        b, t, s = (min(size, longest) for size in axes)
+        d, vocab_size = self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
         tokens[:, -1] = vocab_size - 1 if masked else 0
         own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)

@@ -29,7 +29,7 @@ from autograder.testing.comparison import (
 )
 
 from .by_behaviour import Formula
-from .layers import Attention, Census, Layer, Norm, Sizes, check_parts
+from .layers import KINDS, Attention, Census, Layer, Norm, NormKind, Sizes, check_parts
 from .readings import needs_reader
 from .usual_layouts import (
     FoundAttention,
@@ -54,6 +54,9 @@ class WrittenOut:
     def __init__(self, module: nn.Module, inputs: Sequence[Tensor | None], sizes: Sizes, constant: float) -> None:
         """Gives all vectors that the layer itself holds one value.
 
+        Attributes:
+            kinds: what its own LayerNorms may compute.
+
         Args:
             module: the layer, with random parameters.
             inputs: x, or x and memory, and None for each mask: they are judged with the layer as a whole.
@@ -61,11 +64,11 @@ class WrittenOut:
             constant: the value of the vectors.
         """
         self.module, self.inputs, self.sizes, self.constant = module, inputs, sizes, constant
-        self.n_attentions = 2 if len(inputs) == 4 else 1
+        self.n_attentions, self.kinds = 2 if len(inputs) == 4 else 1, KINDS
         self.census = check_parts(list(module.parameters()), self.n_attentions, sizes)
-        own = [p for p in self.census.others if p.numel() <= 4 * sizes.d_model]
+        self._vectors = [p for p in self.census.others if p.numel() <= 4 * sizes.d_model]
         with torch.no_grad():
-            for vector in own:
+            for vector in self._vectors:
                 vector.fill_(constant)
         self._saved = {
             number: (parameter, parameter.detach().clone())
@@ -107,7 +110,9 @@ class WrittenOut:
                 attentions[number] = attention
         finally:
             self._switch_on(list(self._saved))
-        return replace(frame, attentions=tuple(attentions), network=network)
+        found = replace(frame, attentions=tuple(attentions), network=network)
+        self._expect_own_norms(found)
+        return found
 
     def _switch_on(self, numbers: Sequence[int]) -> None:
         """Turns these matrices on and the layer's other ones to zero."""
@@ -129,11 +134,8 @@ class WrittenOut:
     def _run(self) -> list[Tensor]:
         parts = ("x", "self_weights", "cross_weights")[: 1 + self.n_attentions]
         found = expect_parts(self.module(*copies_of(self.inputs)), parts, "what forward returns")
-        (b, t, d), h = self.inputs[0].shape, self.sizes.n_heads  # type: ignore[union-attr]  # x is never a mask
-        s = self.inputs[1].size(1) if self.n_attentions > 1 else t  # type: ignore[union-attr]  # of the memory
-        shapes = (b, t, d), (b, h, t, t), (b, h, t, s)
-        about = zip(found, shapes, parts, strict=False)
-        return [expect_shape(part, shape, name).detach() for part, shape, name in about]
+        x = expect_shape(found[0], self.inputs[0].shape, "x")  # type: ignore[union-attr]  # never a mask
+        return [x.detach(), *found[1:]]
 
     def _find_frame(self, leaves: Sequence[Tensor]) -> Layer:
         """The LayerNorms and residual connections, while no sublayer of the layer's own reads its input."""
@@ -141,7 +143,26 @@ class WrittenOut:
         x, *others = self.inputs
         what = "the output while all matrices that the layer itself holds are zero"
         outputs = [frame(x, *others)[0] for frame in candidates]  # type: ignore[arg-type]
-        return candidates[expect_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+        found = candidates[expect_one(self._run()[0], outputs, what, "residual connections and LayerNorms")]
+        self.kinds = [norm.compute for norm in found.norms if norm.compute in KINDS][:1]
+        return found
+
+    def _expect_own_norms(self, layer: Layer) -> None:
+        """Each of the layer's own LayerNorms has a gain that acts there alone."""
+        outputs = []
+        for vector in self._vectors:
+            for gain in vector.detach().reshape(-1).split(self.sizes.d_model):
+                gain.mul_(2)
+                outputs.append(self._run()[0])
+                gain.div_(2)
+        for number, norm in enumerate(layer.norms):
+            if norm.compute in KINDS:
+                norms = [*layer.norms]
+                norms[number] = replace(norm, gain=2 * norm.gain)
+                wanted = replace(layer, norms=tuple(norms))(*self.inputs)[0]  # type: ignore[arg-type]
+                is_own = any(difference(output, wanted) <= TOLERANCE for output in outputs)
+                look_at = "each sublayer has its own LayerNorm; build them in __init__"
+                expect(is_own, f"a gain for LayerNorm {number + 1} alone", "a parameter", "none", look_at)
 
     def _frames(self, leaves: Sequence[Tensor]) -> Iterator[Layer]:
         """All that the layer may be while its own matrices are zero."""
@@ -161,9 +182,12 @@ class WrittenOut:
     def _norm_orders(self, stand_ins: Sequence[Tensor]) -> list[tuple[Norm, ...]]:
         """Each order in which the layer may apply its LayerNorms."""
         vector = torch.full((self.sizes.d_model,), self.constant, dtype=torch.float64)
-        norms = [Norm(*norm) for norm in stand_ins]
-        norms += [Norm(vector, vector, is_stand_in=False)] * (self.n_attentions + 1 - len(norms))
-        return list({tuple(map(id, order)): order for order in permutations(norms)}.values())
+        known, n_own = [Norm(*norm) for norm in stand_ins], self.n_attentions + 1 - len(stand_ins)
+        orders: dict[tuple[int, ...], tuple[Norm, ...]] = {}
+        for kind in KINDS if n_own else KINDS[:1]:
+            norms = [*known, *[Norm(vector, vector, kind)] * n_own]
+            orders |= {tuple(map(id, order)): order for order in permutations(norms)}
+        return [*orders.values()]
 
     def _find_network(self, frame: Layer, matrices: Sequence[Tensor]) -> Network:
         """The feed-forward network, while no attention of the layer's own reads its input."""
@@ -176,10 +200,12 @@ class WrittenOut:
 
     def _find_attention(self, frame: Layer, matrices: Sequence[Tensor]) -> tuple[int, FoundAttention]:
         """Which of the layer's attentions has these matrices, and how, while the other matrices are zero."""
-        output, *weights = self._run()
         first, *others = self.inputs
         x: Tensor = first  # type: ignore[assignment]  # never a mask
         in_frame = frame(x, *others)
+        output, *weights = self._run()
+        if [getattr(one, "shape", None) for one in weights] != [one.shape for one in in_frame[1:]]:
+            needs_reader("layer that does not return the weights of every head")
         own = [number for number, attention in enumerate(frame.attentions) if isinstance(attention, EvenAttention)]
         uneven = [n for n in own if difference(weights[n], in_frame[1 + n]) > TOLERANCE]
         what = f"the weights while {ALONE.format('one attention')}"
@@ -211,33 +237,37 @@ class WrittenOut:
         return number, found
 
 
-def own_formulas(leaves: Sequence[Tensor], n_attentions: int, sizes: Sizes) -> tuple[list[Formula], list[Tensor]]:
-    """What a layer may compute whose own numbers may stand anywhere; and the leaves of its own parameters."""
-    census = Census.of(leaves, sizes.d_model)
-    count = sum(leaf.numel() for leaf in census.others)
+def own_formulas(
+    census: Census, count: float, n_attentions: int, sizes: Sizes, norm_kinds: Sequence[NormKind]
+) -> list[Formula]:
+    """What a layer may compute whose own numbers, so many beside those of stand-ins, may stand anywhere."""
     stand_ins = [partial(mixed_look_up, mix=mix, n_heads=sizes.n_heads) for mix in census.attentions]
     networks = [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in census.feed_forwards]
     norms = [Norm(*norm) for norm in census.norms]
     network = [] if networks else [network_formula(sizes.d_model, sizes.d_ff)]
-    vectors = [Formula([(sizes.d_model,)] * 2, partial(_norm, least=least)) for least in (0.0, 1.0)]
+    vectors = [
+        Formula([(sizes.d_model,)] * 2, partial(_norm, least=least, kind=kind))
+        for kind, least in product(norm_kinds, (0.0, 1.0))
+    ]
     n_norms = n_attentions + 1 - len(norms)
     kinds = attention_formulas(sizes.d_model, sizes.n_heads)
     found: dict[tuple[int, ...], Formula] = {}
-    for own in product(*[kinds] * (n_attentions - len(stand_ins)), *[network] * len(network)):
+    n_own = n_attentions - len(stand_ins)
+    for own in [[kind] * n_own + network for kind in (kinds if n_own else kinds[:1])]:
         if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
             continue
-        for own_norms in product(vectors, repeat=n_norms):
-            for attentions in permutations([*stand_ins, *own[: n_attentions - len(stand_ins)]]):
+        for own_norms in [[vector] * n_norms for vector in vectors]:
+            for attentions in permutations([*stand_ins, *own[:n_own]]):
                 for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]
                     formula = _layer_formula(slots, n_attentions, sizes.norm_first)
                     found.setdefault(tuple(map(id, slots)), formula)
-    return [*found.values()], census.others
+    return [*found.values()]
 
 
-def _norm(parts: Sequence[Tensor], least: float) -> Norm:
-    """A real LayerNorm, whose gain may be kept as its difference from 1."""
-    return Norm(least + parts[0], parts[1], is_stand_in=False)
+def _norm(parts: Sequence[Tensor], least: float, kind: NormKind) -> Norm:
+    """A layer's own LayerNorm, whose gain may be kept as its difference from 1."""
+    return Norm(least + parts[0], parts[1], kind)
 
 
 def _layer_formula(slots: Sequence[Any], n_attentions: int, norm_first: bool) -> Formula:
@@ -281,6 +311,6 @@ def expect_one(actual: object, candidates: Sequence[Tensor], what: str, look_at:
         difference(actual, one) if isinstance(actual, Tensor) and actual.shape == one.shape else math.inf
         for one in candidates
     ]
-    index = next((number for number, error in enumerate(errors) if error <= TOLERANCE), errors.index(min(errors)))
+    index = errors.index(min(errors))
     expect_close(actual, candidates[index], what, look_at)
     return index

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from autograder.assignment.expected.layers import Sizes
-from autograder.assignment.expected.subjects import PARTS_OF_MODELS as PARTS
+from autograder.assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
 from autograder.assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, Case

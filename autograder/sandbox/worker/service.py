@@ -41,6 +41,7 @@ class Held:
     """An object that the trusted side knows by its number."""
 
     value: Any
+    component: str
     isolated: str | None  # the component that its calls run in isolation of; None = with the submission's own others
     parameters: list[nn.Parameter]
     training: bool  # the mode that it was last set to
@@ -65,7 +66,7 @@ class Service:
         """Takes the module of stand-ins."""
         self._stand_ins = stand_ins
         self.next: Callable[[], None] | None = None  # to be done once the answer is on its way
-        self._forbid_shortcuts: Callable[[], None] | None = None
+        self._forbid_shortcuts: Callable[[str], object] = str  # of a component; where nothing is, it does nothing
         self._files: frozenset[str] = frozenset()
         self._objects: dict[int, Held] = {}
         self._graphs: dict[int, Graph] = {}
@@ -130,16 +131,10 @@ class Service:
         """Imports a module; all are, before anything is built or called."""
         importlib.import_module(f"{self._components.name}.{request['module']}")
 
-    def _begin(self) -> None:
-        """Puts PyTorch's own layers out of bounds: only calls are judged."""
-        if self._forbid_shortcuts is not None:
-            self._forbid_shortcuts()
-            self._forbid_shortcuts = None
-
     def do_build(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object of a submitted class."""
-        self._begin()
         component = request["component"]
+        self._forbid_shortcuts(component)  # not before: only calls are judged
         isolated = component if request["isolated"] else None
         self._components.isolate(isolated)
         factory = self._components.get(component)
@@ -154,7 +149,9 @@ class Service:
         named = parameters_of(value)
         is_module = isinstance(value, nn.Module)
         is_training = is_module and bool(value.training)
-        self._objects[request["id"]] = Held(value, isolated, [*named.values()], is_training)
+        self._objects[request["id"]] = Held(
+            value, request.get("component", ""), isolated, [*named.values()], is_training
+        )
         for parameter in named.values():
             encoder.add(parameter, grad=parameter.requires_grad)
         return {"module": is_module, "training": is_training, "names": [name[:MAX_NAME] for name in named]}
@@ -164,8 +161,8 @@ class Service:
 
         That a component writes into its arguments costs an item of its own. Other items are judged as if it did not.
         """
-        self._begin()
         held = self._catch_up(request, decoder)
+        self._forbid_shortcuts(held.component if held else request["target"].get("function", ""))
         self._recognise(decoder)
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)

@@ -1,8 +1,9 @@
 """A trip-wire: what students must write themselves raises in a worker, under whatever name it is reached.
 
 PyTorch's kernels are replaced in the dispatcher, where every alias, `torch.ops` and compiled code end up; what PyTorch
-writes in Python is stopped in its code object. The stand-ins use none of it. A submission that knows of this can undo
-it, or copy PyTorch's source: `rules.py` and `watching.py` list for a reader what such ways need.
+writes in Python is stopped in its code object. The stand-ins use none of it. It all works again in calls of components
+that may use it, such as a layer with `nn.LayerNorm`. A submission that knows of this can undo it, or copy PyTorch's
+source: `rules.py` and `watching.py` list for a reader what such ways need.
 
 The trusted side asks now and then whether the kernels still refuse. Each answers such a question with a hash of the
 question and a key, which the replaced kernels alone have: whoever puts PyTorch's own back has no answer.
@@ -16,7 +17,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
-from types import FunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -38,35 +38,50 @@ KEYS = (
 """The kinds of tensors that a worker can make, and two ways around them: an operator's own kernel, and `vmap`."""
 
 
-def prepare(kernels: str, python: Sequence[str], key: str) -> tuple[Callable[[], None], Callable[[str], str]]:
-    """Returns two functions: one makes all of this raise, the other answers a question with what still does.
+def prepare(
+    kernels: str, python: Sequence[str], components: Sequence[str], always: Sequence[str], key: str
+) -> tuple[Callable[[str], None], Callable[[str], str]]:
+    """Returns two functions: one makes what is forbidden in a component raise, the other answers a question with it.
 
     Called before any submitted code runs: changes to this module then come too late. Nothing here is bound to a name of
     a module; only frames and closures lead to it.
 
     Args:
-        kernels: a pattern.
+        kernels: a pattern for their names.
         python: dotted names of classes and functions.
+        components: those in which all this is forbidden, while all else works; none = in all.
+        always: dotted names of classes and functions that are forbidden in all components.
         key: for the answers; see `answer`.
     """
     asked: list[str] = []
     replaced = [(name, target, signed_refusal(name, asked, key)) for name in kernels_named(kernels) for target in KEYS]
     stopped = [(find(name), refusal(name.rpartition(".")[2])) for name in python]
-    library = torch._C._dispatch_library("IMPL", "aten", "")
-    calls, halt, is_class, anything = [call_of(name) for name in probed(kernels)], stop, isinstance, BaseException
+    forever = [(find(name), refusal(name.rpartition(".")[2])) for name in always]
+    new_library, halt, undone = torch._C._dispatch_library, stop, restored
+    libraries: list[Any] = []  # without the library, its kernels go too
+    before: list[Callable[[], None]] = []
+    calls, guarded, anything = [call_of(name) for name in probed(kernels)], frozenset(components), BaseException
 
-    def forbid() -> None:
+    def forbid(component: str) -> None:
+        while forever:
+            halt(*forever.pop())
+        if (not guarded or component in guarded) == bool(libraries):
+            return
+        if libraries:
+            libraries.pop().reset()
+            while before:
+                before.pop()()
+            return
+        libraries.append(new_library("IMPL", "aten", ""))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
             for name, target, refuse in replaced:
-                library.impl(name, target, refuse)
+                libraries[0].impl(name, target, refuse)
         for found, refuse in stopped:
-            if is_class(found, type):
-                found.__init__ = found.forward = refuse
-            else:
-                halt(found, refuse)
+            before.append(undone(found))
+            halt(found, refuse)
 
-    def prove(question: str, kept: object = library) -> str:  # without the library, its kernels would go too
+    def prove(question: str) -> str:
         asked.append(question)
         for call in calls:
             try:
@@ -144,11 +159,26 @@ def signed_refusal(name: str, asked: list[str], key: str) -> Callable[..., NoRet
     return refuse_and_answer
 
 
-def stop(function: FunctionType, by: Callable[..., NoReturn]) -> None:
-    """Makes a function call `by`, which raises, whatever name it is called under."""
+def stop(function: Any, by: Callable[..., NoReturn]) -> None:
+    """Makes a class or a function call `by`, which raises, whatever name it is called under."""
+    if isinstance(function, type):
+        function.__init__ = function.forward = by  # type: ignore[misc, attr-defined]
+        return
 
     def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
         refuse_by()
 
     function.__code__, function.__defaults__ = refuse.__code__, None
     function.__kwdefaults__ = {"refuse_by": by}
+
+
+def restored(function: Any) -> Callable[[], None]:
+    """A function that undoes what `stop` is about to do."""
+    names = ("__init__", "forward") if isinstance(function, type) else ("__code__", "__defaults__", "__kwdefaults__")
+    kept = [(name, getattr(function, name)) for name in names]
+
+    def restore() -> None:
+        for name, value in kept:
+            setattr(function, name, value)
+
+    return restore

@@ -1,6 +1,7 @@
 """PyTorch's own layers raise in the worker by whatever route; a mention of them that is not a use does not."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -93,6 +94,40 @@ def test_a_shortcut_is_refused(route, routes):
     with pytest.raises(SubmissionRefusedError, match="must not be used in this assignment") as caught:
         module(torch.randn(2, 3, 4))
     assert "in forward" in caught.value.student_traceback
+
+
+OTHERS = """
+class Inside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.attention = nn.LayerNorm(4), nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.norm(F.scaled_dot_product_attention(x, x, x) + self.attention(x, x, x)[0])
+
+
+class EncoderLayer(nn.Module):
+    def forward(self, x, is_whole=False):
+        return nn.TransformerEncoderLayer(4, 2)(x) if is_whole else Inside()(x)
+"""
+
+
+def test_a_part_of_a_layer_may_be_pytorchs_own(zygote, example_sources):
+    text = MODULE.format(expression="Inside()(x)") + OTHERS
+    sources, x = {"__init__": example_sources["__init__"], "layers": ("layers.py", text)}, torch.randn(2, 3, 4)
+    assignment = read_assignment()
+    with Sandbox(sources, assignment, zygote=zygote) as submission:
+        norm, layer = submission.build("layers.LayerNorm", 4), submission.build("layers.EncoderLayer")
+        for _ in range(2):  # what is refused in one component works in the other, again and again
+            assert layer(x).shape == x.shape
+            with pytest.raises(SubmissionRefusedError):
+                norm(x)
+        with pytest.raises(SubmissionRefusedError):
+            layer(x, is_whole=True)
+    forbidden = replace(assignment.contract.forbidden, components=())
+    strict = replace(assignment, contract=replace(assignment.contract, forbidden=forbidden))
+    with Sandbox(sources, strict, zygote=zygote) as submission, pytest.raises(SubmissionRefusedError):
+        submission.build("layers.EncoderLayer")(x)
 
 
 def test_one_that_is_caught_gains_nothing(sandbox):
