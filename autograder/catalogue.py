@@ -142,7 +142,7 @@ def apply(fault: Fault, sources: Sources) -> dict[str, Source]:
     for edit in fault.edits:
         module = edit.within.split(".")[0]
         path, text = patched[module]
-        start, end = _extent(text, edit.within, where)
+        start, end = extent_of(text, edit.within, where)
         if (count := text.count(edit.find, start, end)) != 1:
             where += f": `find` occurs {count} times in {edit.within}"
             raise UserError(f"{where}; it must occur exactly once: {edit.find!r}")
@@ -156,7 +156,7 @@ def apply(fault: Fault, sources: Sources) -> dict[str, Source]:
     return patched
 
 
-def _extent(text: str, within: str, where: str) -> tuple[int, int]:
+def extent_of(text: str, within: str, where: str = "") -> tuple[int, int]:
     """The first and last offset of a definition in a module's text; a bare module is the whole text."""
     _, _, name = within.partition(".")
     if not name:

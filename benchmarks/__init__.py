@@ -4,6 +4,7 @@
     speed.py     tokens a second in training   mistakes.py  models that are trained with a mistake
     tables.py    the course's report again, and models with a part missing
     rubric.py    points that faults cost, beside their harm
+    panel.py     the same, beside what two readers would take off
 
 Times are CPU time, compared within one run.
 """

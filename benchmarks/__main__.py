@@ -10,7 +10,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import Parser, at_least, print_anywhere, run_command
 from reference.data import DataError
 
-from . import grading, mistakes, rubric, speed, tables
+from . import grading, mistakes, panel, rubric, speed, tables
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -43,6 +43,8 @@ def make_parser() -> Parser:
     text = "points that known faults cost today, beside what they do to a trained model, with a picture"
     sub = add("rubric", rubric.measure, text, "--picture docs/pictures/rubric.png")
     sub.add_argument("--picture", type=Path, default=Path("docs/pictures/rubric.png"), help="default: the docs' own")
+
+    add("panel", panel.measure, "points that known faults cost today, beside those that two readers would take off")
 
     text = "dev BLEU of the reference over seeds, and of models with a part missing"
     sub = add("ablations", tables.measure_ablations, text, "--seeds 5")

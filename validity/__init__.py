@@ -2,8 +2,9 @@
 
 What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
 
-    __main__.py    the command line: prove, mutate, same, outside, questions, hints, calibrate
+    __main__.py    the command line: prove, inside, mutate, same, outside, questions, hints, calibrate
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it
+    inside.py      what faults cost in parts that a component writes out itself
     variants.py    correct implementations that look different
     mutants.py     small changes that nobody thought of cost points too
     outside.py     public implementations get what independent verdicts say; outside_sources.py fetches and adapts them,

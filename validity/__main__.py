@@ -10,7 +10,7 @@ from foundation.command_line import Parser, at_least, positive, print_anywhere, 
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
 from foundation.whole_files import check_folder
 
-from . import calibration, hints, mutants, outside, prove, questions, same
+from . import calibration, hints, inside, mutants, outside, prove, questions, same
 
 
 def make_parser() -> Parser:
@@ -52,6 +52,13 @@ def make_parser() -> Parser:
     sub.add_argument("--catalogue", type=Path, help="folder of faults (default: the assignment's)")
     sub.add_argument("--variants", type=Path, help="default: the assignment's")
     add_places(sub)
+
+    text = "Put known faults into parts that a component writes out instead of calling them, and list the items of the "
+    text += "rubric that they cost, alone and inside. Status 1 if an intact part costs any."
+    sub = add("inside", inside.measure, "list what faults cost inside other components", text, "--every 4")
+    sub.add_argument("--every", type=positive, default=1, help="only every N-th fault (default: 1)")
+    add_jobs(sub)
+    sub.add_argument("--output", type=Path, help="folder for the page inside.md (default: no page)")
 
     text = "Run the component tests on small changes of the reference's solutions: each must fail a test of its task, "
     text += "or be listed as equivalent."

@@ -183,6 +183,7 @@ class Verdict:
             that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
         missed_seeds: seeds with which the fault's own task lost nothing.
         scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
+        items: those of its own task's rubric that had a test which failed with some seed, in the rubric's order.
         grader_errors: messages of tests that broke instead of failing.
     """
 
@@ -192,6 +193,7 @@ class Verdict:
     wrongly_blamed: list[str] = field(default_factory=list)
     missed_seeds: list[int] = field(default_factory=list)
     scores: set[float] = field(default_factory=set)
+    items: list[str] = field(default_factory=list)
     grader_errors: list[str] = field(default_factory=list)
 
     @property
@@ -211,10 +213,13 @@ def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Ver
     """The verdict over all seeds."""
     verdict = Verdict(fault)
     counts: dict[str, int] = {}
+    missed: set[str] = set()
     for run in runs:
         ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
         results = {number: result for number, result in ran.items() if result.outcomes}
         verdict.scores.add(round(results[fault.task].score, 2))
+        missed |= {mark.name for mark in results[fault.task].items if mark.missed}
+        verdict.items = [mark.name for mark in results[fault.task].items if mark.name in missed]
         if not finds_fault(results[fault.task].outcomes):
             verdict.missed_seeds.append(run.seed)
         for number, result in results.items():

@@ -14,6 +14,20 @@ from foundation.whole_files import write_whole
 if TYPE_CHECKING:
     from .prove import Proof, Verdict
 
+ITEMS = """# What each known fault costs: items of the rubric
+
+Written by `make proof`. An item that only needs another one (`requires`) is not named. One fault should cost one item.
+Where it costs more, the reason is one of these:
+
+- **The component does not work.** It raises in every call, returns something of another shape or type, depends on
+  chance, or learns nothing at all: then nothing can be compared, not even with itself.
+- **The fault is in two places.** A softmax over the wrong axis, a scale that counts the keys, or heads that are mixed
+  up change the formula and what a mask hides. Keys that are never read have no gradients.
+- **An edge of what is wrong.** Wrong masks are wrong for a query without keys, too ("numerically safe"), a wrong
+  formula for large scores; a wrong variance shows with every epsilon.
+- **Nothing to read.** Where a part is missing or of another size, both maps and what is between them are lost unless
+  the remaining numbers can still be read."""
+"""The head of the page about items."""
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
 
 
@@ -78,6 +92,19 @@ def faults_table(verdicts: Sequence[Verdict]) -> str:
     return table(("fault", "code that …", "severity", "found by", "and others", "costs"), rows)
 
 
+def items_table(verdicts: Sequence[Verdict]) -> str:
+    """Which items of its task's rubric each fault costs; the faults that cost the same ones are in one row."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for verdict in verdicts:
+        rows.setdefault((verdict.fault.task, *verdict.items), []).append(verdict.fault.id)
+    ordered = sorted(rows.items(), key=lambda row: (row[0][0], len(row[0]), -len(row[1])))
+    cells = (
+        (task, " · ".join(items) or "none", len(faults), ", ".join(f"`{fault}`" for fault in faults))
+        for (task, *items), faults in ordered
+    )
+    return table(("task", "items with a failed test", "faults", "which"), cells)
+
+
 def flaws(verdict: Verdict) -> list[str]:
     """Why a fault's verdict is not good."""
     found = [f"SURVIVED with seeds {verdict.missed_seeds[:5]}"] if verdict.missed_seeds else []
@@ -116,6 +143,7 @@ def write_pages(proof: Proof, folder: Path) -> None:
         faults = faults_table(proof.verdicts)
         title = f"# The {len(proof.verdicts)} known faults\n\nWritten by `make proof`; see [the proof](README.md)."
         write_whole(folder / "faults.md", f"{title}\n\n{faults}\n")
+        write_whole(folder / "items.md", f"{ITEMS}\n\n{items_table(proof.verdicts)}\n")
     write_whole(folder / "README.md", proof_page(proof))
 
 

@@ -33,6 +33,8 @@ Computation = Callable[..., Any]
 
 Candidates = Sequence[Computation] | CheckFailed | UnreadableError
 """Independent computations, of which one must fit; or why none can be found."""
+CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
+"""What a call raises whose arguments the component cannot take."""
 
 Pair = tuple[str, Tensor | None, Tensor | None]
 """What a message says of a gradient, a tensor that has one, and the leaf whose gradient it should equal."""
@@ -48,6 +50,15 @@ def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
         return find()
     except (CheckFailed, UnreadableError) as error:
         return error
+
+
+def first_part(result: Any, parts: Sequence[str]) -> Any:
+    """The first part of a result whose other parts may be missing."""
+    if len(parts) == 1 or isinstance(result, Tensor):
+        return result
+    return (
+        result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
+    )
 
 
 def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
@@ -73,6 +84,7 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
 
 
 def nearest(
+    parts: Sequence[str],
     found: Mapping[str, object],
     candidates: Sequence[Computation],
     leaves: Sequence[Tensor | None],
@@ -81,14 +93,15 @@ def nearest(
 ) -> dict[str, Any]:
     """The parts that the first candidate computes which fits what was returned; else those of the nearest one.
 
-    That is the one from which the fewest values differ: a mistake may leave many as they are.
+    That is the one from which the fewest values differ: a mistake may leave many as they are. `parts` are the names of
+    all of them, in order, of which some may not have been found.
     """
     chosen: dict[str, Any] = {}
     smallest = 2.0, math.inf
     for candidate in candidates:
         result = candidate(*leaves)
-        is_one = len(found) == 1 and not isinstance(result, (list, tuple))
-        wanted = dict(zip(found, [result] if is_one else result, strict=True))
+        is_one = len(parts) == 1 and not isinstance(result, (list, tuple))
+        wanted = dict(zip(parts, [result] if is_one else result, strict=True))
         several = [_distance(found[name], wanted[name], judged_where) for name in judged]
         error = max((share for share, _ in several), default=0.0), max((one for _, one in several), default=0.0)
         if not chosen or error < smallest:
@@ -115,11 +128,17 @@ def _distance(found: object, wanted: Any, factor: Tensor | None) -> tuple[float,
 
 
 def compare_part(
-    found: object, wanted: Any, name: str, look_at: str, dtype: torch.dtype | None, factor: Tensor | None
+    found: object,
+    wanted: Any,
+    name: str,
+    look_at: str,
+    dtype: torch.dtype | None,
+    factor: Tensor | None,
+    any_dtype: bool = False,
 ) -> None:
     """Fails unless a part, a tensor or a list of them, is as it was computed, in this dtype if one is given.
 
-    It counts where the factor is 1, and need only be finite where it is 0.
+    It counts where the factor is 1, and need only be finite where it is 0. With `any_dtype`, others are converted.
     """
     pairs = [(found, wanted, name)]
     if isinstance(wanted, (list, tuple)):
@@ -127,10 +146,12 @@ def compare_part(
         pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
     for one, other, what in pairs:
         expected = other.detach().to(dtype or other.dtype)
+        is_single = expected.dtype == torch.float32
+        if any_dtype and isinstance(one, Tensor) and one.dtype != expected.dtype:
+            is_single, one = True, one.to(expected.dtype)
         if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
             expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
             one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
-        is_single = expected.dtype == torch.float32
         scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
         expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
 
@@ -158,8 +179,9 @@ def compare_gradients(
             continue
         is_lost = float(leaf.grad.abs().max()) > 1e-3 and not actual.any()
         expect(not is_lost, name, "a gradient", "none, or zeros", DETACHED)
-        tolerance = TOLERANCE if got.dtype == torch.float64 else 200 * TOLERANCE_OF_FLOAT32
-        scale = max(1.0, largest / 100) if got.dtype == torch.float64 else max(0.1, largest)
+        is_double = got.dtype == found.dtype == torch.float64
+        tolerance = TOLERANCE if is_double else 200 * TOLERANCE_OF_FLOAT32
+        scale = max(1.0, largest / 100) if is_double else max(0.1, largest)
         hint = DETACHED if bool(torch.isfinite(actual).all()) else look_at
         expect_close(actual, leaf.grad.to(actual.dtype), name, hint, tolerance, scale)
 

@@ -31,7 +31,7 @@ each way to read the parameters, and one of them has to fit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
@@ -55,12 +55,14 @@ from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_
 from .contrast import note
 from .experiments import attempted, look
 from .fitting import (
+    CALL_FAILED,
     Candidates,
     Computation,
     Pair,
     compare_gradients,
     compare_part,
     expect_own_gradients,
+    first_part,
     leaf_for,
     nearest,
     tensors_in,
@@ -86,6 +88,7 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
+    any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
     inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says what is wrong with its parts,
     if_parts_are_right: str = field(default="", kw_only=True)  # and this where nothing is
 
@@ -124,10 +127,11 @@ class Subject:
         Where the values are wrong even without gradients, these need only be those of what the component computes, if
         it has most of the parts that it should have. Those of the parameters in `nonzero` must not be zero; None = of
         all to which the formula gives one, and there must be some. The case draws the sum that is differentiated.
+        Parts that the test is not about may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._told(inputs, "gradients", of):
-            found, leaves, pairs = self._try(inputs, with_gradients=True)
+            found, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
             except CheckFailed:
@@ -175,16 +179,30 @@ class Subject:
                 is_kept = all_equal(kept, tensors_in(first))
                 expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
 
-    def is_right(self, inputs: Inputs, of: Sequence[str] = ()) -> bool:
+    def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Whether `expect_values` would pass."""
         is_right = False
-        with suppress(CheckFailed):
-            found, leaves, _ = self._try(inputs, with_gradients=False)
+        try:
+            found, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
             self._judge(found, leaves, inputs, "", of)
             is_right = True
-        kind = f"values of {', '.join(of or self.parts)}"
-        self._note(inputs, kind, is_right)
+        except NotImplementedError:
+            raise
+        except (CheckFailed, *CALL_FAILED):
+            pass
+        self._note(inputs, f"values of {', '.join(of or self.parts)}", is_right)
         return is_right
+
+    def works(self, inputs: Inputs) -> bool:
+        """Whether a call with these inputs returns something."""
+        try:
+            with torch.no_grad():
+                self.call(*copies_of(inputs.values()))
+        except NotImplementedError:  # nothing is written yet
+            raise
+        except CALL_FAILED:
+            return False
+        return True
 
     @contextmanager
     def _told(self, inputs: Inputs, kind: str = "", of: Sequence[str] = ()) -> Iterator[None]:
@@ -225,7 +243,7 @@ class Subject:
 
         def call(given: Inputs) -> Tensor:
             handed = {name: copy_of(value, False, not single) for name, value in given.items()}
-            return cast("Tensor", self._parts(self.call(*handed.values()))[part])
+            return cast("Tensor", self._parts(self.call(*handed.values()), [part])[part])
 
         def compute(formula: Computation, given: Inputs) -> Tensor:
             result = formula(*[leaf_for(value) for value in given.values()])
@@ -252,7 +270,7 @@ class Subject:
         return self.dtype or next((v.dtype for v in inputs.values() if v is not None and v.is_floating_point()), None)
 
     def _try(
-        self, inputs: Inputs, with_gradients: bool, contiguous: bool = False
+        self, inputs: Inputs, with_gradients: bool, contiguous: bool = False, of: Sequence[str] = ()
     ) -> tuple[dict[str, Any], list[Tensor | None], list[Pair]]:
         """Calls the component: what it has returned by part, the arguments for formulas, pairs to compare gradients of.
 
@@ -275,14 +293,17 @@ class Subject:
             (f"the gradient of {name}", got, leaf) for (name, got), leaf in zip(given.items(), leaves, strict=True)
         ]
         pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
-        return self._parts(call_with_copies(self.call, list(given.values()))), leaves, pairs
+        return self._parts(call_with_copies(self.call, list(given.values())), of), leaves, pairs
 
-    def _parts(self, result: Any) -> dict[str, Any]:
+    def _parts(self, result: Any, of: Sequence[str] = ()) -> dict[str, Any]:
+        """What was returned by part; of a test about the first part, the others may be missing."""
+        if list(of) == list(self.parts[:1]):
+            return {self.parts[0]: first_part(result, self.parts)}
         found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
         return dict(zip(self.parts, found, strict=True))
 
     def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
-        return self._parts(call_with_copies(self.call, arguments))[self.parts[0]]
+        return first_part(call_with_copies(self.call, arguments), self.parts)
 
     def _judge(
         self,
@@ -302,19 +323,19 @@ class Subject:
         if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
-        right = nearest(found, self.formulas, leaves, judged, judged_where)
+        right = nearest(self.parts, found, self.formulas, leaves, judged, judged_where)
 
         def failures(parts: Iterable[str], where: Tensor | None) -> Iterator[tuple[str, str, CheckFailed]]:
             for part in parts:
                 try:
-                    compare_part(found[part], right[part], part, look_at, dtype, where)
+                    compare_part(found[part], right[part], part, look_at, dtype, where, self.any_dtype)
                 except CheckFailed as error:
                     compared = None if error.look_at == STATE else error.compared
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda one: one[0])
-            others = failures(set(self.parts) - {*judged}, None)
+            others = failures(set(found) - {*judged}, None)
             error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
             error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
             error.part = part

@@ -18,10 +18,9 @@ from ...testing.comparison import (
     difference,
     expect,
     expect_close,
-    expect_parts,
     expect_shape,
 )
-from ...testing.fitting import Computation, tensors_in
+from ...testing.fitting import Computation, first_part, tensors_in
 from ...testing.results import CheckFailed, UnreadableError
 from ...testing.subject import Subject
 from ..stand_ins.formulas import look_up
@@ -81,20 +80,20 @@ def expect_as_if_absent(call: Callable[..., Any], inputs: Inputs, parts: Sequenc
     if mask.dim() == 4 and mask.size(1) > n_heads:
         return
     allowed = mask.expand(query.size(0), n_heads, query.size(-2), key.size(-2))
-    first = expect_parts(call(*inputs.values()), parts, "what is returned")[0]
+    first = first_part(call(*inputs.values()), parts)
     first = expect_shape(first, query.shape, parts[0], look_at).reshape(query.size(0), n_heads, query.size(-2), -1)
-    other = expect_parts(call(query, 2 * key, 2 * value, mask), parts, "what is returned")[0]
+    other = first_part(call(query, 2 * key, 2 * value, mask), parts)
     is_used = difference(other, first.reshape(query.shape)) > TOLERANCE_OF_FLOAT32
     expect(is_used, f"{parts[0]} of other keys and values", "another one", "the same", look_at)
     for keys in allowed.flatten(0, -2).unique(dim=0):  # all sizes but that of the keys stay as they are
         if keys.any():
-            alone = expect_parts(call(query, key[..., keys, :], value[..., keys, :]), parts, "what is returned")[0]
+            alone = first_part(call(query, key[..., keys, :], value[..., keys, :]), parts)
             wanted = expect_shape(alone, query.shape, parts[0], look_at).reshape(first.shape)
             places = (allowed == keys).all(-1)
             expect_close(first[places], wanted[places], parts[0], look_at, TOLERANCE_OF_FLOAT32)
     if mask.size(-2) == 1:  # it is one of padding, which adds queries, too
         fewer = query[..., :-1, :]
-        alone = expect_parts(call(fewer, key, value, mask), parts, "what is returned")[0]
+        alone = first_part(call(fewer, key, value, mask), parts)
         wanted = expect_shape(alone, fewer.shape, parts[0], look_at)
         what = f"{parts[0]} with one query less"
         expect_close(first.reshape(query.shape)[..., :-1, :], wanted, what, look_at, TOLERANCE_OF_FLOAT32)
@@ -107,7 +106,7 @@ def expect_one_mask_for_each_head(call: Callable[..., Any], inputs: Inputs, part
         return
 
     def output(own: Tensor) -> Tensor:
-        first = expect_parts(call(*copies_of((query, key, value, own))), parts, "what is returned")[0]
+        first = first_part(call(*copies_of((query, key, value, own))), parts)
         return expect_shape(first, query.shape, parts[0], look_at).detach()[mask.any(-1).all(1)]
 
     nothing = torch.ones_like(mask)
@@ -123,20 +122,30 @@ def expect_one_mask_for_each_head(call: Callable[..., Any], inputs: Inputs, part
 
 
 def expect_right_or_finite(
-    subject: Subject, case: Case, inputs: Inputs, look_at: str, gradients_finite_too: bool = False, **options: Any
+    subject: Subject,
+    case: Case,
+    inputs: Inputs,
+    look_at: str,
+    ordinary: Inputs,
+    gradients_finite_too: bool = False,
+    **options: Any,
 ) -> None:
-    """Fails where the context is not right; of a formula that is wrong anyway, where it or gradients are not finite."""
+    """Fails where the first part is not right; of a formula that is wrong anyway, where it or gradients are not finite.
+
+    Whether the formula is wrong anyway is judged on ordinary inputs.
+    """
     try:
         options |= {"case": case} if gradients_finite_too else {}
-        subject.expect_values(inputs, look_at, ["context"], **options)
+        subject.expect_values(inputs, look_at, subject.parts[:1], **options)
     except CheckFailed:
-        if subject.is_right(draw(case, (2, 3, 4, 5, 7)), ["context"]):
+        if subject.is_right(ordinary, subject.parts[:1]):
             raise
         given = [one.clone() if one is not None else None for one in inputs.values()]
         floats = [one.requires_grad_() for one in given if one is not None and one.is_floating_point()]
-        result = expect_parts(subject.call(*given), PARTS, "what is returned")
-        if result[0].requires_grad:
-            result[0].sum().backward()
+        result = subject.call(*given)
+        first = first_part(result, subject.parts)
+        if isinstance(first, Tensor) and first.requires_grad:
+            first.sum().backward()
         for tensor in (*tensors_in(result), *(one.grad for one in floats if one.grad is not None)):
             expect_shape(tensor, tensor.shape, "results and gradients", look_at)
 
@@ -154,13 +163,16 @@ def multi_heads(
     shapes = ((2, 3, d_model), (2, 5, d_model), (2, 5, d_model))
     inputs = [case.normal(*shape, dtype=dtype) for shape in shapes]
     with torch.no_grad():
-        output, weights = expect_parts(module(*copies_of(inputs)), PARTS_OF_MODULE, "what is returned")
+        result = module(*copies_of(inputs))
+    output, weights = first_part(result, PARTS_OF_MODULE), next(iter(result[1:2]), None)
     expect_shape(output, shapes[0], "output", SPLIT, dtype)
     layout = UsualLayout.of(leaves, d_model, n_heads)
     doubles = [x.double() for x in inputs]
     tolerance = TOLERANCE if dtype == torch.float64 else TOLERANCE_OF_FLOAT32
     of_heads = (2, n_heads, 3, 5)
-    if layout is not None and isinstance(weights, Tensor) and weights.shape == of_heads:  # else another item is lost
+    if not isinstance(weights, Tensor) or weights.shape != of_heads:  # they are lost, but not the output
+        weights = None
+    if layout is not None and weights is not None:
         found = find_attention(layout, n_heads, doubles, output.double(), weights.double(), tolerance=tolerance)
         if found is not None:
             return [found]

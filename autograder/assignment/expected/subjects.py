@@ -321,6 +321,7 @@ class ModelSubject:
         d, vocab_size = self.sizes.d_model, self.vocab_sizes[method == "decode"]
         tokens = self.case.tokens(vocab_size, b, t)
         tokens[:, -1] = vocab_size - 1 if masked else 0
+        tokens[0, 0] = vocab_size - 1
         own, cross = (self.case.mask(b, 1, t, t), self.case.padding_mask(b, s)) if masked else (None, None)
         if method == "encode":
             return {"src": tokens, "encoder_mask": own}

@@ -183,7 +183,8 @@ class Training:
         shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
         unchanged = "train_epoch changes the values of the model's parameters and adds or removes none"
         expect(shapes[0] == shapes[1], f"{what}: its parameters", f"{shapes[0]}", f"{shapes[1]}"[:200], unchanged)
-        tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32
+        # Some bits less than float32 has, as under autocast, show with every seed.
+        tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 20
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
 

@@ -1,5 +1,6 @@
 """Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,16 +27,21 @@ def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: 
     def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
         return embeddings(leaves, vocab_size, d_model, search)
 
-    return made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
+    subject = made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
+    return replace(subject, any_dtype=True)
 
 
 CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
-    "a batch": (17, 6, (3, 5), SCALE),
-    "one sentence": (11, 5, (1, 7), SCALE),
-    "one token": (12, 7, (1, 1), "no axis may be squeezed away"),
-    "fewer tokens than features": (4, 8, (2, 3), SCALE),
+    "a batch": (17, 4, (3, 5), SCALE),
+    "one sentence": (11, 9, (1, 7), SCALE),
+    "one token": (12, 16, (1, 1), "no axis may be squeezed away"),
+    "fewer tokens than features": (4, 9, (2, 3), SCALE),
     "one feature": (9, 1, (2, 4), SCALE),
-    "many": (1100, 130, (2, 70), "one row of the table for each of vocab_size tokens"),
+    "many": (1100, 121, (2, 70), "one row of the table for each of vocab_size tokens"),
+}
+NO_SQUARE = {  # likewise, where sqrt(d_model) is no whole number
+    "d_model that is no square": (17, 6, (3, 5), SCALE),
+    "many features": (30, 130, (2, 7), SCALE),
 }
 
 
@@ -68,12 +74,21 @@ def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype
     make(submission, case, vocab_size, d_model, dtype=dtype).expect_values({"tokens": tokens}, look_at)
 
 
-@pytest.mark.item("one table is learned")
-def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
+@pytest.mark.item("any size and dtype")
+@each_row(NO_SQUARE, in_float32=["d_model that is no square"])
+def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    vocab_size, d_model, shape, look_at = NO_SQUARE[name]
+    subject = replace(make(submission, case, vocab_size, d_model, dtype=dtype), any_dtype=False)
+    subject.expect_values({"tokens": case.tokens(vocab_size, *shape)}, look_at)
+
+
+@pytest.mark.item("any size and dtype")
+def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
     module = submission.build(COMPONENT, vocab_size=13, d_model=6)
     count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
     look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
-    expect(count == 78, "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
+    # Whether there is a table at all is for the next test.
+    expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
 
 
 @pytest.mark.item("one table is learned")
@@ -81,11 +96,11 @@ def test_one_table_is_learned(submission: SubmissionUnderTest, case: Case) -> No
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
     # The last tokens do not occur. Token 0 is padding, whose vector need not be learned.
     inputs = {"tokens": case.tokens(11, 3, 6, low=1)}
-    make(submission, case, 15, 6, dtype=dtype).expect_gradients(case, inputs, SCALE)
+    make(submission, case, 15, 4, dtype=dtype).expect_gradients(case, inputs, SCALE)
 
 
 @pytest.mark.item("no side effects")
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
-    subject = make(submission, case, 12, 6, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
+    subject = make(submission, case, 12, 4, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
     inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
-    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 6, dtype=torch.float32))
+    subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 12, 4, dtype=torch.float32))

@@ -12,7 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from autograder.assignment.expected.attention import PARTS_OF_MODULE as PARTS
-from autograder.assignment.expected.attention import SPLIT, check_numbers, expect_right_or_mask_obeyed, multi_heads
+from autograder.assignment.expected.attention import (
+    SPLIT,
+    check_numbers,
+    expect_right_or_finite,
+    expect_right_or_mask_obeyed,
+    multi_heads,
+)
 from autograder.assignment.expected.attention import draw_positions as draw
 from autograder.assignment.expected.inside import what_heads_read
 from autograder.assignment.expected.readings import Search, made
@@ -62,9 +68,11 @@ def test_multi_head(submission: SubmissionUnderTest, case: Case, name: str, dtyp
 @pytest.mark.item("returned weights")
 @each_dtype
 def test_weights(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
-    subject = make(submission, case, 4, 3, dtype=dtype)
-    inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5)}
-    subject.expect_values(inputs, "the weights of each head, (b, h, q, k)", of=["weights"])
+    subject, plain = make(submission, case, 4, 3, dtype=dtype), draw(case, (2, 3, 5, 12), dtype)
+    inputs = {**plain, "mask": case.mask(2, 1, 3, 5)}
+    is_masked_right = subject.is_right(inputs, ["output"], contiguous=True)  # else they are judged without a mask
+    look_at = "the weights of each head, (b, h, q, k)"
+    subject.expect_values(inputs if is_masked_right else plain, look_at, of=["weights"])
 
 
 @pytest.mark.item("projections and heads")
@@ -102,17 +110,25 @@ def test_masks(submission: SubmissionUnderTest, case: Case, name: str, dtype: to
     subject = make(submission, case, 4, 3, dtype=dtype)
     mask = case.mask(*(sizes[axis] for axis in name))
     if name == "bhqk":
-        mask[:, 0] = True  # nothing is forbidden in the first head,
-        mask[0, 1, 0] = False  # and everything to one query of the second
-    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).expand(4, 4, 4, 1)  # what the others get is free
-    inputs = {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}
-    expect_right_or_mask_obeyed(subject, inputs, MASK, judged_where=has_keys.amin(dim=1))
+        mask[:, 0] = True  # nothing is forbidden in the first head
+    expect_right_or_mask_obeyed(subject, {**draw(case, (4, 4, 5, 12), dtype), "mask": mask}, MASK)
 
 
 @pytest.mark.item("masks reach every head")
 def test_mask_of_a_wide_model(submission: SubmissionUnderTest, case: Case) -> None:
     inputs = {**draw(case, (2, 3, 4, 132)), "mask": case.mask(2, 1, 3, 4)}
     expect_right_or_mask_obeyed(make(submission, case, 12, 11), inputs, MASK)
+
+
+@pytest.mark.item("a query without keys")
+def test_query_without_keys(submission: SubmissionUnderTest, case: Case) -> None:
+    mask = case.mask(4, 4, 4, 5)
+    mask[0, 1, 0] = False  # one query of the second head; what it gets is free
+    has_keys = mask.any(dim=-1, keepdim=True).to(torch.float64).amin(dim=1)
+    plain = draw(case, (4, 4, 5, 12))
+    subject, inputs = make(submission, case, 4, 3), {**plain, "mask": mask}
+    look_at = "what does a query get that may attend to nothing, and which gradients?"
+    expect_right_or_finite(subject, case, inputs, look_at, plain, gradients_finite_too=True, judged_where=has_keys)
 
 
 @pytest.mark.item("refuses other sizes")
@@ -132,8 +148,7 @@ def test_heads_that_do_not_divide_are_refused(submission: SubmissionUnderTest, c
 @pytest.mark.item("gradients")
 @each_dtype
 def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
-    subject = make(submission, case, 4, 3, dtype=dtype)
-    inputs = {**draw(case, (2, 3, 5, 12), dtype), "mask": case.mask(2, 1, 3, 5)}
+    subject, inputs = make(submission, case, 4, 3, dtype=dtype), draw(case, (2, 3, 5, 12), dtype)
     # With a true softmax the gradient of the key's bias is zero by nature: only matrices must have one.
     matrices = [parameter for parameter, _ in subject.parameters if parameter.numel() > 12]
     subject.expect_gradients(case, inputs, SPLIT, ["output"], nonzero=matrices)
@@ -144,6 +159,8 @@ def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dty
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, is_masked: bool) -> None:
     single = torch.float32
     subject = make(submission, case, 4, 3, dtype=single, called_before_with=case.normal(2, 4, 12, dtype=single))
-    masks = (case.mask(4, 5) if is_masked else None for _ in range(2))
-    inputs, others = ({**draw(case, (2, 4, 5, 12), single), "mask": mask} for mask in masks)
+    inputs, others = (draw(case, (2, 4, 5, 12), single) for _ in range(2))
+    masked = {**others, "mask": case.mask(4, 5)}
+    if is_masked and subject.works(masked):
+        inputs, others = {**inputs, "mask": case.mask(4, 5)}, masked
     subject.expect_no_side_effects(inputs, others, fresh=lambda: make(submission, case, 4, 3, dtype=single))

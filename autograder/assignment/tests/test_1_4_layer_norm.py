@@ -104,7 +104,7 @@ def test_constant_input_stays_finite(
 
 @pytest.mark.item("parameters")
 @pytest.mark.parametrize("d_model", [5, 12])
-def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_model: int) -> None:
+def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, case: Case, d_model: int) -> None:
     module = submission.build(COMPONENT, d_model=d_model)
     expect_numbers(learned_and_leaves(module)[0], 2 * d_model, NUMBERS)
     # Along every axis there are the same features in another order: whichever axis is normalised, and whatever the
@@ -119,8 +119,17 @@ def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, d_
     expect(
         rest < 1e-3, what, "x - mean, times the same number for all features", f"a part of {rest:.2g} is not", look_at
     )
+    # What is divided by something else than the deviation may have another size: that is for other tests.
     size = float(norm.square().mean().sqrt())
-    expect(0.5 < size < 2.0, f"the standard deviation of {what}", "1", f"{size:.3g}", "the gain is 1 at first")
+    is_divided = float((module(2 * x) - 2 * norm).abs().max()) > 1e-3 * float(norm.abs().max())
+    is_another = is_divided and not make(submission, case, d_model).is_right({"x": x.double()})
+    expect(
+        0.5 < size < 2.0 or is_another,
+        f"the standard deviation of {what}",
+        "1",
+        f"{size:.3g}",
+        "the gain is 1 at first",
+    )
 
 
 @pytest.mark.item("mean, variance, gain and shift")

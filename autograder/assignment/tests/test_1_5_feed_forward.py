@@ -5,6 +5,7 @@ How such tests are written: `autograder.testing.subject`.
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,11 +14,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
-from autograder.assignment.expected.usual_layouts import Network
+from autograder.assignment.expected.usual_layouts import Network, formula_readings
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_shape
 from autograder.testing.experiments import same
 from autograder.testing.fitting import Candidates, Computation
+from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
@@ -37,8 +39,9 @@ def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, *
     return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
 
 
-OTHERS = (
+OTHERS: tuple[Any, ...] = (
     F.gelu,
+    partial(F.gelu, approximate="tanh"),
     F.silu,
     F.leaky_relu,
     F.elu,
@@ -57,6 +60,21 @@ def with_others(formulas: Candidates) -> Candidates:
         return formulas
     networks = [one for one in formulas if isinstance(one, Network)]
     return [*formulas, *(replace(network, activation=one) for network in networks for one in OTHERS)]
+
+
+def with_other_maps(subject: Subject, d_model: int) -> Candidates:
+    """The subject's networks; of one with another inner size or without a bias, those that it may be."""
+    if not isinstance(subject.formulas, CheckFailed):
+        return subject.formulas
+    leaves = [leaf for _, leaf in subject.parameters]
+    found: list[Computation] = []
+    count = sum(leaf.numel() for leaf in leaves)
+    for inner, outer in product((1, 0), (1, 0)):  # how many biases each map has
+        d_ff, rest = divmod(count - outer * d_model, 2 * d_model + inner)
+        if d_ff > 0 and not rest:
+            missing = [torch.zeros(d_ff).double()] * (1 - inner) + [torch.zeros(d_model).double()] * (1 - outer)
+            found += formula_readings([*leaves, *missing], d_model, d_ff)
+    return found or subject.formulas
 
 
 CASES = {  # the shape of x, d_ff, the size of x, and where to look
@@ -78,7 +96,7 @@ CASES = {  # the shape of x, d_ff, the size of x, and where to look
 @pytest.mark.item("both maps")
 @each_row(["a batch", "d_ff below d_model"], in_float32=["a batch"])
 def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
-    # Whatever stands between them: that is for the next test.
+    # Whatever stands between them: that is for the next test, which takes any inner size, with biases and without.
     shape, d_ff, scale, look_at = CASES[name]
     subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
     subject = replace(subject, formulas=with_others(subject.formulas))
@@ -92,6 +110,7 @@ def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: 
     subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
     x = case.normal(*shape, scale=scale, dtype=dtype)
     x[0, 0] = 0
+    subject = replace(subject, formulas=with_other_maps(subject, shape[-1]))
     replace(subject, inside=partial(other_nonlinearity, subject)).expect_values({"x": x}, look_at)
 
 
@@ -101,7 +120,7 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
     fits = (one for network, one in pairs if same(found, replace(network, activation=one)(x.double())))
-    names = (one.__name__.replace("clone", "nothing") for one in fits)
+    names = (getattr(one, "func", one).__name__.replace("clone", "nothing") for one in fits)
     return next((f"between the maps there is {name}, not relu" for name in names), "")
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from autograder.assignment.expected.layers import Census, Layer, Sizes, drops_single_entries
+from autograder.assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from autograder.assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
@@ -37,18 +38,25 @@ RULES = {
     True: "for each sublayer in turn: what is normalised, what does it read, with which mask, and what is added?",
 }
 
-CASES = {  # n_heads, d_head and d_ff; b, t and s; which masks
+CASES = {  # n_heads, d_head and d_ff; b, t and s
+    "more heads than sentences": ((3, 2, 13), (2, 5, 4)),
+    "fewer queries than keys": ((2, 3, 11), (3, 4, 5)),
+    "one position": ((2, 3, 11), (1, 1, 1)),
+    "many positions": ((1, 4, 9), (2, 66, 70)),
+}
+MASKS = {  # likewise, and which masks
     "padding masks": ((2, 3, 11), (3, 4, 5), "padding"),
-    "no masks": ((3, 2, 13), (2, 5, 4), "none"),
     "masks of two axes": ((2, 2, 10), (3, 4, 6), "two axes"),
+    "masks of each head": ((2, 3, 11), (2, 3, 4), "each head"),
     "a query without keys": ((2, 3, 11), (2, 3, 4), "a query without keys"),
     "equal sizes": ((3, 1, 3), (3, 3, 3), "padding"),
-    "one position": ((2, 3, 11), (1, 1, 1), "none"),
     "many positions": ((1, 4, 9), (2, 66, 70), "padding"),
 }
 
-ROWS = in_dtypes(CASES, in_float32=["padding masks"])  # with norm_first only these two:
-OF_EXTENSIONS = [("padding masks", torch.float32), ("one position", torch.float64)]
+ROWS = in_dtypes(CASES, in_float32=["fewer queries than keys"])  # with norm_first only these two:
+OF_EXTENSIONS = [("fewer queries than keys", torch.float32), ("one position", torch.float64)]
+ROWS_OF_MASKS = in_dtypes(MASKS, in_float32=["padding masks"])  # likewise:
+MASKS_OF_EXTENSIONS = [("padding masks", torch.float32)]
 
 
 @pytest.mark.item("sublayers")
@@ -56,13 +64,24 @@ OF_EXTENSIONS = [("padding masks", torch.float32), ("one position", torch.float6
 def test_layer(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    (n_heads, d_head, d_ff), axes, masks = CASES[name]
+    (n_heads, d_head, d_ff), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
-    judged_where = torch.ones(*axes[:2], 1)
-    if masks == "a query without keys":  # what it gets is free
-        judged_where[0, 0] = 0
-    layer.expect_values(layer.draw(axes, masks), RULES[norm_first], of=["x"], judged_where=judged_where)
+    layer.expect_values(layer.draw(axes, "none"), RULES[norm_first], of=["x"])
+
+
+@pytest.mark.item("masks")
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(LAYERS, ROWS_OF_MASKS, MASKS_OF_EXTENSIONS))
+def test_masks(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff), axes, masks = MASKS[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    layer = LayerSubject.make(submission, case, kind, sizes, dropout=0.3, dtype=dtype)
+    attentions = Census.of([parameter for parameter, _ in layer.parameters], sizes.d_model).attentions
+    if masks == "a query without keys" and len(attentions) < len(PARTS[kind]) - 1:
+        masks = "each head"  # what an attention of its own gives such a query is for task 1.2
+    expect_right_or_masks_obeyed(layer, layer.draw(axes, masks), "which attention gets which mask?")
 
 
 @pytest.mark.item("returned weights")
@@ -70,7 +89,7 @@ def test_layer(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3)
     look_at = "the weights of each attention, (b, h, q, k), in the order that the docstring gives"
-    layer.expect_values(layer.draw((3, 4, 5), "padding"), look_at, of=PARTS[kind][1:])
+    layer.expect_values(layer.draw((3, 4, 5), "none"), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("dropout")
@@ -80,7 +99,7 @@ def test_dropout_acts_on_the_sublayers(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dropout: float
 ) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout)
-    inputs = layer.draw((3, 4, 5), "padding")
+    inputs = layer.draw((3, 4, 5), "none")
     look_at = "on which tensors does dropout act, at which point, and with which rate?"
     layer.call.train()
     judged: Subject = layer
@@ -121,7 +140,7 @@ def expect_dropped_entries(layer: LayerSubject, census: Census) -> None:
     # One sublayer at a time computes something, the others return 0. The stand-in LayerNorms can be undone: where 0, 1,
     # … of them are, train mode must have left of each entry of eval mode 0 or 1 / (1 - rate).
     sublayers, d_ff = [*census.attentions, *census.feed_forwards], layer.sizes.d_ff
-    inputs = layer.draw((3, 5, 4), "padding")
+    inputs = layer.draw((3, 5, 4), "none")
     census.silence_only(sublayers, d_ff)
     layer.call.eval()
     of_none = layer.output(inputs)
@@ -165,12 +184,14 @@ def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), dropout=0.3, dtype=dtype)
-    masks = "padding" if dtype == torch.float64 else "none"
-    layer.expect_gradients(case, layer.draw((3, 4, 5), masks), RULES[norm_first], of=["x"])
+    layer.expect_gradients(case, layer.draw((3, 4, 5), "none"), RULES[norm_first], of=["x"])
 
 
 @pytest.mark.item("no side effects")
 @each_post_norm_layer
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     layer = LayerSubject.make(submission, case, kind, Sizes(6, 2, 11), dropout=0.3, dtype=torch.float32)
-    layer.expect_no_side_effects(layer.draw((2, 4, 5), "each head"), layer.draw((2, 4, 5), "each head"))
+    others = layer.draw((2, 4, 5), "each head")
+    masks = "each head" if layer.works(others) else "none"
+    others = others if masks == "each head" else layer.draw((2, 4, 5), masks)
+    layer.expect_no_side_effects(layer.draw((2, 4, 5), masks), others)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from autograder.assignment.expected.layers import Sizes
+from autograder.assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from autograder.assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from autograder.assignment.expected.subjects import StackSubject
 from autograder.testing.case import Case
@@ -22,15 +23,16 @@ STACKS = [
 each_stack = pytest.mark.parametrize("kind, norm_first", STACKS)
 RULE = "what does each layer get, from which layer, with which masks and settings? what follows the last one?"
 
-CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s; with masks
-    "three layers": ((2, 3, 11, 3), (3, 4, 5), True),
-    "one layer": ((3, 2, 13, 1), (2, 5, 4), True),
-    "four layers, no masks": ((2, 2, 10, 4), (2, 3, 4), False),
-    "many positions": ((2, 2, 9, 2), (1, 66, 70), True),
+CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s
+    "three layers": ((2, 3, 11, 3), (3, 4, 5)),
+    "one layer": ((3, 2, 13, 1), (2, 5, 4)),
+    "four layers": ((2, 2, 10, 4), (2, 3, 4)),
+    "many positions": ((2, 2, 9, 2), (1, 66, 70)),
 }
 
 
 ROWS = in_dtypes(CASES, in_float32=["three layers"])
+ROWS_OF_MASKS = [row for row in ROWS if row[0] != "one layer"]
 OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
 
 
@@ -39,10 +41,22 @@ OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
 def test_stack(
     submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    (n_heads, d_head, d_ff, n_layers), axes, masked = CASES[name]
+    (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
-    stack.expect_values(stack.draw(axes, masked), RULE, of=["x"])
+    stack.expect_values(stack.draw(axes, masked=False), RULE, of=["x"])
+
+
+@pytest.mark.item("masks reach every layer")
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(STACKS, ROWS_OF_MASKS, OF_EXTENSIONS[:1]))
+def test_masks(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
+    stack.call.train(name == "four layers")
+    expect_right_or_masks_obeyed(stack, stack.draw(axes), "which mask does each layer get?")
 
 
 @pytest.mark.item("returned weights")
@@ -50,7 +64,7 @@ def test_stack(
 def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
     stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
     look_at = "a list of the weights of each layer, the first layer first, for each attention"
-    stack.expect_values(stack.draw((3, 4, 5)), look_at, of=PARTS[kind][1:])
+    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=PARTS[kind][1:])
 
 
 @pytest.mark.item("layers in order")
@@ -62,7 +76,7 @@ def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: s
         stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, rate=0.0)
     stack.call.train()
     look_at = "where does dropout belong? the layers are stand-ins without it here"
-    stack.expect_values(stack.draw((3, 4, 5)), look_at, of=["x"])
+    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=["x"])
 
 
 @pytest.mark.item("gradients")
@@ -71,7 +85,7 @@ def test_gradients(
     submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
     stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3, dtype=dtype)
-    stack.expect_gradients(case, stack.draw((3, 4, 5)), RULE, ["x"])
+    stack.expect_gradients(case, stack.draw((3, 4, 5), masked=False), RULE, ["x"])
 
 
 @pytest.mark.item("no side effects")
@@ -79,4 +93,7 @@ def test_gradients(
 @pytest.mark.parametrize("kind", PARTS)
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
     stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
-    stack.expect_no_side_effects(stack.draw((2, 4, 5)), stack.draw((2, 4, 5)))
+    others = stack.draw((2, 4, 5))
+    masked = stack.works(others)
+    others = others if masked else stack.draw((2, 4, 5), masked)
+    stack.expect_no_side_effects(stack.draw((2, 4, 5), masked), others)

@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from autograder.assignment.expected.layers import Sizes
+from autograder.assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from autograder.assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
 from autograder.assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, Case
-from autograder.testing.comparison import all_equal, expect, expect_gradients, expect_parts, run_backward
-from autograder.testing.fitting import tensors_in
+from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
+from autograder.testing.fitting import first_part, tensors_in
 from autograder.testing.rows import DTYPES, in_dtypes, rows_of
 from autograder.testing.under_test import SubmissionUnderTest
 
@@ -30,12 +31,12 @@ RULES = {
 }
 
 
-CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s; with masks
-    "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5), True),
-    "three layers, no masks": ((3, 2, 13, 3), (14, 10), (2, 5, 3), False),
-    "one layer": ((2, 3, 15, 1), (11, 13), (2, 3, 4), True),
-    "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70), True),
-    "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4), True),
+CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
+    "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5)),
+    "three layers": ((3, 2, 13, 3), (14, 10), (2, 5, 3)),
+    "one layer": ((2, 3, 15, 1), (11, 13), (2, 3, 4)),
+    "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70)),
+    "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4)),
 }
 
 
@@ -48,10 +49,23 @@ ROWS = in_dtypes(CASES, in_float32=["two layers"])
 def test_sides(
     submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
 ) -> None:
-    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes, masked = CASES[name]
+    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
     sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
     model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
-    model.side(method).expect_values(model.draw(method, axes, masked), RULES[method], of=PARTS[method][:1])
+    model.side(method).expect_values(model.draw(method, axes, masked=False), RULES[method], of=PARTS[method][:1])
+
+
+@pytest.mark.item("masks reach both sides")
+@each_side
+@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS[:3], [("two layers", torch.float64)]))
+def test_masks(
+    submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    inputs = model.draw(method, axes)
+    expect_right_or_masks_obeyed(model.side(method), inputs, "which mask goes where?")
 
 
 @pytest.mark.item("returned weights")
@@ -60,7 +74,7 @@ def test_sides(
 def test_weights(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
     look_at = "the lists of weights that the encoder or the decoder returns"
-    model.side(method).expect_values(model.draw(method), look_at, of=PARTS[method][1:])
+    model.side(method).expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][1:])
 
 
 @pytest.mark.item("dropout reaches the positions")
@@ -74,7 +88,7 @@ def test_dropout_of_positions(
     model.model.train()
     side = model.side(method, kept=0.0 if dropout else 1.0)
     look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"
-    side.expect_values(model.draw(method), look_at, of=PARTS[method][:1])
+    side.expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][:1])
 
 
 @pytest.mark.item("embeddings and predictions")
@@ -114,7 +128,7 @@ def test_gradients(
 ) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
     axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
-    side, inputs = model.side(method), model.draw(method, axes)
+    side, inputs = model.side(method), model.draw(method, axes, masked=False)
     side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
 
 
@@ -122,10 +136,10 @@ def test_gradients(
 @pytest.mark.task_2_4
 def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12))
-    encoding, decoding = model.draw("encode", (3, 5, 5)), model.draw("decode")
-    memory, _ = expect_parts(model.model.encode(*copies_of(encoding.values())), PARTS["encode"], "what encode returns")
+    encoding, decoding = model.draw("encode", (3, 5, 5), masked=False), model.draw("decode", masked=False)
+    memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
     decoding = {**decoding, "memory": memory}
-    output, *_ = expect_parts(model.model.decode(*decoding.values()), PARTS["decode"], "what decode returns")
+    output = first_part(model.model.decode(*decoding.values()), PARTS["decode"])
     run_backward(model.model.get_predictions(output), case.normal(3, 4, 12), "the predictions")
     look_at = "every part is registered in __init__ and used; nothing is detached between encoder and decoder"
     expect_gradients(model.parameters, "gradients of the model's parameters", look_at)
@@ -136,4 +150,7 @@ def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: 
 @each_side
 def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
     model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
-    model.side(method).expect_no_side_effects(model.draw(method), model.draw(method))
+    side, others = model.side(method), model.draw(method)
+    masked = side.works(others)
+    others = others if masked else model.draw(method, masked=masked)
+    side.expect_no_side_effects(model.draw(method, masked=masked), others)

@@ -38,9 +38,9 @@ CASES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
         "three batches": ({}, FORWARD),
         "one sentence a batch": ({"shape": "one sentence"}, FORWARD),
         "momentum and weight decay": ({"optimizer": "with momentum", "epochs": 2}, STEP),
-        "float32": ({"dtype": torch.float32}, FORWARD),
     },
-    "modes and old gradients": {
+    "modes, old gradients, dtype": {
+        "float32": ({"dtype": torch.float32}, "which dtype does the loss have on the way?"),
         "a model in eval mode": ({"is_training": False, "epochs": 2}, MODE),
         "a part in eval mode": ({"is_mixed": True}, MODE),
         "old gradients": ({"old_gradients": True}, OLD),

@@ -102,7 +102,7 @@ def scores(output: Path) -> dict[str, float | None]:
 
 
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
-    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 93, "carl": 100}
+    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 94, "carl": 100}
     assert grade(version=OTHER) == (0, EVERYONE)
     versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
@@ -110,21 +110,21 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, cap
     capsys.readouterr()
     assert grade(version="1" * 16) == (1, EVERYONE)
     shown = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 93 → 95\n" in shown
-    assert "    1.2 Scaled dot-product attention: 7 → 14 (attention_1: failed → passed)\n" in shown
+    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 94 → 95\n" in shown
+    assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in shown
     assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
-    assert scores(output)["bob"] == 93
+    assert scores(output)["bob"] == 94
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
     assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 95
-    assert "1 mark changed:\n  bob: 93 → 95" in capsys.readouterr().out
+    assert "1 mark changed:\n  bob: 94 → 95" in capsys.readouterr().out
     assert grade(version="1" * 16) == (0, []) and "changed" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     "old, new, bob, line",
     [
-        ("points = 14", "points = 28", 100, "1.2 Scaled dot-product attention: 7 → 14 (worth 14 points before, 28"),
-        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 7 → 0"),
+        ("points = 14", "points = 28", 102, "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28"),
+        ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 8 → 0"),
     ],
 )
 def test_new_points_and_credit_run_nothing(grade, tmp_path, output, capsys, old, new, bob, line):
@@ -134,7 +134,7 @@ def test_new_points_and_credit_run_nothing(grade, tmp_path, output, capsys, old,
     (tmp_path / "assignment.toml").write_text(text.replace(old, new, 1))
     arguments = ("--assignment", tmp_path / "assignment.toml")
     capsys.readouterr()
-    assert grade(*arguments) == (1, []) and scores(output)["bob"] == 93
+    assert grade(*arguments) == (1, []) and scores(output)["bob"] == 94
     assert line in capsys.readouterr().out
     assert grade(*arguments, "--keep") == (0, []) and scores(output)["bob"] == bob
 
