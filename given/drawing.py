@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from foundation.assignment_file import read_assignment
 
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
+LEAST_SCORE = -1e30
+"""Below it, a score stands for a key that the mask forbids."""
 Labels = tuple[list[str], list[str]]
 """The tokens that attend, and those that are attended to."""
 
@@ -193,7 +198,7 @@ class Matrices:
     query: Tensor  # (b, h, q, d_k)
     key: Tensor  # (b, h, k, d_k)
     value: Tensor  # (b, h, k, d_k)
-    scores: Tensor  # (b, h, q, k), -inf where the mask excludes
+    scores: Tensor  # (b, h, q, k), of which the softmax is taken; -inf where the mask excludes
     weights: Tensor  # (b, h, q, k)
     context: Tensor  # (b, h, q, d_k)
 
@@ -205,12 +210,30 @@ class Matrices:
 def catch(
     attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out, with what the scores should be."""
-    context, weights = attend(query, key, value, mask)
-    scores = query @ key.mT / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    return Matrices(query, key, value, scores, weights, context)
+    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out, with the scores on the way.
+
+    Without a softmax of PyTorch's in it, the logarithms of the weights take the place of the scores.
+    """
+    with Softmaxes() as seen:
+        context, weights = attend(query, key, value, mask)
+    scores = next((one for one in seen.inputs if one.shape == weights.shape), weights.log())
+    return Matrices(query, key, value, scores.masked_fill(scores < LEAST_SCORE, -math.inf), weights, context)
+
+
+class Softmaxes(TorchFunctionMode):
+    """Keeps what every softmax of PyTorch's is computed of, within a block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inputs: list[Tensor] = []
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Makes the call."""
+        if func in (torch.softmax, Tensor.softmax, functional.softmax):
+            self.inputs += [one for one in args[:1] if isinstance(one, Tensor)]
+        return func(*args, **(kwargs or {}))
 
 
 @contextmanager

@@ -42,8 +42,9 @@ PATIENCE = 2.0
 """Times the limit in seconds: so long may the tests take on a busy machine, if they compute for less than the limit."""
 
 
-Try = Callable[[str, list[int]], bool]
-"""Whether a test passes with one of these seeds. Raises an error of the sandbox where that ends its process."""
+Try = Callable[[str, list[int]], list[bool]]
+"""Whether a test passes, with one seed after the other until it does. Raises an error of the sandbox where that ends its
+process."""
 
 
 @dataclass
@@ -124,13 +125,14 @@ class Tried:
         counting, found = self.counting, Counter(self.found_by.values())
         for test in sorted(counting, key=lambda test: (-found[test], draw.random())):
             try:
-                has_passed = try_test(test, [draw.getrandbits(32) for _ in range(2)])
+                passed = try_test(test, [draw.getrandbits(32) for _ in range(2)])
             except (SubmissionDiedError, SubmissionTimeoutError) as error:
                 is_late = isinstance(error, SubmissionTimeoutError)
                 self.excluded[test] = "it takes too long" if is_late else "it ends its process"
                 self.queue.append(one)
                 raise
-            if not has_passed:
+            # By chance alone a test finds nothing: it must reject a fault twice, and accept correct code each time.
+            if not (passed[-1] if one.group else passed[0]):
                 if one.group:
                     self.found_by[one.name] = test
                 else:
@@ -143,7 +145,7 @@ class Tried:
     def explain(self, one: Implementation, try_test: Try, draw: random.Random) -> None:
         """Find out which excluded tests reject a correct implementation."""
         for test in [test for test, why in self.excluded.items() if not why]:
-            if not try_test(test, [draw.getrandbits(32) for _ in range(2)]):
+            if not try_test(test, [draw.getrandbits(32) for _ in range(2)])[0]:
                 self.rejected.setdefault(one.name, set()).add(test)
 
     def demanded(self, test: str) -> str:
@@ -267,17 +269,17 @@ class Trial:
         if self._computed > self._limits.cpu_seconds or self._seconds > PATIENCE * self._limits.total_seconds:
             raise SubmissionTimeoutError(f"all tests together take longer than {self._limits.total_seconds:g} s")
 
-    def _try(self, sandbox: Sandbox, one: Tried, test: str, seeds: list[int]) -> bool:
+    def _try(self, sandbox: Sandbox, one: Tried, test: str, seeds: list[int]) -> list[bool]:
         content = {"tests": one.name, "test": test, "component": one.component, "seeds": seeds}
         try:
             passed = sandbox.session(one.name).request(one.name, "try", content, Encoder(), read_verdicts)
         except (SubmissionDiedError, SubmissionTimeoutError):
             raise
         except SubmissionError:  # whatever it says goes nowhere: it may have called an implementation
-            return False
+            return [False]
         if self._implementations.has_ended:
             raise SubmissionDiedError("the worker with the implementations has ended")
-        return passed[-1]
+        return passed
 
     def __enter__(self) -> Trial:
         return self

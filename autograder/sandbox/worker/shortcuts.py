@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
+from types import FunctionType
 from typing import Any, NoReturn
 
 import torch
@@ -162,7 +163,8 @@ def signed_refusal(name: str, asked: list[str], key: str) -> Callable[..., NoRet
 def stop(function: Any, by: Callable[..., NoReturn]) -> None:
     """Makes a class or a function call `by`, which raises, whatever name it is called under."""
     if isinstance(function, type):
-        function.__init__ = function.forward = by  # type: ignore[misc, attr-defined]
+        for name in methods_of(function):
+            setattr(function, name, by)
         return
 
     def refuse(*arguments: object, refuse_by: Callable[[], NoReturn], **options: object) -> NoReturn:
@@ -172,10 +174,16 @@ def stop(function: Any, by: Callable[..., NoReturn]) -> None:
     function.__kwdefaults__ = {"refuse_by": by}
 
 
+def methods_of(kind: type) -> list[str]:
+    """The methods that a class defines, private and static ones too: each computes a part of what is forbidden."""
+    return [name for name, value in vars(kind).items() if isinstance(value, (FunctionType, staticmethod, classmethod))]
+
+
 def restored(function: Any) -> Callable[[], None]:
     """A function that undoes what `stop` is about to do."""
-    names = ("__init__", "forward") if isinstance(function, type) else ("__code__", "__defaults__", "__kwdefaults__")
-    kept = [(name, getattr(function, name)) for name in names]
+    is_class = isinstance(function, type)
+    names = methods_of(function) if is_class else ("__code__", "__defaults__", "__kwdefaults__")
+    kept = [(name, vars(function)[name] if is_class else getattr(function, name)) for name in names]
 
     def restore() -> None:
         for name, value in kept:
