@@ -43,8 +43,10 @@ PATIENCE = 2.0
 
 
 Try = Callable[[str, list[int]], list[bool]]
-"""Whether a test passes, with one seed after the other until it does. Raises an error of the sandbox where that ends its
-process."""
+"""Whether a test passes, with one seed after the other until it does.
+
+Raises an error of the sandbox where that ends its process.
+"""
 
 
 @dataclass
