@@ -43,10 +43,7 @@ PATIENCE = 2.0
 
 
 Try = Callable[[str, list[int]], list[bool]]
-"""Whether a test passes, with one seed after the other until it does.
-
-Raises an error of the sandbox where that ends its process.
-"""
+"""Tries a test with one seed after the other until it passes. Raises an error of the sandbox where its process ends."""
 
 
 @dataclass
