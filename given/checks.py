@@ -16,7 +16,6 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +168,7 @@ def add_pack_flags(parser: argparse.ArgumentParser) -> None:
 
 def pack(options: argparse.Namespace) -> int:
     """Writes the archive, and says what is in it; returns 1 if a file cannot be graded."""
-    folder = Path(str(sys.modules[package.name()].__file__)).parent
+    folder = package.folder()
     files = collect(folder)
     with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in files.items():
@@ -208,11 +207,13 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
 
 def problems(folder: Path, files: dict[str, Path]) -> Iterator[str]:
     """Yields what cannot be graded: modules that fail, files that are too large, a wrong number of translations."""
+    broken: dict[str, None] = {}  # one file may keep several modules from being imported
     for module in package.MODULES:
         try:
-            import_module(f"{package.name()}.{module}")
-        except Exception as error:
-            yield f"{folder.name}/{module}.py cannot be imported: {type(error).__name__}: {error}"
+            package.load(module)
+        except package.BrokenModuleError as error:
+            broken[str(error)] = None
+    yield from broken
     for name, path in files.items():
         if (size := path.stat().st_size) > (most := MOST_BYTES[path.suffix]):
             yield f"{path}: {size:,} bytes; at most {most:,} are read ({name})"

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from foundation.assignment_file import released_folder
-from foundation.command_line import Parser, at_least, print_anywhere, run_command
+from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
 
 from . import alignment, checks, decoding, drawing, package, run_folder, training
 from .config import ConfigError
@@ -28,7 +28,7 @@ def main(name: str, arguments: list[str] | None = None) -> int:
     package.use(name)
     print_anywhere()
     options = make_parser().parse_args(arguments)
-    return run_command(name, lambda: run(options), {package.data.DataError: 2, NotImplementedError: 1})
+    return run_command(name, lambda: run(options), {NotImplementedError: 1})
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,6 +44,18 @@ def run(options: argparse.Namespace) -> int:
         where = f"{Path(place.filename).name}, line {place.lineno}"
         way_out = "; --no-norm-first trains without it" if "E.2" in str(error) else ""
         raise NotImplementedError(f"this part is not written yet: {error} ({where}){way_out}") from None
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
+        ) from None
+    except AttributeError as error:
+        if not (problem := package.without_name(error)):
+            raise
+        raise package.BrokenModuleError(problem) from None
+    except ValueError as error:
+        if isinstance(error, UserError) or not isinstance(error, package.data.DataError):
+            raise
+        raise ConfigError(str(error)) from None
     except RuntimeError as error:
         if "allocate memory" not in str(error) and not isinstance(error, torch.OutOfMemoryError):
             raise
@@ -77,7 +89,10 @@ def make_parser() -> Parser:
         "Run five quick checks of an untrained model, such as its first loss, its gradients, and the effect of padding."
     )
     checks.add_sanity_flags(command("sanity", checks.sanity, text, "--norm-first"))
-    text = "Give a hint for a task after some failed attempts (counted in .attempts.json beside the package)."
+    text = (
+        "Give a hint for a task after some failed attempts: versions of your code that have failed its tests. They are "
+        "counted in .attempts.json beside the package."
+    )
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
     text = "Ask three questions about your own code for a task whose tests pass (task E.6)."
     command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")

@@ -130,9 +130,7 @@ PRESETS = {
     "course": COURSE,
     "fast": replace(FAST, dropout=0.1, tie_output=True, warmup_steps=400),
     # The least CPU time to dev BLEU 0.45 on a corpus of some 9,000 short pairs; docs/how-to/train.md has the reasons.
-    "quick": replace(
-        OPTIMISED, dropout=0.0, epochs=3, report_epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100
-    ),
+    "quick": replace(OPTIMISED, dropout=0.0, epochs=3, learning_rate=2.5e-3, schedule="linear", warmup_steps=100),
     # As good as an hour of CPU makes a model of a small corpus.
     "best": replace(
         OPTIMISED, d_model=192, d_ff=512, dropout=0.3, batch_size=64, epochs=60, warmup_steps=300, ema=0.998

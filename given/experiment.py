@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,7 @@ class Experiment:
         if not self.is_finished:
             # Whatever is missing or unwritten fails here, not after a trained epoch.
             bleu(list(map(" ".join, self.translate_dev(1))), [""])
+            import_module(f"{__package__}.pictures")
         if self.watched and not self.watched.epochs:
             self._look(self.step / self.steps_per_epoch)
         self._saved_step = self.step

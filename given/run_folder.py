@@ -85,6 +85,8 @@ class Checkpoint:
         except OSError as error:
             hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
             raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
+        except package.BrokenModuleError:
+            raise
         except Exception:  # torch.load raises a dozen kinds for a damaged file
             raise CheckpointError(f"{path}: not a checkpoint of this version, or a damaged one") from None
 

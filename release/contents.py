@@ -3,6 +3,7 @@
 Students unpack one folder, `assignment/`:
 
     README.md · requirements.txt · pytest.ini · grade.py · student/ · given/ · data/corpus/ · component_tests/ · a wheel
+    .gitignore
 
 Of the grader they get the tests, and in the wheel whatever these import; what only a grading server needs stays.
 Gradescope gets the two programs that it runs, the grader, the skeleton, the references and the secret. The instructor
@@ -33,6 +34,8 @@ PROGRAMS = ("run_autograder", "setup.sh")
 PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
 
 CORPUS = "data/corpus"
+NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\nbefore-update-*.zip\n.attempts.json\n"
+"""What git leaves out of a student's own repository."""
 
 GRADER, FOUNDATION = "autograder", "foundation"
 TESTS = f"{GRADER}/assignment/tests/"
@@ -69,7 +72,7 @@ def collect_kit(
     kit = read_tests(root, assignment, [packing.ENTRY_POINT, SCORER])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
-    kit |= read_folders(root, CORPUS) | files_for_assistants(assignment)
+    kit |= read_folders(root, CORPUS) | files_for_assistants(assignment) | {".gitignore": NOT_KEPT}
     kit[packing.REQUIREMENTS] = packing.requirements_file(
         packing.without_notebooks(packing.read_requirements(root)), index
     )

@@ -112,6 +112,7 @@ def as_script(cell: str, homes: Mapping[str, str]) -> str:
     if OF_CELLS.search(cell):
         return ""
     lines = [line for line in cell.replace("support/", "").split("\n") if not SHOWS.search(line)]
-    used = [f"from {homes[name]} import {name}" for name in homes if re.search(rf"\b{name}\(", cell)]
+    called = [name for name in homes if re.search(rf"\b{name}\(", cell)]
+    used = [line for name in called if (line := f"from {homes[name]} import {name}") not in lines]
     imports = [EVERYWHERE] * ("torch." in cell) + ["from torch import nn"] * ("nn." in cell) + used
     return "\n".join([*imports, *lines]).strip() if any(lines) else ""

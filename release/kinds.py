@@ -28,7 +28,7 @@ OURS = {
 MADE = {
     "skeleton": rf"\w+/[\w/]+\.py|\w+/{re.escape(ANSWERS)}",
     "prose": r"(?:\w+/)?\w+\.(?:md|html|ipynb)",
-    "settings": rf"requirements\.txt|pytest\.ini|conftest\.py|{re.escape(PREDICTIONS)}|{re.escape(HINTS)}"
+    "settings": rf"requirements\.txt|\.gitignore|pytest\.ini|conftest\.py|{re.escape(PREDICTIONS)}|{re.escape(HINTS)}"
     r"|[\w.+-]+\.dist-info/(?:METADATA|WHEEL|RECORD|entry_points\.txt)",
     "picture": r"(?:\w+/)?[\w-]+\.(?:svg|png)",
     "archive": rf"{re.escape(HANDED_OUT)}|[\w.+-]+\.whl",

@@ -14,7 +14,7 @@ from ..catalogue import Fault, faults_of, read_patterns
 from ..sandbox.submission import Sandbox
 from ..testing.collected_tests import CollectedTests
 from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
-from ..testing.results import Outcome, State, TaskResult, explain
+from ..testing.results import Outcome, State, TaskResult, explain, most_telling, with_contrast
 from .record import Diagnosis
 
 EXPLAINED = (State.FAILED, State.ERROR)
@@ -42,7 +42,7 @@ def find_misconceptions(
                 finding = Diagnosis(fault="", others=(), text="\n".join(f"Hint: {one}" for one in found))
             if finding:
                 missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
-                message = explain_by_one(missed, len(result.outcomes)) if explains_all else result.message
+                message = explain_by_one(missed, result.outcomes) if explains_all else result.message
                 yield replace(result, finding=finding, message=message)
 
 
@@ -72,10 +72,11 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Diagnos
     return Diagnosis(fault=first.id, others=ids, text=f"{text}\nHint: {first.hint}"), share == 1
 
 
-def explain_by_one(missed: list[Outcome], total: int) -> str:
-    """Why tests did not pass, where one reason is known to be behind all failures: the first of them shows it."""
-    first = missed[0]
+def explain_by_one(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> str:
+    """Why tests did not pass, where one reason is known to be behind all failures: the most telling shows it."""
+    first, total = most_telling(missed, outcomes), len(outcomes)
     if len(missed) == 1:
-        return explain(missed, total)
+        return explain(missed, total, outcomes)
     which = "All" if len(missed) == total else f"{len(missed)} of"
-    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{first.message}"
+    message = with_contrast(first.message, outcomes)
+    return f"{which} {total} tests fail for this reason, {first.test} among them:\n{message}"

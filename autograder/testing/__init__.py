@@ -2,7 +2,9 @@
 
     subject.py      what tests are written with: read first   case.py         random inputs
     arguments.py    copies and changes of arguments           fitting.py      values and gradients of formulas
-    comparison.py   checks that say what is wrong             observation.py  what a wrong result shows
+    rows.py         tests that run for each row of a table    comparison.py   checks that say what is wrong
+    observation.py  what a wrong result shows                 experiments.py  what more calls show
+    contrast.py     what separates wrong calls from right ones
     under_test.py   a submission and what one may ask of it   results.py      how tests end, and points
     fixtures.py     pytest's plugin                           at_home.py      its start where students installed it
     own_run.py      what an own run has earned                collection.py   the tests, collected once

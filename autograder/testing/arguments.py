@@ -4,7 +4,9 @@ A component that writes into its arguments fails one test, `expect_unchanged`. I
 left them alone.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -12,12 +14,17 @@ from torch import Tensor
 
 from ..sandbox.worker.running import has_changed, keep
 from .comparison import all_equal, fail
-from .results import CHANGED
+from .results import CHANGED, INPUTS
 from .under_test import call_undisturbed
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
 
+NUMBER, SIZES = (
+    re.compile(r"(?<![\w.])(?<!dim )(?<!dimension )\d+|(?<=x)\d+"),
+    re.compile("size|shape|dimension|broadcast", re.I),
+)
+"""In the message of an error of PyTorch's: what may be a size, and whether it is about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
@@ -79,3 +86,53 @@ def describe(name: str, value: Tensor | None) -> str:
     is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
     small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
     return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"
+
+
+def traits_of(inputs: Inputs, module: object) -> Iterator[str]:
+    """What a call of a module, or a function, has in common with others, in words: see `contrast`."""
+    if isinstance(is_training := getattr(module, "training", None), bool):
+        yield "in train mode" if is_training else "in eval mode"
+    tensors = {name: value for name, value in inputs.items() if value is not None}
+    for name, value in inputs.items():
+        if "mask" in name:
+            yield f"{'without' if value is None else 'with'} {'a mask' if name == 'mask' else name}"
+    for name, value in tensors.items():
+        if value.dtype == torch.bool:
+            yield f"with a mask of {value.dim()} axes"
+            if bool((~value).all(-1).any()):
+                yield "with a query that may attend to no key"
+            if value.dim() == 4 and value.size(1) > 1:
+                yield "with a mask for each head"
+            if bool(value.all()):
+                yield "with a mask that forbids nothing"
+            continue
+        yield from (f"where axis {axis} of {name} has size 1" for axis, size in enumerate(value.shape) if size == 1)
+        yield f"where {name} has {value.dim()} axes"
+    names = [name for name in tensors if "mask" not in name]
+    for first, second in combinations(names, 2):
+        if tensors[first] is tensors[second]:
+            yield f"where {first} and {second} are the same tensor"
+        elif tensors[first].shape == tensors[second].shape:
+            yield f"where {first} and {second} have the same shape"
+
+
+def sizes_of(inputs: Inputs, with_features: bool = False) -> dict[str, int]:
+    """The sizes of the arguments but masks, by axis; features depend on the settings of a component."""
+    tensors = {name: value for name, value in inputs.items() if value is not None and value.dtype != torch.bool}
+    return {
+        f"axis {axis} of {name}": size
+        for name, value in tensors.items()
+        for axis, size in enumerate(value.shape)
+        if with_features or axis < value.dim() - value.is_floating_point()
+    }
+
+
+def about_sizes(error: str, inputs: Inputs) -> Iterator[str]:
+    """The arguments of a call that ended with an error, and which axes have the sizes that its message names."""
+    yield INPUTS + ", ".join(describe(name, value) for name, value in inputs.items())
+    places: dict[int, list[str]] = {}
+    for axis, size in sizes_of(inputs, with_features=True).items():
+        places.setdefault(size, []).append(axis)
+    numbers = dict.fromkeys(int(one) for one in NUMBER.findall(error)) if SIZES.search(error) else ()
+    if named := [f"{size} is {', '.join(places[size][:3])}" for size in numbers if size > 1 and size in places]:
+        yield f"  sizes:    {'; '.join(named)}"

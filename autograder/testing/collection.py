@@ -21,6 +21,7 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import told_by
 
 from ..assignment_code import where_to_collect
+from . import contrast
 from .results import CheckFailed, CollectionError, Outcome, State, UnreadableError
 from .under_test import SUBMISSION, InProcessSubmission, SubmissionUnderTest, case_of, item_of, quoted_lines
 
@@ -40,6 +41,7 @@ class Collection:
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
         self.submission, self.seed = cast(SubmissionUnderTest, None), 0  # until `hand_over`
         self._problems: list[str] = []
+        self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
         arguments = [*where_to_collect(assignment), "--disable-plugin-autoload", *(f"-pno:{name}" for name in UNUSED)]
         with pytest.MonkeyPatch.context() as environment:
@@ -70,7 +72,8 @@ class Collection:
             return State.FAILED, f"an exception was expected: {error}"
         if isinstance(error, NotImplementedError):
             return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
-        return self.describe(error)
+        state, message = self.describe(error)
+        return state, "\n".join([message, *getattr(error, "__notes__", ())])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -80,6 +83,7 @@ class Collection:
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
         self.submission, self.seed = submission, seed
+        self._observed.clear()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Notes why a file cannot be collected."""
@@ -99,24 +103,39 @@ class Collection:
     def run_items(self, items: Iterable[pytest.Function]) -> None:
         """Runs tests and notes their outcomes. What a test warns of is nobody's mistake."""
         for item in items:
+            contrast.begin()
             error = self._error_of(item)
             if isinstance(error, CheckFailed) and error.compared is not None:
                 self.compared[item.nodeid] = error.compared
             state, message = self.classify(error)
             told, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
-            self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid)
+            calls = contrast.noted()
+            self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid, calls)
 
     def _error_of(self, item: pytest.Function) -> BaseException | None:
         """Runs one test; returns the exception that ended it."""
         try:
             with self.limits(item), warnings.catch_warnings(action="ignore"):
                 known = {"submission": self.submission, "case": case_of(item, self.seed), **row_of(item)}
-                item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
+                try:
+                    item.function(**{name: known[name] for name in inspect.signature(item.function).parameters})
+                except CheckFailed as error:
+                    self._look_closer(item, error)
+                    raise
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit of a submission, and what pytest's own outcomes are
             return error
         return None
+
+    def _look_closer(self, item: pytest.Function, error: CheckFailed) -> None:
+        """Lets the first failure of a test function make its experiments: that of a plain input, if that fails."""
+        function = item.originalname
+        if function not in self._observed:
+            error.look_closer()
+            self._observed[function] = item.nodeid, error.observed
+        elif self._observed[function][0] == item.nodeid:  # it has run before, in another worker
+            error.observed = self._observed[function][1]
 
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""

@@ -86,7 +86,12 @@ def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str
         fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
         observed = observe_shape(actual.shape, shape)
-        fail(what, f"shape {tuple(shape)}", f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed), look_at)
+        fail(
+            what,
+            f"shape {tuple(shape)}",
+            f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed),
+            "" if observed else look_at,
+        )
     if dtype is not None and actual.dtype != dtype:
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
         fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
@@ -142,10 +147,12 @@ def expect_close(
     worst = worst_place(found, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
+    shown = [[f"{float(one[worst]):.{digits}g}" for one in (expected, found)] for digits in (6, 9)]
+    wanted, got = shown[0] if len({*shown[0]}) > 1 else shown[1]
     fail(
         what,
-        f"{float(expected[worst]):.6g}{place}",
-        f"{float(found[worst]):.6g}; {wrong} of {error.numel()} values differ",
+        f"{wanted}{place}",
+        f"{got}; {wrong} of {error.numel()} values differ",
         look_at,
         compared=(found, expected),
     )
@@ -181,4 +188,8 @@ def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
     if different := (actual != expected).nonzero().tolist():
         first = different[0]
         got = f"{actual[tuple(first)].item()} at {first}; {len(different)} of {expected.numel()} cells are different"
+        if len(different) == expected.numel() and expected.dtype == torch.bool:
+            got += ": True and False are swapped"
+        elif torch.equal(actual.mT, expected):
+            got += ": rows and columns are swapped"
         fail(what, rule, got, compared=(actual.detach(), expected))

@@ -33,6 +33,8 @@ Computation = Callable[..., Any]
 
 Candidates = Sequence[Computation] | CheckFailed | UnreadableError
 """Independent computations, of which one must fit; or why none can be found."""
+CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
+"""What a call raises whose arguments the component cannot take."""
 
 Pair = tuple[str, Tensor | None, Tensor | None]
 """What a message says of a gradient, a tensor that has one, and the leaf whose gradient it should equal."""
@@ -48,6 +50,15 @@ def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
         return find()
     except (CheckFailed, UnreadableError) as error:
         return error
+
+
+def first_part(result: Any, parts: Sequence[str]) -> Any:
+    """The first part of a result whose other parts may be missing."""
+    if len(parts) == 1 or isinstance(result, Tensor):
+        return result
+    return (
+        result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
+    )
 
 
 def tensors_in(value: Any, copied: bool = False) -> list[Tensor]:
@@ -82,31 +93,38 @@ def nearest(
 ) -> dict[str, Any]:
     """The parts that the first candidate computes which fits what was returned; else those of the nearest one.
 
-    `parts` are the names of all of them, in order, of which some may not have been found.
+    That is the one from which the fewest values differ: a mistake may leave many as they are. `parts` are the names of
+    all of them, in order, of which some may not have been found.
     """
     chosen: dict[str, Any] = {}
-    smallest = math.inf
+    smallest = 2.0, math.inf
     for candidate in candidates:
         result = candidate(*leaves)
         is_one = len(parts) == 1 and not isinstance(result, (list, tuple))
         wanted = dict(zip(parts, [result] if is_one else result, strict=True))
-        error = max((_distance(found[name], wanted[name], judged_where) for name in judged), default=0.0)
+        several = [_distance(found[name], wanted[name], judged_where) for name in judged]
+        error = max((share for share, _ in several), default=0.0), max((one for _, one in several), default=0.0)
         if not chosen or error < smallest:
             chosen, smallest = wanted, error
-        if smallest < TOLERANCE_OF_FLOAT32:
+        if smallest[1] < TOLERANCE_OF_FLOAT32:
             break
     if not chosen:
         fail("the parameters", "some in which the parts can be recognised", "none that fit")
     return chosen
 
 
-def _distance(found: object, wanted: Any, factor: Tensor | None) -> float:
-    """The largest difference between two results; infinite where they are not of the same shapes."""
+def _distance(found: object, wanted: Any, factor: Tensor | None) -> tuple[float, float]:
+    """The share of values that differ between two results, and the largest difference; infinite between shapes."""
     got, expected = tensors_in(found), tensors_in(wanted)
     if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
-        return math.inf
+        return 1.0, math.inf
     times = 1 if factor is None else factor
-    return max((difference(a * times, b * times) for a, b in zip(got, expected, strict=True)), default=0.0)
+    pairs = [(a * times, b * times) for a, b in zip(got, expected, strict=True)]
+    largest = max((difference(a, b) for a, b in pairs), default=0.0)
+    if largest < TOLERANCE_OF_FLOAT32:
+        return 0.0, largest
+    wrong = sum(int(((a - b).abs() > TOLERANCE_OF_FLOAT32 * (1 + b.abs())).sum()) for a, b in pairs)
+    return wrong / sum(a.numel() for a, _ in pairs), largest
 
 
 def compare_part(

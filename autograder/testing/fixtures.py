@@ -20,7 +20,8 @@ from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
 from .case import Case
 from .own_run import OwnRun
-from .under_test import SEED, SIDE_EFFECTS, SUBMISSION, SubmissionUnderTest, case_of, item_of
+from .results import SIDE_EFFECTS
+from .under_test import SEED, SUBMISSION, SubmissionUnderTest, case_of, item_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

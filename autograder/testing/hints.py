@@ -23,7 +23,7 @@ from foundation.whole_files import write_whole
 
 from ..sources import Sources, read_sources, tree_of
 from .collection import Collection, run_in_process
-from .results import Outcome, State, reason_of
+from .results import Outcome, State
 from .under_test import InProcessSubmission
 
 HINTS, ATTEMPTS = "hints.json", ".attempts.json"
@@ -34,6 +34,10 @@ ENOUGH = 0.8
 MOST = 2
 """Hints that are given where mistakes cannot be told apart."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+SHOWN = "  expected:", "  got:"
+VALUE = re.compile(r"^  (?:expected|got): +(-?\d+\.?\d*(?:e[-+]?\d+)?)(?= at \[|;)", re.MULTILINE)
+ROUNDING = 1e-4
+"""Relative difference of two values up to which one may be the other, rounded."""
 
 Pattern = frozenset[str]
 Mistake = TypeVar("Mistake")
@@ -47,11 +51,15 @@ def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
 
 
 def _hash(outcome: Outcome) -> str:
-    """Numbers count with three digits; those of float32, which rounding changes, do not count."""
-    message = outcome.message.partition("\n")[0] if outcome.state is State.ERROR else outcome.message
-    shown = [line for line in message.split("\n") if line.startswith(("  expected:", "  got:"))]
-    numbers = [] if "float32" in outcome.test else [f"{float(one):.3g}" for one in NUMBER.findall(" ".join(shown))]
-    text = "\n".join([outcome.test, outcome.state, reason_of(message), *numbers])
+    """What was expected and what it got; numbers count with three digits, but not in float32, where rounding shows.
+
+    What was observed, and where to look, may be worded anew without a change of what is seen.
+    """
+    lines = outcome.message.split("\n")
+    shown = lines[:1] if outcome.state is State.ERROR else [one for one in lines if one.startswith(SHOWN)]
+    digits = 0 if "float32" in outcome.test else 3
+    told = NUMBER.sub(lambda one: f"{float(one[0]):.{digits}g}" if digits else "", "\n".join(shown))
+    text = "\n".join([outcome.test, outcome.state, told])
     return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
 
 
@@ -84,7 +92,17 @@ def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[lis
     tests = Collection(assignment)
     run_in_process(tests, InProcessSubmission(sources, assignment), task, SEED)
     outcomes = list(tests.outcomes.values())
-    return fitting(read_hints(assignment.folder).get(task.number, ()), pattern_of(outcomes)), outcomes
+    known = () if is_rounding(outcomes) else read_hints(assignment.folder).get(task.number, ())
+    return fitting(known, pattern_of(outcomes)), outcomes
+
+
+def is_rounding(outcomes: Iterable[Outcome]) -> bool:
+    """Whether all that failed came within rounding of what was expected: no hint at a mistake is due."""
+    lines = [one.message for one in outcomes if one.state is not State.PASSED]
+    pairs = [[float(one) for one in VALUE.findall(message)] for message in lines]
+    return bool(pairs) and all(
+        len(pair) == 2 and abs(pair[0] - pair[1]) <= ROUNDING * max(map(abs, pair)) for pair in pairs
+    )
 
 
 def count_attempt(path: Path, task: Task, sources: Sources) -> int:
@@ -138,5 +156,6 @@ def give(number: str) -> int:
 def tell(hints: Sequence[str], attempts: int, needed: int) -> list[str]:
     """What a student reads after so many failed attempts."""
     if attempts < needed:
-        return [f"failed attempts: {attempts}; after {needed} there may be a hint (a version of your code counts once)"]
+        how = "each version of your code that has failed its tests counts once"
+        return [f"failed attempts: {attempts}; after {needed} there may be a hint ({how})"]
     return [f"Hint: {hint}" for hint in hints] or ["no known mistake fits what the tests see"]

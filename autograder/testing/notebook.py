@@ -35,7 +35,7 @@ from ..sources import IntakeError, Locate, RefusedError, Source, Sources
 from . import hints
 from .collection import Collection, run_in_process
 from .observation import side_by_side
-from .results import State, TaskResult, by_reason, explain, judge_task
+from .results import State, TaskResult, explain, judge_task, most_telling, most_told
 from .under_test import InProcessSubmission
 
 HERE = "this notebook"
@@ -176,8 +176,8 @@ def as_text(result: TaskResult, tests: Collection, printed: str, seed: int) -> s
     count = f"{total - len(missed)} of {total} tests pass"
     lines = [f"{mark} {task.number} {task.title}: {count}, {points}"]
     if missed:
-        lines += ["", explain(missed, total).removeprefix(f"{count}.\n"), ""]
-        compared = tests.compared.get(by_reason(missed)[0][0].nodeid)  # of the failure that is explained first
+        lines += ["", explain(missed, total, result.outcomes, most_told(task)).removeprefix(f"{count}.\n"), ""]
+        compared = tests.compared.get(most_telling(missed, result.outcomes).nodeid)
         if compared is not None and (drawn := side_by_side(*compared)):
             lines += [*drawn, ""]
         lines.append(f'to repeat with the same inputs: check("{task.number}", seed={seed})')

@@ -31,7 +31,7 @@ def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]
             return ""
         if not torch.isfinite(found).all():
             return not_finite(found, given)
-        for look in (all_alike, an_argument, weights, a_factor, a_summand, moved, places):
+        for look in (all_alike, an_argument, weights, a_factor, a_summand, a_shift, a_limit, moved, places):
             if text := look(found, expected, given):
                 return text
     return ""
@@ -144,19 +144,22 @@ def ratio(found: Tensor, expected: Tensor) -> float | None:
 
 def known(factor: float, given: dict[str, Tensor]) -> str:
     """Names a factor by a size in the call: "; sqrt(7) = 2.646, and 7 is the size of an axis of query"."""
-    for name, value in given.items():
-        for size in dict.fromkeys(value.shape[::-1]):
-            forms = {
-                f"sqrt({size})": size**0.5,
-                f"1 / sqrt({size})": size**-0.5,
-                f"{size}": size,
-                f"1 / {size}": 1 / size,
-            }
-            if size == value.shape[-1]:  # divided by one more or less: of as many numbers as a vector has
-                forms[f"sqrt({size - 1} / {size})"] = (1 - 1 / size) ** 0.5
-            for form, number in forms.items() if size > 1 else ():
-                if abs(factor / number - 1) < CLOSE:
-                    return f"; {form} = {number:.4g}, and {size} is the size of an axis of {name}"
+    sizes = {size: name for name, value in reversed(given.items()) for size in value.shape if size > 1}
+    forms: dict[str, tuple[float, str]] = {}
+    for size, name in sizes.items():
+        about = f"{size} is the size of an axis of {name}"
+        forms |= {f"sqrt({size})": (size**0.5, about), f"1 / sqrt({size})": (size**-0.5, about)}
+        forms |= {f"{size}": (size, about), f"1 / {size}": (1 / size, about)}
+    for one, other in permutations(sizes, 2):
+        forms.setdefault(f"sqrt({one} / {other})", ((one / other) ** 0.5, f"{one} and {other} are sizes of axes"))
+    for name, value in given.items():  # divided by one more or less: of as many numbers as a vector has
+        size = value.shape[-1] if value.dim() else 1
+        if size > 1 and size - 1 not in sizes:
+            about = f"{size} is the size of an axis of {name}"
+            forms.setdefault(f"sqrt({size - 1} / {size})", ((1 - 1 / size) ** 0.5, about))
+    for form, (number, about) in forms.items():
+        if abs(factor / number - 1) < CLOSE:
+            return f"; {form} = {number:.4g}, and {about}"
     return ""
 
 
@@ -166,6 +169,30 @@ def a_summand(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     if found.numel() > 1 and abs(difference) > CLOSE and alike(found, expected + difference):
         return f"every value is {abs(difference.item()):.4g} too {'large' if difference > 0 else 'small'}"
     return ""
+
+
+def a_shift(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices a difference that depends on the feature alone."""
+    difference = (found - expected).flatten(0, -2) if found.dim() > 1 else found[:0]
+    is_shift = len(difference) > 2 and alike(found, expected + difference[0])
+    return "each feature differs by the same number at every position: the shift is wrong" * is_shift
+
+
+def a_limit(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Notices values that are as expected but for those beyond a limit."""
+    for sign, word, side in ((1, "largest", "above"), (-1, "smallest", "below")):
+        limit = (sign * found).max()
+        n_beyond = int((sign * expected > limit + CLOSE).sum())
+        if n_beyond > 1 and alike(sign * found, (sign * expected).clamp(max=limit)):
+            return f"the {word} value is {sign * limit.item():.4g}; {n_beyond} that should be {side} it are not"
+    return ""
+
+
+def agreement(found: Tensor, expected: Tensor) -> str:
+    """Says to how many digits values agree that are nearly right."""
+    found, expected = found.double(), expected.double()
+    error = ((found - expected).abs() / (expected.abs() + 0.1 * expected.abs().mean())).max().item()
+    return f"all values agree to {-math.log10(error):.0f} digits or so" if 0 < error < 3e-3 else ""
 
 
 def moved(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:

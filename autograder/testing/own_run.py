@@ -3,11 +3,12 @@
     1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
     1.3 Multi-headed attention: still to be written
 
-A failed attempt is counted, and a hint offered after some; the first failed comparison is drawn.
+Of each task, the most telling failure is shown, with what separates the calls that fail from those that do not; the
+first that was compared is drawn. A failed attempt is counted, and a hint offered after some.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 from types import TracebackType
@@ -19,14 +20,26 @@ from foundation.texts import told_by
 
 from ..rules import find_mentions
 from ..sources import IntakeError, read_sources
+from . import contrast
 from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 from .observation import side_by_side
-from .results import CHANGED, INPUTS, CheckFailed, Outcome, State, UnreadableError, judge_task, reason_of
+from .results import (
+    LOOK_AT,
+    OBSERVED,
+    ONLY,
+    CheckFailed,
+    Outcome,
+    State,
+    UnreadableError,
+    judge_task,
+    most_telling,
+)
 from .under_test import SEED, SUBMISSION, InProcessSubmission, item_of
 
-AGAIN, TO_DO = "for the same reason", "still to be written"
+NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
 """Of a terminal: a task that is still to be written gets one line."""
+QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
 PRINTED = 20
 """Lines of what the code has printed that are shown below a failure."""
 
@@ -54,9 +67,10 @@ class OwnRun:
         self._is_picked = any("::" in argument for argument in config.args)
         self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out
         self._outcomes: dict[str, Outcome] = {}
-        self._causes: set[str] = set()  # of failures: the test function, what was said, tasks that change arguments
-        self._first: tuple[str, BaseException] | None = None  # the failure that is shown in full: its node id
-        self._repeated: set[str] = set()  # node ids of tests that failed for the reason of an earlier one
+        self._errors: dict[str, BaseException] = {}  # by node id, of failures
+        self._shown: list[Outcome] = []  # the failures that are shown in full, one for each task
+        self._failed: set[str] = set()  # test functions
+        self._hinted: list[Task] = []  # tasks for which there may be a hint
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
     def pytest_report_header(self) -> str:
@@ -74,20 +88,25 @@ class OwnRun:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
         """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
         error = None if call.excinfo is None else call.excinfo.value
+        if isinstance(error, CheckFailed) and (function := item.nodeid.partition("[")[0]) not in self._failed:
+            self._failed.add(function)
+            error.look_closer()
         if error is not None and not item.config.getoption("fulltrace"):
             call.excinfo = self._shortened(error, item.path)
         report = yield
         report.sections = [(name, last_lines(text)) for name, text in report.sections]
-        state, why = State.PASSED if error is None else State.FAILED, ""
+        state = State.FAILED if isinstance(error, CheckFailed) else State.ERROR
+        state, why = (State.PASSED, "") if error is None else (state, str(error))
         if isinstance(error, NotImplementedError):
             state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
         elif isinstance(error, UnreadableError):
             state = State.NEEDS_READER
         if call.when == "call" or error is not None:
-            if report.outcome == "failed" and error is not None and not self._is_picked:
-                self._note_cause(item, error)
-            self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), nodeid=item.nodeid)
+            if report.outcome == "failed" and error is not None:
+                self._errors[item.nodeid] = error
+            calls = contrast.noted()
+            self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), "", item.nodeid, calls)
         return report
 
     def _shortened(self, raised: BaseException, test: Path) -> pytest.ExceptionInfo[BaseException]:
@@ -109,31 +128,35 @@ class OwnRun:
                 error.__traceback__ = kept
         return pytest.ExceptionInfo.from_exception(raised)
 
-    def _note_cause(self, item: pytest.Item, error: BaseException) -> None:
-        """Marks a failure as repeated if its test function failed before, or a test of its file for the same reason."""
-        test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
-        said = "\n".join(line for line in str(error).split("\n") if not line.startswith(INPUTS))
-        causes = {test + item_of(item), file + reason_of(said)}
-        tasks = {task.marker for task in self._assignment.tasks if item.get_closest_marker(task.marker)}
-        self._first = self._first or (item.nodeid, error)
-        if not self._causes.isdisjoint(causes | tasks):
-            self._repeated.add(item.nodeid)
-        self._causes |= causes | (tasks if CHANGED in str(error) else set())
+    def pytest_runtest_setup(self) -> None:
+        """Forgets the calls of the test before."""
+        contrast.begin()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """Counts failures for one reason apart from the first, which is shown. What is to be written gets no letter."""
-        if report.skipped:
-            return TO_DO, "", "SKIPPED"
-        return (AGAIN, "F", "FAILED") if report.failed and report.nodeid in self._repeated else None
+        """What is to be written gets no letter."""
+        return (TO_DO, "", "SKIPPED") if report.skipped else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A run in which something is still to be written has not passed."""
+        """A run in which something is still to be written has not passed. Of a task, one failure is shown."""
         if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._is_picked or reporter is None:
+            return
+        told: dict[str, str] = {}
+        for task in self._assignment.tasks:
+            outcomes = [self._outcomes[one] for one in self._tests.get(task.marker, []) if one in self._outcomes]
+            if missed := [one for one in outcomes if one.nodeid in self._errors]:
+                self._shown.append(most_telling(missed, outcomes))
+                told[self._shown[-1].nodeid] = contrast.only(call for one in outcomes for call in one.calls)
+        for report in reporter.stats.pop("failed", []):
+            reporter.stats.setdefault("failed" if report.nodeid in told else NOT_SHOWN, []).append(report)
+            add_contrast(report, told.get(report.nodeid, ""))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Says what each task has earned, where the tests were not picked one by one."""
+        self._hinted = [*self._count_attempts()]
         lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
         if lines:
             terminalreporter.section("rubric")
@@ -152,32 +175,33 @@ class OwnRun:
                 left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
                 for todo in left if TO_DO not in line else ():
                     yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
-                if len(outcomes) == len(wanted):
-                    yield from self._offer_hint(task, outcomes)
+                if task in self._hinted:
+                    yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
             elif is_all and task.components and not wanted:
                 yield f"{task.number} {task.title}: its tests are handed out later"
 
-    def _offer_hint(self, task: Task, outcomes: Sequence[Outcome]) -> Iterator[str]:
-        """Counts a failed attempt, and names the command that gives a hint after some."""
-        states = {one.state for one in outcomes} - {State.PASSED}
-        has_failed = bool(states) and states.isdisjoint((State.NOT_ATTEMPTED, State.NEEDS_READER))
-        if not self._has_hints or not has_failed or task.understanding or not_python(self._sources):
+    def _count_attempts(self) -> Iterator[Task]:
+        """Counts each failed run of a task's tests, even of few of them; yields the tasks that have had enough."""
+        if not self._has_hints or not_python(self._sources):
             return
-        if count_attempt(self._folder.parent / ATTEMPTS, task, self._sources) >= self._assignment.hint_after:
-            yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
+        for task in self._assignment.tasks:
+            states = {self._outcomes[one].state for one in self._tests.get(task.marker, []) if one in self._outcomes}
+            if State.FAILED in states and not task.understanding:
+                n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
+                if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
+                    yield task
 
     def _about_failures(self) -> Iterator[str]:
         """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""
-        if self._first is None:
-            return
-        nodeid, error = self._first
-        if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
-            yield from [*drawn, ""]
-        seed = self._config.stash[SEED]
-        yield f'the first failure alone, where breakpoints work: python -m pytest "{nodeid}" --seed {seed}'
-        if n := len(self._repeated):
+        for one in self._shown[:1]:
+            error, seed = self._errors[one.nodeid], self._config.stash[SEED]
+            if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
+                yield from [*drawn, ""]
+            command = f'python -m pytest "{one.nodeid}" --seed {seed}'
+            yield f"the first failure alone, where breakpoints work: {command}"
+        if n := len(self._errors) - len(self._shown):
             more = "1 more test fails" if n == 1 else f"{n} more tests fail"
-            yield f"{more} for the same reason; name a test to see its message"
+            yield f"{more}, perhaps for the same reason; name a test to see its message"
 
     def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
         if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
@@ -201,6 +225,14 @@ def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
     while entry is not None:
         yield entry
         entry = entry.tb_next
+
+
+def add_contrast(report: pytest.TestReport, text: str) -> None:
+    """Puts what separates failing calls from others into the message that pytest prints, before any question."""
+    if text:
+        lines = report.longrepr.reprtraceback.reprentries[-1].lines  # type: ignore[union-attr]
+        at = next((n for n, line in enumerate(lines) if line.lstrip("E ").startswith(QUESTIONS)), len(lines))
+        lines.insert(at, f"E     {ONLY.strip()}     {text}")
 
 
 def last_lines(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -11,21 +13,28 @@ from typing import TYPE_CHECKING
 from foundation.assignment_file import Assignment, Item, Task
 
 from ..sandbox.worker.failures import UnreadableError as UnreadableError
+from .contrast import Call, only
 
 if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
     from torch import Tensor
 
     from ..grading.record import Diagnosis
 
-INPUTS, LOOK_AT, OBSERVED = "  inputs:   ", "  look at:  ", "  observed: "
-"""Begin the lines of a message that name the arguments, where to look, and what is to be seen in the result."""
+INPUTS, LOOK_AT, OBSERVED, ONLY = "  inputs:   ", "  look at:  ", "  observed: ", "  only:     "
+"""Begin the lines of a message that name the arguments, where to look, what is to be seen in the result, and when."""
 CHANGED = "changed in place"
 """Of an argument, in a message: where that has happened, other failures may follow from it."""
-MOST_TOLD = 4
-"""Reasons why tests of a task do not pass."""
 NO_RETURN = "is a return missing?"
-PART = re.compile(r"(?<=observed: )in \w+: ")
-NUMBER = re.compile(r"-?\d[\d.]*(e[-+]?\d+)?(, )?")
+COMPONENT = re.compile(r"\b(?:Enc|Dec|enc|dec)ode\w*")
+"""In a test's id: which of two components it is about."""
+ROWS = 4
+"""A table of so many rows begins with the plain one."""
+SIDE_EFFECTS = "no side effects"
+"""The rubric item of components that leave their arguments alone and keep no state."""
+STRUCTURE = re.compile(
+    r"^  expected: (shape|a tuple|a tensor|a bool|a list|(?!finite).*\bnumbers\b|.*, like the inputs$)", re.M
+)
+"""In a message about the number, the shape or the type of something, which explains wrong values."""
 
 
 class State(StrEnum):
@@ -72,12 +81,38 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.compared = compared  # what was returned and what was expected, where two tensors of one shape differ
         self.look_at = look_at  # where to look, unless something was observed
         self.inputs = self.observed = ""  # of the call, in words; what the two tensors have in common
+        self.part = ""  # of the result
+        self.experiment: Callable[[bool], str] | None = None  # says what more calls show, most of it if asked for
+
+    def look_closer(self) -> None:
+        """Finds out what more calls show: before anything else happens to the component."""
+        if self.experiment is not None:
+            nowhere = io.StringIO()  # for what the component prints, once more
+            # An exception of our own must not change the state of a test, which has failed already.
+            with suppress(Exception), redirect_stdout(nowhere), redirect_stderr(nowhere):
+                self.observed = self.experiment(not self.observed) or self.observed
 
     def __str__(self) -> str:
         what, *rest = super().__str__().split("\n")
         inputs = [f"{INPUTS}{self.inputs}"] * bool(self.inputs)
         end = f"{OBSERVED}{self.observed}" if self.observed else f"{LOOK_AT}{self.look_at}"
         return "\n".join([what, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
+
+
+@contextmanager
+def observing(experiment: Callable[[], str]) -> Iterator[None]:
+    """A block whose failures can be looked at closer by an experiment; errors, too."""
+    try:
+        yield
+    except CheckFailed as error:
+        error.experiment = lambda is_thorough: experiment()
+        raise
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        if text := experiment():
+            error.add_note(f"{OBSERVED}{text}")
+        raise
 
 
 class OtherPartsError(CheckFailed):
@@ -98,6 +133,7 @@ class Outcome:
     item: str = ""  # of the task's rubric that it belongs to
     traceback: str = ""  # the submission's own frames
     nodeid: str = ""  # pytest's id, unique among all tests: file and name
+    calls: tuple[Call, ...] = ()  # that it has judged
 
     @property
     def is_missed(self) -> bool:
@@ -146,7 +182,7 @@ def judge_task(task: Task, outcomes: list[Outcome], credit: str) -> TaskResult:
         task,
         state=state,
         score=round(sum(mark.score for mark in marks), 2) if missed else task.points,
-        message=explain(missed, len(outcomes)) if missed else "",
+        message=explain(missed, len(outcomes), outcomes, most_told(task)) if missed else "",
         outcomes=tuple(outcomes),
         traceback=next((outcome.traceback for outcome in missed if outcome.traceback), ""),
         items=tuple(marks),
@@ -176,45 +212,69 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
     return marks
 
 
-def by_reason(missed: Iterable[Outcome]) -> list[list[Outcome]]:
-    """The tests that did not pass, those that fail for one reason together; first a change of arguments, if any."""
-    reasons: dict[tuple[State, str], list[Outcome]] = {}
-    for outcome in sorted(missed, key=lambda outcome: CHANGED not in outcome.message):
-        reasons.setdefault((outcome.state, reason_of(outcome.message)), []).append(outcome)
-    return list(reasons.values())
+def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
+    """The failure that explains most, first of all a change of arguments; of equal ones the first.
 
-
-def explain(missed: list[Outcome], total: int) -> str:
-    """Why some of so many tests did not pass: one message, with a count, for all that fail for one reason.
-
-    At most MOST_TOLD, and how many more tests there are. That a component changes its arguments is told alone:
-    whatever else fails may follow from it.
+    The first row of a table is the plain one. The question of another row is asked only where that one passes: what is
+    wrong with plain inputs is wrong with special ones, too.
     """
+    tables: dict[str, list[str]] = {}
+    for one in outcomes or missed:
+        name, _, row = one.test.partition("[")
+        tables.setdefault(name + "".join(COMPONENT.findall(row)[:1]), []).append(one.test)
+    plain = {table[0] for table in tables.values() if len(table) >= ROWS}
+
+    def rank(one: Outcome) -> int:
+        is_plain, is_observed = one.test in plain, OBSERVED in one.message
+        is_error = one.is_missed and one.state is not State.FAILED
+        signs = (
+            CHANGED in one.message,
+            is_error and is_plain,
+            bool(STRUCTURE.search(one.message)),
+            is_plain and is_observed,
+            is_plain and one.is_missed,
+            is_error and one.item != SIDE_EFFECTS,
+            is_observed,
+            one.is_missed and one.item != SIDE_EFFECTS,
+            one.is_missed,
+        )
+        return signs.index(True) if True in signs else len(signs)
+
+    return min(missed, key=rank)
+
+
+def with_contrast(message: str, outcomes: Iterable[Outcome]) -> str:
+    """A message with what separates the wrong calls of the tests from the right ones, before any question."""
+    if not (text := only(call for one in outcomes for call in one.calls)):
+        return message
+    head, mark, rest = next(
+        (parts for sign in (OBSERVED, LOOK_AT) if (parts := message.rpartition(f"\n{sign}"))[1]), (message, "", "")
+    )
+    return f"{head}\n{ONLY}{text}{mark}{rest}"
+
+
+def most_told(task: Task) -> int:
+    """How many failures of a task are told: one may be behind all, unless students' own tests or answers are tested."""
+    return 4 if task.tests_of or task.understanding else 1
+
+
+def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] = (), most: int = 1) -> str:
+    """Why some of so many tests did not pass: the most telling message, or the first few, and how many more fail.
+
+    The outcomes are those of all tests. Whatever else fails may follow from what is told.
+    """
+    told = [most_telling(missed, outcomes)] if most == 1 else [*missed[:most]]
+    unread = [one for one in missed if one.state is State.NEEDS_READER]
+    if unread and not any(one in unread for one in told):
+        told.append(unread[0])  # for which the whole task needs a reader
     is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
-    if missed and len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
-        return missed[0].message
-    reasons = by_reason(missed)
-    is_changed = bool(missed) and CHANGED in reasons[0][0].message
-    most = 1 if is_changed else MOST_TOLD
+    if len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
+        return told[0].message
     parts = [f"{total - len(missed)} of {total} tests pass."]
-    for alike in reasons[:most]:
-        more = f" and {len(alike) - 1} more for the same reason" if len(alike) > 1 else ""
-        parts.append(f"[{alike[0].test}{more}]\n{alike[0].message}")
-    if others := sum(map(len, reasons[most:])):
-        why = "perhaps for the same reason" if is_changed else "for other reasons"
-        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, {why}")
+    parts += [f"[{one.test}]\n{with_contrast(one.message, outcomes)}" for one in told]
+    if others := len(missed) - len(told):
+        parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, perhaps for the same reason")
     return "\n".join(parts)
-
-
-def reason_of(message: str) -> str:
-    """What the messages of tests share that fail for one reason: what was observed or the hint, or else all of them.
-
-    Numbers do not matter, nor in which part something was observed.
-    """
-    if NO_RETURN in message:
-        return NO_RETURN
-    hint = next((line for line in message.split("\n") if line.startswith((LOOK_AT, OBSERVED))), "")
-    return NUMBER.sub("", PART.sub("", hint) or message)
 
 
 def tests_of(assignment: Assignment, outcomes: dict[str, list[Outcome]]) -> list[TaskResult]:

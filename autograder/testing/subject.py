@@ -33,35 +33,45 @@ each way to read the parameters, and one of them has to fit.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
-import pytest
 import torch
 from torch import Tensor
 
-from .arguments import Inputs, call_with_copies, copies_of, copy_of, describe, expect_unchanged
+from .arguments import (
+    Inputs,
+    about_sizes,
+    call_with_copies,
+    copies_of,
+    copy_of,
+    describe,
+    expect_unchanged,
+    sizes_of,
+    traits_of,
+)
 from .case import Case
 from .comparison import NEGLIGIBLE, all_equal, expect, expect_gradients, expect_parts
+from .contrast import note
+from .experiments import attempted, look
 from .fitting import (
+    CALL_FAILED,
     Candidates,
+    Computation,
     Pair,
     compare_gradients,
     compare_part,
     expect_own_gradients,
+    first_part,
     leaf_for,
     nearest,
     tensors_in,
 )
-from .observation import observe
-from .results import CheckFailed, OtherPartsError
-
-DTYPES = torch.float64, torch.float32
-each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
-"""A test runs in both; float32 is what models are trained in."""
+from .observation import agreement, observe
+from .results import OBSERVED, CheckFailed, OtherPartsError, UnreadableError
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
-CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
-"""What a call raises whose arguments the component cannot take."""
+CONVERTED = "The arguments have one dtype: does a step convert to another?"
 STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
@@ -79,9 +89,9 @@ class Subject:
     formulas: Candidates  # what it may compute, each of float64 inputs; or why none can be found
     parameters: Sequence[tuple[Tensor, Tensor]] = ()  # each with a float64 copy with which the formulas compute
     dtype: torch.dtype | None = None  # of the results, where no input has it
-    any_dtype: bool = field(
-        default=False, kw_only=True
-    )  # results in another dtype than the inputs' are judged as if they had theirs
+    any_dtype: bool = field(default=False, kw_only=True)  # also results of another dtype than the inputs are judged
+    inside: Callable[[Inputs], str] | None = field(default=None, kw_only=True)  # says what is wrong with its parts,
+    if_parts_are_right: str = field(default="", kw_only=True)  # and this where nothing is
 
     def expect_values(
         self,
@@ -99,7 +109,7 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        with self._told(inputs):
+        with self._told(inputs, "values" if case is None else "gradients", of):
             found, leaves, pairs = self._try(inputs, case is not None, contiguous)
             right = self._judge(found, leaves, inputs, look_at, of, judged_where)
             if case is not None:
@@ -121,7 +131,7 @@ class Subject:
         Parts that the test is not about may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
-        with self._told(inputs):
+        with self._told(inputs, "gradients", of):
             found, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
                 right = self._judge(found, leaves, inputs, look_at, of)
@@ -185,13 +195,17 @@ class Subject:
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
         """Whether `expect_values` would pass."""
+        is_right = False
         try:
-            self.expect_values(inputs, of=of, contiguous=contiguous)
+            found, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
+            self._judge(found, leaves, inputs, "", of)
+            is_right = True
         except NotImplementedError:
             raise
         except (CheckFailed, *CALL_FAILED):
-            return False
-        return True
+            pass
+        self._note(inputs, f"values of {', '.join(of or self.parts)}", is_right)
+        return is_right
 
     def works(self, inputs: Inputs) -> bool:
         """Whether a call with these inputs returns something."""
@@ -205,18 +219,65 @@ class Subject:
         return True
 
     @contextmanager
-    def _told(self, inputs: Inputs) -> Iterator[None]:
-        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean."""
+    def _told(self, inputs: Inputs, kind: str = "", of: Sequence[str] = ()) -> Iterator[None]:
+        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean.
+
+        Whether these parts were right is noted for the contrast of calls of one kind; "" = it is not.
+        """
+        is_right = False
         try:
             yield
+            is_right = True
         except CheckFailed as error:
             if error is not self.formulas:  # else another call has failed, with inputs of its own
                 error.inputs = ", ".join(describe(name, value) for name, value in inputs.items())
+                if error.compared and error.part and error.look_at != STATE:
+                    error.experiment = partial(self._look, inputs, error.part)
             raise
-        except RuntimeError as error:
+        except UnreadableError:
+            kind = ""
+            raise
+        except NotImplementedError:
+            raise
+        except Exception as error:
             if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
-                error.add_note(MIXED)
+                error.add_note(MIXED if self.parameters else CONVERTED)
+            error.add_note("\n".join(about_sizes(str(error), inputs)))
+            if self.inside and kind and (text := attempted(partial(self.inside, inputs))):
+                error.add_note(f"{OBSERVED}{text}")
             raise
+        finally:
+            if kind:
+                kind += f" of {', '.join(of or self.parts)}"
+                self._note(inputs, kind, is_right)
+
+    def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
+        """What more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
+        single = self._dtype_for(inputs) == torch.float32
+
+        def call(given: Inputs) -> Tensor:
+            handed = {name: copy_of(value, False, not single) for name, value in given.items()}
+            return cast("Tensor", self._parts(self.call(*handed.values()), [part])[part])
+
+        def compute(formula: Computation, given: Inputs) -> Tensor:
+            result = formula(*[leaf_for(value) for value in given.values()])
+            return cast("Tensor", dict(zip(self.parts, result if len(self.parts) > 1 else [result], strict=True))[part])
+
+        formulas = [] if isinstance(self.formulas, Exception) else self.formulas
+        learned = [parameter for parameter, _ in self.parameters]
+        inside = self.inside if not getattr(self.call, "training", False) else None
+        candidates = [partial(compute, one) for one in formulas]
+        text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
+        return text or self.if_parts_are_right * (inside is not None and is_thorough)
+
+    def _note(self, inputs: Inputs, kind: str, is_right: bool) -> None:
+        """Notes a call for the contrast with others of its kind."""
+        dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
+        traits = [
+            *traits_of(inputs, self.call),
+            f"in {dtype}{', without gradients' * (kind.startswith('values') and dtype == 'float32')}",
+        ]
+        note(traits, sizes_of(inputs), is_right=is_right, kind=kind)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -287,9 +348,11 @@ class Subject:
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
-            text, _, error = max(missed, key=lambda one: one[0])
+            text, part, error = max(missed, key=lambda one: one[0])
             others = failures(set(found) - {*judged}, None)
-            error.observed = text or max((f"in {part}: {seen}" for seen, part, _ in others if seen), default="")
+            error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
+            error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
+            error.part = part
             raise error
         return right
 
@@ -305,40 +368,3 @@ class Subject:
         for one, same in ((kept, again), *((other, one) for one in more)):
             expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
         expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
-
-
-def first_part(result: Any, parts: Sequence[str]) -> Any:
-    """The first part of a result whose other parts may be missing."""
-    if len(parts) == 1 or isinstance(result, Tensor):
-        return result
-    return (
-        result[0] if isinstance(result, (tuple, list)) and result else expect_parts(result, parts, "what is returned")
-    )
-
-
-def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
-    """A test runs with each named row of a table, in float64 or, with some, in float32."""
-    rows = in_dtypes(names, in_float32)
-    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
-
-
-def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
-    """The rows of a table, each with the dtype of its inputs."""
-    return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
-
-
-def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
-    """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
-
-    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
-    """
-    return [
-        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
-        for kind in kinds
-        for row in (of_extensions if kind.values[-1] else rows)
-    ]
-
-
-def label_of(row: Sequence[object]) -> str:
-    """A row's part of a test's id."""
-    return "-".join(str(value).removeprefix("torch.") for value in row)

@@ -111,9 +111,6 @@ SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
 SEED = pytest.StashKey[int]()
 """The seed of all random inputs, in pytest's stash."""
 
-SIDE_EFFECTS = "no side effects"
-"""The rubric item of components that leave their arguments alone and keep no state."""
-
 
 def item_of(item: pytest.Item) -> str:
     """The rubric item that a test names; "" where it names none."""

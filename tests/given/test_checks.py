@@ -126,8 +126,9 @@ def test_what_is_not_written_and_missing_translations_are_notes(pack):
 
 
 PROBLEMS = {
-    "packed/layers.py cannot be imported: SyntaxError": {"layers.py": "x = 1\ndef f(:\n"},
-    "packed/layers.py cannot be imported: ModuleNotFoundError": {"layers.py": "from .nowhere import x\n"},
+    "packed/layers.py, line 2: this is not Python: ": {"layers.py": "x = 1\ndef f(:\n"},
+    "packed/nowhere.py is missing\n": {"layers.py": "from .nowhere import x\n"},
+    "packed/layers.py, line 1: ZeroDivisionError: division by zero\n": {"layers.py": "1 / 0\n"},
     "translations.txt: 2 lines; expected 3": {"translations.txt": "a\nb\n"},
     "100,001 bytes; at most 100,000 are read": {"large.py": "#" * 100_001},
 }

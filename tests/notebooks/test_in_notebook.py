@@ -136,7 +136,7 @@ def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, co
     history += ["import math\nimport torch\nfrom torch import Tensor, nn", attention]
     assert notebooks.check("1.2", seed=3) == 7, "only the scale is wrong"
     said = capsys.readouterr().out
-    assert said.count("tests pass") == 1 and "  inputs:   query (" in said and "more for the same reason]" in said
+    assert said.count("tests pass") == 1 and "  inputs:   query (" in said and "perhaps for the same reason" in said
     assert re.search(r"\nexpected\[\d, \d, \d:, \d:\] +got\n( +-?\d\S*){4,8}\n", said)
 
 

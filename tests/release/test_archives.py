@@ -28,7 +28,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
     [wheel] = (path for path in archive if path.endswith(".whl"))
     inside = {path.partition("!")[2] for path, _ in members_of(wheel, archive[wheel])}
     assert files == {
-        *(".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "conftest.py", *NAMES),
+        *(".gitignore", ".handed_out.zip", "README.md", "requirements.txt", "pytest.ini", "conftest.py", *NAMES),
         *(f"student/{name}.py" for name in ("__init__", "affine", "loss", "regressor")),
         "given/__init__.py",
         *(f"data/corpus/fren.{name}.bpe" for name in ("train", "dev", "test.src")),

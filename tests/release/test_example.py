@@ -72,5 +72,10 @@ def test_a_fork_releases_the_example(tmp_path):
     assert not (unpacked / "data").exists() and not (unpacked / "grade.py").exists()
     tried = run_python(["-m", "pytest", "-q", "-m", "task_1_1"], unpacked)
     assert "TODO 1.1: make the weight and the bias." in tried.stdout
+    go_and_test = "import os, pytest, sys; os.chdir(sys.argv[1]); sys.exit(pytest.main(['-q']))"
+    for place, way in (("student", ".."), ("..", unpacked.name)):
+        elsewhere = run_python(["-c", go_and_test, place], unpacked)  # where the wheel counts as installed
+        line = f"the tests are run in the folder {unpacked.name}/: type `cd {way}` first"
+        assert elsewhere.returncode == 4 and line in elsewhere.stderr + elsewhere.stdout
     solved = run_python(["-m", "pytest", "-q", f"--submission={REFERENCE}"], unpacked)
     assert solved.returncode == 0 and "6 passed" in solved.stdout

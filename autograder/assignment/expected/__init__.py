@@ -7,7 +7,8 @@
     own_parts.py      stacks and models made of such layers
     subjects.py       layers, stacks and models as the subjects of tests
     trainings.py      what train_epoch should end with   search_tables.py  what beam search should find
-    random_cells.py   of the diagonal mask           masks_obeyed.py   in layers, stacks, models
+    random_cells.py   of the diagonal mask             masks_obeyed.py   in layers, stacks, models
+    inside.py         what the parts inside read       steps.py          what the steps of a training show
 
 Tests write random values into all parameters, so that no two readings of them compute the same.
 """

@@ -20,9 +20,9 @@ from ...testing.comparison import (
     expect_close,
     expect_shape,
 )
-from ...testing.fitting import Computation, tensors_in
+from ...testing.fitting import Computation, first_part, tensors_in
 from ...testing.results import CheckFailed, UnreadableError
-from ...testing.subject import Subject, first_part
+from ...testing.subject import Subject
 from ..stand_ins.formulas import look_up
 from ..stand_ins.own_tests import attend as attention
 from .by_behaviour import normal

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from ...testing.arguments import Inputs, copies_of
 from ...testing.comparison import NEGLIGIBLE, TOLERANCE_OF_FLOAT32, difference, expect
+from ...testing.fitting import CALL_FAILED, first_part
 from ...testing.results import CheckFailed
-from ...testing.subject import CALL_FAILED, Subject, first_part
+from ...testing.subject import Subject
 
 
 def expect_right_or_masks_obeyed(subject: Subject, inputs: Inputs, look_at: str) -> None:

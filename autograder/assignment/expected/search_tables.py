@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from autograder.testing.comparison import describe, expect_parts, fail
+from autograder.testing.results import observing
 from autograder.testing.under_test import SubmissionUnderTest
 
 COMPONENT = "decode.beam_decode"
@@ -40,6 +42,22 @@ class Tables:
         """
         lines, _ = run_search(submission, self.described(sentences, **settings))
         return read_lines(lines, len(sentences))
+
+    def compare(self, found: list[list[int]], wanted: list[list[int]], what: str, look_at: str) -> None:
+        """Fails unless these ids were found."""
+        for number, (one, other) in enumerate(zip(found, wanted, strict=True), start=1):
+            if one != other:
+                with observing(partial(self._observe, one, other)):
+                    fail(f"sentence {number} of {len(wanted)}: {what}", f"{other}", f"{one}"[:500], look_at)
+
+    def _observe(self, found: list[int], wanted: list[int]) -> str:
+        """Says what is to be seen in ids that were found in place of others."""
+        for name, special in (("bos", self.bos), ("eos", self.eos), ("padding", self.pad)):
+            if special in found:
+                return f"{name}, {special}, is in what was returned"
+        if found == wanted[: len(found)]:
+            return f"the last {len(wanted) - len(found)} ids are missing"
+        return f"there are {len(found) - len(wanted)} ids too many" * bool(wanted and wanted == found[: len(wanted)])
 
     def described(
         self,

@@ -3,7 +3,7 @@
 The parts inside are stand-ins of known formulas. A layer that writes such a part out is accepted, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -22,6 +22,7 @@ from ...testing.subject import Subject
 from ...testing.under_test import SubmissionUnderTest
 from ..stand_ins.formulas import trace
 from .by_behaviour import Component, Formula, find_formula, learned, normal
+from .inside import PARTS_ARE_RIGHT, first_deviation, flow_of
 from .layers import Census, Sizes, check_parts, layers, sides, stacks
 from .own_parts import PARTS_OF_MODELS, PARTS_OF_STACKS, OwnParts, has_own_parts, own_sides, own_stacks
 from .readings import expect_plain, needs_reader
@@ -104,7 +105,12 @@ class LayerSubject(Subject):
                     needs_reader("layer that writes parts out")
                 # It may have all parts, and one is wrong: still it has gradients.
                 found = [placed] if placed else OtherPartsError(str(error), getattr(error, "compared", None))
-        return cls(module, parts, found, list(zip(parameters, leaves, strict=True)), used, sizes, kind, case)
+        flow = flow_of(kind, sizes.norm_first)
+        inside = partial(first_deviation, submission, module, "forward", flow)
+        pairs = list(zip(parameters, leaves, strict=True))
+        return cls(
+            module, parts, found, pairs, used, sizes, kind, case, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT
+        )
 
     def output(self, inputs: Inputs) -> Tensor:
         """What it returns first for copies of these inputs."""
@@ -198,7 +204,22 @@ class StackSubject(Subject):
 
         formulas, parts = attempt(read), PARTS_OF_STACKS[kind]
         pairs = list(zip(parameters, leaves, strict=True))
-        return cls(module, parts, formulas, pairs, dtype, sizes.d_model, has_own_layers, kind, case)
+        inside: Callable[[Inputs], str] | None = None  # of own parts, no flow is known
+        if not has_own_layers:
+            inside = partial(first_deviation, submission, module, "forward", flow_of(kind, sizes.norm_first, n_layers))
+        return cls(
+            module,
+            parts,
+            formulas,
+            pairs,
+            dtype,
+            sizes.d_model,
+            has_own_layers,
+            kind,
+            case,
+            inside=inside,
+            if_parts_are_right=PARTS_ARE_RIGHT,
+        )
 
     def draw(self, axes: tuple[int, int, int], masked: bool = True) -> Inputs:
         """Random x (b, t, d), memory (b, s, d) and masks."""
@@ -217,7 +238,8 @@ def expect_own_layers(parameters: list[nn.Parameter], kind: str, n_layers: int, 
     census = Census.of(parameters, sizes.d_model)
     found = census.decoder_layers if kind == "Decoder" else census.encoder_layers
     what = "how many layers with parameters of their own the stack has"
-    look_at = "an nn.ModuleList of n_layers new layers; a plain list hides them from parameters()"
+    look_at = "build each of the n_layers layers anew, in an nn.ModuleList"
+    look_at += "; one layer in several places is still one layer" if found else "; a plain list hides its layers"
     failure = OtherPartsError if 2 * len(found) > n_layers else CheckFailed
     expect(len(found) == n_layers, what, f"{n_layers}", f"{len(found)}", look_at, failure)
 
@@ -260,14 +282,18 @@ class ModelSubject:
         """Its `encode` or `decode`, where dropout leaves so much of the embedded tokens."""
         is_decoder = method == "decode"
         vocab_size, leaves = self.vocab_sizes[is_decoder], self.leaves
+        call = getattr(self.model, method)
+        inside: Callable[[Inputs], str] | None = None  # as above
         if self.has_own_parts:
             own = OwnParts(self.submission, self.parameters, self.sizes)
             given = vocab_size, self.n_layers, self.dropout, kept, self.model.training
             found, leaves = attempt(lambda: [*own_sides(own, method, *given)]), own.leaves
         else:
             found = [*sides(leaves, is_decoder, vocab_size, self.n_layers, self.sizes, self.of_settings, kept)]
+            inside = partial(first_deviation, self.submission, self.model, method, flow_of(method, False))
         pairs = list(zip(self.parameters, leaves, strict=True))
-        return Subject(getattr(self.model, method), PARTS_OF_MODELS[method], found, pairs, self.dtype)
+        parts = PARTS_OF_MODELS[method]
+        return Subject(call, parts, found, pairs, self.dtype, inside=inside, if_parts_are_right=PARTS_ARE_RIGHT)
 
     def predictions(self) -> Subject:
         """Its `get_predictions`, whose matrix may be the target's table."""

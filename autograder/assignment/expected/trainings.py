@@ -1,9 +1,9 @@
 """Trainings with a submission's `train_epoch` on a small stand-in for the model, and what they should end with."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from autograder.assignment.stand_ins.models import TinyTranslator
@@ -15,9 +15,13 @@ from autograder.testing.comparison import (
     expect_close,
     expect_parts,
 )
+from autograder.testing.experiments import attempted
 from autograder.testing.under_test import SubmissionUnderTest
+from foundation.texts import printable
 
-PAD, SRC_VOCAB, TGT_VOCAB, D_MODEL = 0, 7, 9, 5
+from .steps import SIZES, copy_of, first_deviation, summed_loss
+
+PAD, LONGEST_NOTE = 0, 200
 
 Shape = tuple[int, int, int]
 """Of a batch: sentences, length, length of all sentences but the first."""
@@ -58,8 +62,9 @@ class Training:
     ) -> None:
         self.submission, self.rate, self.smoothing, self.pad = submission, rate, smoothing, pad
         self.dtype = dtype
-        self.start = [p.detach() for p in TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL, dtype).parameters()]
+        self.start = [p.detach() for p in TinyTranslator(*SIZES, dtype).parameters()]
         case.randomise(self.start)
+        self.n_numbers = sum(parameter.numel() for parameter in self.start)
         if values == "large losses":  # from large logits alone, and in small steps: the rest stays well conditioned
             self.rate = min(rate, 0.01)
             self.start[2:] = [80 * parameter for parameter in self.start[2:]]
@@ -74,15 +79,15 @@ class Training:
     def draw_batch(self, case: Case, b: int, t: int, cut: int) -> dict[str, Tensor]:
         """A batch of b sentences, one with t labels and the others with `cut`."""
         s = case.size(3, 6)
-        labels = case.tokens(TGT_VOCAB, b, t)
+        labels = case.tokens(SIZES[1], b, t)
         labels[0, 0] = 0  # the usual padding, where it is a word like any other
         labels[labels == self.pad] = 1
         labels[1:, cut:] = self.pad
         return {
-            "src": case.tokens(SRC_VOCAB, b, s),
+            "src": case.tokens(SIZES[0], b, s),
             "src_mask": case.padding_mask(b, s) if b > 1 else case.mask(1, 1, 1, s),
             "encoder_mask": case.mask(b, 1, s, s),
-            "tgt_input": case.tokens(TGT_VOCAB, b, t),
+            "tgt_input": case.tokens(SIZES[1], b, t),
             "tgt_mask": case.mask(b, 1, t, t),
             "labels": labels,
         }
@@ -97,15 +102,30 @@ class Training:
         Returns:
             The losses of the epochs, the parameters afterwards, the scheduler's steps, and changed settings.
         """
-        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
-        copies = [
-            {name: tensor.clone() for name, tensor in batch.items()} for batch in self.batches
-        ]  # it may write there
-        run = {"start": self.start, "batches": copies, **settings, **how}
-        found = self.submission.apply("train", "train.train_epoch", run)
+        found = self.submission.apply("train", "train.train_epoch", self._described(options, how))
         names = "losses", "parameters", "the scheduler's steps", "changed settings"
         losses, parameters, steps, changed = expect_parts(found, names, "what comes back")
         return losses, parameters, steps, changed
+
+    def _described(self, options: dict[str, Any], how: dict[str, Any]) -> dict[str, Any]:
+        settings = {"rate": self.rate, "pad": self.pad, "smoothing": self.smoothing, "options": options}
+        # It may write into these.
+        copies = [{name: tensor.clone() for name, tensor in batch.items()} for batch in self.batches]
+        return {"start": self.start, "batches": copies, **settings, **how}
+
+    def observe(self, options: dict[str, Any], how: dict[str, Any]) -> str:
+        """Says in one line where a training of this kind first does something else than it should; "" = nowhere."""
+        run = self._described(options, how)
+        if how.get("without_gradient") == "the last":
+            self.n_numbers -= self.start[-1].numel()
+
+        def find() -> str:
+            with torch.enable_grad():
+                notes, steps = self.submission.apply("watch_training", "train.train_epoch", run)
+            told = printable(str(notes[0]), LONGEST_NOTE) if notes else ""  # comes from where the submission runs
+            return told or first_deviation(self, options, how, steps)
+
+        return attempted(find)
 
     def expected(
         self,
@@ -121,23 +141,13 @@ class Training:
         learned = self.start[:-1] if without_gradient == "the last" else self.start
         momentum, decay = OPTIMIZERS[optimizer]["momentum"], OPTIMIZERS[optimizer]["weight_decay"]
         moving = [torch.zeros_like(value, dtype=torch.float64) for value in learned]
-        copy = TinyTranslator(SRC_VOCAB, TGT_VOCAB, D_MODEL).train()
-        with torch.no_grad():
-            for parameter, value in zip(copy.parameters(), self.start, strict=True):
-                parameter.copy_(value)
+        copy = copy_of(self.start)
         starts = range(0, len(self.batches), group)
         all_losses: list[float] = []
         for step, first in enumerate([*starts] * epochs):
             total, count = torch.zeros((), dtype=torch.float64), 0
             for batch in self.batches[first : first + group]:
-                read = copy.encode(batch["src"], batch["encoder_mask"])[0]
-                states = copy.decode(batch["tgt_input"], read, batch["src_mask"], batch["tgt_mask"])[0]
-                said = copy.get_predictions(states).reshape(-1, TGT_VOCAB)
-                labels = batch["labels"].reshape(-1)
-                summed = F.cross_entropy(
-                    said, labels, ignore_index=self.pad, label_smoothing=self.smoothing, reduction="sum"
-                )
-                here = int((labels != self.pad).sum())
+                summed, here = summed_loss(copy, batch, self.pad, self.smoothing)
                 all_losses.append(float(summed.detach()) / here)
                 total, count = total + summed, count + here
             parameters = list(copy.parameters())[: len(learned)]
@@ -153,6 +163,21 @@ class Training:
         spare = [torch.ones(3, dtype=self.dtype)] if without_gradient == "one more" else []
         return means, [p.detach().to(self.dtype) for p in copy.parameters()] + spare
 
+    def about_mean(self, found: list[float]) -> str:
+        """Says what the first epoch's loss is in place of the mean, where no step changes the parameters."""
+        with torch.no_grad():
+            model = copy_of(self.start)
+            summed = [summed_loss(model, batch, self.pad, self.smoothing) for batch in self.batches]
+        losses, counts = [float(one) / count for one, count in summed], [count for _, count in summed]
+        others = {
+            "the sum of the batches' losses": sum(losses),
+            "the last batch's loss": losses[-1],
+            "the first batch's loss": losses[0],
+            "the mean over all labels": sum(float(one) for one, _ in summed) / sum(counts),
+            "the sum over all labels": sum(float(one) for one, _ in summed),
+        }
+        return next((f"this is {text}" for text, one in others.items() if abs(one - found[0]) < 1e-6 * abs(one)), "")
+
     def check(self, found: list[Tensor], expected: list[Tensor], what: str, look_at: str) -> None:
         """Fails unless the parameters after training are the expected ones."""
         shapes = [[tuple(p.shape) for p in several] for several in (expected, found)]
@@ -162,3 +187,19 @@ class Training:
         tolerance = TOLERANCE if self.dtype == torch.float64 else TOLERANCE_OF_FLOAT32 / 20
         for index, (actual, wanted) in enumerate(zip(found, expected, strict=True)):
             expect_close(actual, wanted, f"{what}: parameter {index + 1}", look_at, tolerance)
+
+
+def traits_of(settings: dict[str, Any], options: dict[str, Any], how: dict[str, Any]) -> Iterator[str]:
+    """What may separate a training from others, in words."""
+    n_batches, n = settings["n_batches"], options["accumulate"]
+    yield "where batches accumulate" if n > 1 else "where each batch has its own step"
+    yield f"with {'an' if n_batches % n else 'no'} incomplete last group"
+    yield f"with{'out' * (options['max_grad_norm'] is None)} max_grad_norm"
+    yield f"with{'out' * ('schedule' not in how)} a scheduler"
+    yield (
+        "where the model comes in train mode" if how.get("is_training", True) else "where the model comes in eval mode"
+    )
+    yield "over several epochs" if how["epochs"] > 1 else "in a single epoch"
+    yield from ("where a parameter has no gradient" for _ in range("without_gradient" in how))
+    yield from ("where gradients are left from before" for _ in range(how.get("old_gradients", False)))
+    yield from ("where padding is not 0" for _ in range("pad" in settings))

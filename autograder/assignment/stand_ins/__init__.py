@@ -8,6 +8,7 @@ contract replaces it.
     components.py  in place of the components of the contract
     formulas.py    what those compute
     models.py      small models, and what is run with them
+    recording.py   looks on while `train_epoch` runs
     hunting.py     a component with one line changed, beside the component
     own_tests.py   tries a student's own tests on implementations of what they test
     watching.py    looks on while a component runs: which lines run, and what its names hold
@@ -23,7 +24,9 @@ from .components import (
     LayerNorm,
     MultiHeadedAttention,
     PositionalEncoding,
+    attention_inputs,
     causal_mask,
+    inner_calls,
     padding_mask,
     scaled_dot_product_attention,
 )
@@ -35,6 +38,7 @@ from .models import (
     call_each,
     search,
     train,
+    watch_training,
 )
 from .own_tests import try_test
 from .watching import watch
@@ -51,15 +55,18 @@ __all__ = [
     "LayerNorm",
     "MultiHeadedAttention",
     "PositionalEncoding",
+    "attention_inputs",
     "call_after",
     "call_copy",
     "call_each",
     "causal_mask",
     "find",
+    "inner_calls",
     "padding_mask",
     "scaled_dot_product_attention",
     "search",
     "train",
     "try_test",
     "watch",
+    "watch_training",
 ]

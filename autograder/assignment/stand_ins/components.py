@@ -17,12 +17,64 @@ from .formulas import VECTORS, spread
 ENOUGH = 350
 """Positions that every sentence of the usual corpora has room in."""
 
+watched: list[list[tuple[Tensor, Tensor, Tensor]]] = []
+"""Lists to which each call of the stand-in for attention adds what it gets."""
+
 
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, *extra: object, **more: object
 ) -> tuple[Tensor, Tensor]:
     """Stand-in; see `look_up`."""
+    for seen in watched:
+        seen.append((query, key, value))
     return formulas.look_up(query, key, value, mask)
+
+
+@torch.no_grad()
+def attention_inputs(module: nn.Module, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
+    """What the attention inside a module is handed, all heads on one axis, and what the module returns first.
+
+    Nothing where the attention is not called, or with different shapes.
+    """
+    seen: list[tuple[Tensor, Tensor, Tensor]] = []
+    watched.append(seen)
+    try:
+        output, *_ = module(query, key, value, None)
+    finally:
+        watched.remove(seen)
+    if len({one.shape for call in seen for one in call}) != 1:
+        return []
+    return [*(torch.cat(one, dim=1) for one in zip(*seen, strict=True)), output]
+
+
+@torch.no_grad()
+def inner_calls(module: nn.Module, method: str, inputs: list[Tensor | None]) -> tuple[list[list[Any]], Tensor | None]:
+    """What the stand-ins inside a module read and return first, in the order of their calls, and what it returns first.
+
+    After an error there are the calls until then, and None is returned.
+    """
+    calls: list[list[Any]] = []
+    running: list[list[Any]] = []
+
+    def begin(part: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        handed = [one for one in (*given, *named.values()) if one is None or isinstance(one, Tensor)]
+        running.append([type(part).__name__, handed, None])
+        calls.append(running[-1])
+
+    def end(part: nn.Module, given: object, result: Any) -> None:
+        running.pop()[-1] = result[0] if isinstance(result, tuple) else result
+
+    parts = [part for part in module.modules() if type(part).__module__ == __name__]
+    hooks = [part.register_forward_pre_hook(begin, with_kwargs=True) for part in parts]
+    hooks += [part.register_forward_hook(end) for part in parts]
+    try:
+        result = getattr(module, method)(*inputs)
+    except Exception:
+        return calls, None
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return calls, result[0]
 
 
 class LayerNorm(nn.Module):

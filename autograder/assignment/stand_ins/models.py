@@ -1,5 +1,6 @@
 """Whole models: small ones that tests of training and decoding hand to a submission, and what is run with them."""
 
+import contextlib
 import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .formulas import spread
+from .recording import Recorder
 
 
 class Batch:
@@ -157,6 +159,14 @@ def train(
     return _train(train_epoch, **run)
 
 
+def watch_training(train_epoch: Callable[..., Any], run: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    """What a training hands over that it should not, and its state before each step: see `Recorder`."""
+    recorders: list[Recorder] = []
+    with contextlib.suppress(Exception):  # what it raises, another test has found
+        _train(train_epoch, **run, recorders=recorders)
+    return recorders[0].notes, recorders[0].steps
+
+
 def _train(
     train_epoch: Callable[..., Any],
     start: Sequence[Tensor],
@@ -175,6 +185,7 @@ def _train(
     momentum: float = 0.0,
     weight_decay: float = 0.0,
     without_gradient: str = "",
+    recorders: list[Recorder] | None = None,
 ) -> tuple[list[Any], list[Tensor], int | None, list[str]]:
     """What `train_epoch` returns after each epoch, and what it leaves behind.
 
@@ -198,6 +209,7 @@ def _train(
         momentum: of the optimizer; without it a step shows the gradient itself.
         weight_decay: likewise.
         without_gradient: "the last" parameter is frozen, or the model has "one more", which plays no part.
+        recorders: gets one that watches.
     """
     (src_size, d_model), tgt_size = start[0].shape, start[1].size(0)
     model = TinyTranslator(src_size, tgt_size, d_model, start[0].dtype)
@@ -217,6 +229,8 @@ def _train(
         options = {**options, "scheduler": scheduler}
     criterion = nn.CrossEntropyLoss(ignore_index=pad, label_smoothing=smoothing)
     several = [Batch(**tensors) for tensors in batches]
+    if recorders is not None:
+        recorders.append(Recorder(model, criterion, descent, [*map(dict, batches)]))
     given = model, criterion, descent, scheduler, several
     before, losses = settings(*given), []
     for _ in range(epochs):

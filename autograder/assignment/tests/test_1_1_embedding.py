@@ -12,7 +12,8 @@ from autograder.assignment.expected.readings import Search, embeddings, learned_
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.fitting import Computation
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1

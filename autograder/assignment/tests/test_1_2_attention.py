@@ -9,7 +9,8 @@ import torch
 from autograder.assignment.expected.attention import PARTS, draw, expect_right_or_finite, expect_right_or_mask_obeyed
 from autograder.assignment.stand_ins.own_tests import attend as attention
 from autograder.testing.case import Case
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2

@@ -1,7 +1,6 @@
 """Task 1.3: projections, heads, attention in each head, output projection.
 
-The attention inside is a stand-in, so that a fault in task 1.2 costs nothing here; attention that is written out in
-the class is accepted too. How such tests are written: `autograder.testing.subject`.
+The attention inside is a stand-in; one that is written out is accepted, too. See `autograder.testing.subject`.
 """
 
 from dataclasses import replace
@@ -21,12 +20,14 @@ from autograder.assignment.expected.attention import (
     multi_heads,
 )
 from autograder.assignment.expected.attention import draw_positions as draw
+from autograder.assignment.expected.inside import what_heads_read
 from autograder.assignment.expected.readings import Search, made
 from autograder.testing.arguments import Inputs
 from autograder.testing.case import Case
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
@@ -41,7 +42,9 @@ def make(submission: SubmissionUnderTest, case: Case, n_heads: int, d_head: int,
         check_numbers(leaves, n_heads * d_head, n_heads)
         return multi_heads(module, leaves, n_heads, case, search)
 
-    return made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
+    subject = made(submission, case, COMPONENT, (n_heads * d_head, n_heads), PARTS, read, **options)
+    after = "each head gets its part of query, key and value: what happens after that?"
+    return replace(subject, inside=partial(what_heads_read, submission, subject.call), if_parts_are_right=after)
 
 
 CASES = {  # n_heads, d_head; b, q and k; and where to look

@@ -14,7 +14,8 @@ from autograder.assignment.expected.readings import Search, expect_numbers, laye
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_shape, run_backward
 from autograder.testing.fitting import Computation
-from autograder.testing.subject import Subject, each_dtype, each_row
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_4

@@ -6,6 +6,7 @@ import torch
 from autograder.testing.arguments import expect_unchanged
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_same
+from autograder.testing.results import observing
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_6
@@ -35,8 +36,24 @@ def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None
         return submission.apply("call_after", "masks.padding_mask", earlier, now)
 
     what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
-    expect_same(mask(tokens), expected, what, rule)
+    found = mask(tokens)
+    with observing(lambda: about_ids(found, expected, tokens, pad + shift)):
+        expect_same(found, expected, what, rule)
     expect_unchanged(mask, {"tokens": tokens}, before)
+
+
+def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_id: int) -> str:
+    if not isinstance(found, torch.Tensor) or found.shape != expected.shape:
+        return ""
+    wrong = tokens[(found != expected)[:, 0, 0]].unique().tolist()
+    right = tokens[(found == expected)[:, 0, 0]].unique().tolist()
+    sides = {
+        "padding": wrong == [pad_id],
+        "ids above pad_id": min(wrong) > pad_id,
+        "ids below pad_id": max(wrong) < pad_id,
+    }
+    which = next((text for text, is_so in sides.items() if is_so and not {*wrong} & {*right}), "")
+    return f"the mask is wrong for {which} alone" if which else ""
 
 
 @pytest.mark.item("later positions")

@@ -4,8 +4,7 @@
 memory (b, s, d), src_mask and tgt_mask for the decoder's. Masks of x and of the memory are: "padding", (b, 1, t, t) and
 (b, 1, 1, s); "two axes", (t, t) and (t, s); "each head", (b, h, t, t) and (b, h, t, s). Layers are in eval mode.
 
-For each sublayer x becomes norm(x + sublayer(x)), or x + sublayer(norm(x)) with norm_first. The parts inside are
-stand-ins of known formulas, so that a fault in another task costs nothing here. See `autograder.testing.subject`.
+x becomes norm(x + sublayer(x)); with norm_first, x + sublayer(norm(x)). The parts inside are stand-ins.
 """
 
 from dataclasses import replace
@@ -21,7 +20,8 @@ from autograder.assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from autograder.assignment.expected.subjects import LayerSubject
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import expect, expect_parts
-from autograder.testing.subject import Subject, each_dtype, in_dtypes, rows_of
+from autograder.testing.rows import each_dtype, in_dtypes, rows_of
+from autograder.testing.subject import Subject
 from autograder.testing.under_test import SubmissionUnderTest
 
 LAYERS = [

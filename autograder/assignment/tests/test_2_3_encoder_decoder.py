@@ -11,7 +11,7 @@ from autograder.assignment.expected.masks_obeyed import expect_right_or_masks_ob
 from autograder.assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from autograder.assignment.expected.subjects import StackSubject
 from autograder.testing.case import Case
-from autograder.testing.subject import DTYPES, in_dtypes, rows_of
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
 from autograder.testing.under_test import SubmissionUnderTest
 
 STACKS = [

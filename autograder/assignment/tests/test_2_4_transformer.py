@@ -15,8 +15,8 @@ from autograder.assignment.expected.subjects import ModelSubject
 from autograder.testing.arguments import copies_of
 from autograder.testing.case import ALMOST_ALL, Case
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
-from autograder.testing.fitting import tensors_in
-from autograder.testing.subject import DTYPES, first_part, in_dtypes, rows_of
+from autograder.testing.fitting import first_part, tensors_in
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
 from autograder.testing.under_test import SubmissionUnderTest
 
 MODELS = [

@@ -4,14 +4,17 @@
 all labels of each group of batches.
 """
 
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.assignment.expected.trainings import OPTIMIZERS, Training
+from autograder.assignment.expected.trainings import OPTIMIZERS, Training, traits_of
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close
+from autograder.testing.contrast import judged
+from autograder.testing.results import observing
 from autograder.testing.under_test import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
@@ -83,13 +86,14 @@ def test_training(submission: SubmissionUnderTest, case: Case, name: str) -> Non
     settings, options, how = described(name)
     optimizer, epochs = how.pop("optimizer", "plain"), how["epochs"]
     training = Training(submission, case, **settings)
-    losses, found, steps, changed = training.run(options, **OPTIMIZERS[optimizer], **how)
+    state = {**OPTIMIZERS[optimizer], **how}
     n_steps = epochs * -(-settings["n_batches"] // options["accumulate"])
     factors = [0.5**step for step in range(n_steps)] if "schedule" in how else None
     others = how.get("parameter_groups", 1), optimizer, how.get("without_gradient", "")
-    _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
-    look_at = ROWS[name][1]
-    training.check(found, wanted, f"after training: {name}", look_at)
+    with judged(traits_of(settings, options, how)), observing(partial(training.observe, options, state)):
+        losses, found, steps, changed = training.run(options, **state)
+        _, wanted = training.expected(options["accumulate"], options["max_grad_norm"], factors, epochs, *others)
+        training.check(found, wanted, f"after training: {name}", ROWS[name][1])
     if "schedule" in how:
         expect(steps == n_steps, "the scheduler's steps", f"{n_steps}", f"{steps}", SCHEDULER)
     kept = "train_epoch changes nothing about its arguments but what the steps change"
@@ -108,4 +112,5 @@ def test_mean_loss_is_returned(submission: SubmissionUnderTest, case: Case, name
     tolerance = TOLERANCE_OF_FLOAT32 if settings.get("dtype") == torch.float32 else TOLERANCE
     got, expected = (torch.tensor(several, dtype=torch.float64) for several in (losses, wanted))
     look_at = "the mean of the batches' losses, each as the criterion returns it"
-    expect_close(got, expected, "the returned losses", look_at, tolerance)
+    with observing(partial(training.about_mean, losses)):
+        expect_close(got, expected, "the returned losses", look_at, tolerance)

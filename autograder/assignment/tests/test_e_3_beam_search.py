@@ -33,7 +33,7 @@ def test_a_garden_path(submission: SubmissionUnderTest, case: Case, beam_size: i
     [found] = tables.search(submission, [0], beam_size=beam_size)
     look_at = "what becomes of a beginning that is less probable now, and better later?"
     wanted, found = (tables.ids(0), found[:1]) if beam_size == 1 else (tables.ids(1, 2), found)
-    expect(found == wanted, f"a sentence on a garden path, beam_size = {beam_size}", f"{wanted}", f"{found}", look_at)
+    tables.compare([found], [wanted], f"a garden path, beam_size = {beam_size}", look_at)
 
 
 @pytest.mark.item("a batch")
@@ -43,7 +43,7 @@ def test_rows_of_a_batch_do_not_mix(submission: SubmissionUnderTest, case: Case)
     found = tables.search(submission, sentences, masks=case.padding_mask(8, 3), beam_size=2)
     wanted = translations_of(tables, sentences, 2, 7)
     look_at = "each row has its own memory, source mask, hypotheses and end"
-    expect(found == wanted, "four sentences of different lengths", f"{wanted}", f"{found}", look_at)
+    tables.compare(found, wanted, "four sentences of different lengths", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -59,7 +59,7 @@ def test_length_penalty(
     found = tables.search(submission, [0], beam_size=6, length_penalty=penalty)
     wanted = [tables.ids(1, 2, 3, 4) if is_long else tables.ids(0)]
     look_at = "which tokens count in the length? (the docstring has the score)"
-    expect(found == wanted, f"length_penalty={penalty}", f"{wanted}", f"{found}", look_at)
+    tables.compare(found, wanted, f"length_penalty={penalty}", look_at)
 
 
 @pytest.mark.item("length penalty")
@@ -71,7 +71,7 @@ def test_default_penalty_and_beam(submission: SubmissionUnderTest, case: Case) -
     found = tables.search(submission, [0, 1, 2])
     wanted = [tables.ids(1, 2, 3, 4), tables.ids(0), tables.ids(3, 2)]
     look_at = "the signature says what beam_size and length_penalty are where they are not given"
-    expect(found == wanted, "the default beam_size and length_penalty", f"{wanted}", f"{found}", look_at)
+    tables.compare(found, wanted, "the default beam_size and length_penalty", look_at)
 
 
 @pytest.mark.item("ends")
@@ -89,7 +89,7 @@ def test_open_hypotheses_count_at_max_length(submission: SubmissionUnderTest, ca
     wanted = [[], tables.ids(*[0] * limit)]
     what = f"ended hypotheses and open ones at max_length={limit}, length_penalty={penalty}"
     look_at = "what becomes of the hypotheses that are still open at max_length?"
-    expect(found == wanted, what, f"{wanted}", f"{found}", look_at)
+    tables.compare(found, wanted, what, look_at)
 
 
 @pytest.mark.item("ends")
@@ -107,7 +107,7 @@ def test_ends_with_the_last_place_of_the_beam(submission: SubmissionUnderTest, c
     found = tables.search(submission, [0], beam_size=2, length_penalty=2.0, max_length=8)
     wanted = [tables.ids(*[9] * later, 0)]
     look_at = "when does the search for a sentence end? (the docstring says)"
-    expect(found == wanted, "a beam of two, both ended", f"{wanted}", f"{found}", look_at)
+    tables.compare(found, wanted, "a beam of two, both ended", look_at)
 
 
 SPECIAL = {"usual": (PAD, BOS, EOS), "other": (0, 9, 2)}
@@ -146,7 +146,7 @@ def test_settings_together(submission: SubmissionUnderTest, case: Case, name: st
     wanted = translations_of(tables, sentences, beam_size, max_length)
     found = read_lines(lines, len(wanted))
     what = f"{len(wanted)} sentences with " + ", ".join(f"{key} = {value}" for key, value in options.items())
-    expect(found == wanted, what, f"{wanted}", f"{found}"[:500], "each setting acts as the other tests say")
+    tables.compare(found, wanted, what, "each setting acts as the other tests say")
     modes = {True: "train", False: "eval"}
     now = modes[mode] if isinstance(mode, bool) else describe(mode)
     look_at = "in which mode was the model before the search?"

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.catalogue import faults_of, read_patterns
 from autograder.testing import hints
-from autograder.testing.hints import count_attempt, fitting, pattern_of, read_hints, tell
+from autograder.testing.hints import count_attempt, fitting, is_rounding, pattern_of, read_hints, tell
 from autograder.testing.results import Outcome, State
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, ROOT
@@ -30,10 +30,11 @@ FIRST = [failed("test_a[float64]", "0.5"), failed("test_a[float32]", "0.5"), Out
         ([failed("test_a[float64]", "0.500001"), *FIRST[1:]], True),
         ([FIRST[0], failed("test_a[float32]", "0.7"), FIRST[2]], True),
         ([failed("test_a[float64]", "0.51"), *FIRST[1:]], False),
-        ([failed("test_a[float64]", "0.5", "which mask?"), *FIRST[1:]], False),
+        ([failed("test_a[float64]", "0.5", "which mask?"), *FIRST[1:]], True),
+        ([failed("test_a[float64]", "shape (0.5,)"), *FIRST[1:]], False),
     ],
 )
-def test_a_pattern_is_of_tests_reasons_and_numbers_without_rounding(other, is_same):
+def test_a_pattern_is_of_tests_and_what_they_got_without_rounding(other, is_same):
     assert (pattern_of(FIRST) == pattern_of(other)) == is_same
 
 
@@ -85,11 +86,18 @@ def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, c
 
 def test_a_hint_takes_some_attempts():
     assert tell(["Which axis?"], 2, 3) == [
-        "failed attempts: 2; after 3 there may be a hint (a version of your code counts once)"
+        "failed attempts: 2; after 3 there may be a hint "
+        "(each version of your code that has failed its tests counts once)"
     ]
     assert tell(["Which axis?"], 3, 3) == ["Hint: Which axis?"] and tell([], 3, 3) == [
         "no known mistake fits what the tests see"
     ]
+
+
+def test_where_all_that_differs_is_rounding_no_hint_is_due():
+    assert is_rounding([failed("test_a", "1.00002; 3 of 4 values differ"), Outcome("test_b", State.PASSED)])
+    assert not is_rounding([failed("test_a", "1.00002; 3 of 4 values differ"), failed("test_b", "1.2; 1 of 4 values")])
+    assert not is_rounding([failed("test_a", "shape (1,)")]) and not is_rounding([Outcome("test_b", State.PASSED)])
 
 
 def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path, assignment):

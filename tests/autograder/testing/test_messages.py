@@ -1,12 +1,15 @@
-"""What a student reads: one relation of a wrong result to the right one, and in a task's message each reason once."""
+"""What a student reads: one relation of a wrong result to the right one, and of a task the most telling failure."""
+
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.contrast import Call, only
 from autograder.testing.observation import observe, observe_shape, side_by_side
-from autograder.testing.results import CHANGED, Outcome, State, explain
+from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
 X = torch.randn(2, 3, 6, dtype=torch.float64)
@@ -94,22 +97,53 @@ def failed(test: str, what: str, got: str, look_at: str = "", state: State = Sta
 MASKS = [failed(f"test_masks[{kind}]", f"weights, mask {kind}", "2", "True may attend") for kind in "abcd"]
 
 
-def test_tests_with_one_hint_are_one_message_with_a_count():
+def test_one_failure_is_told_and_the_others_are_counted():
     said = explain(MASKS, 9)
-    assert said.startswith("5 of 9 tests pass.\n[test_masks[a] and 3 more for the same reason]\nweights, mask a\n")
-    assert said.count("expected:") == 1
+    assert said.startswith("5 of 9 tests pass.\n[test_masks[a]]\nweights, mask a\n")
+    assert said.endswith("\n… and 3 tests more, perhaps for the same reason") and said.count("expected:") == 1
 
 
-def test_without_a_hint_numbers_make_no_difference_and_what_is_left_out_is_counted():
-    alike = [failed(f"test_{n}", f"the shape of ({n}, 7)", f"({n}, -0.5e-3)") for n in (3, 4, 12)]
-    several = [failed(f"test_{name}", name, "4") for name in "abcdef"]
-    said = explain([*alike, *several], 9)
-    assert "[test_3 and 2 more for the same reason]" in said and said.endswith(
-        "\n… and 3 tests more, for other reasons"
-    )
-    assert explain(several[:5], 9).endswith("\n… and 1 test more, for other reasons")
-    crashed = failed("test_crash", "a", "4", state=State.ERROR)
-    assert explain([several[0], crashed], 4).count("[test_") == 2, "another state is another reason"
+def test_the_plain_row_is_told_unless_a_shape_or_something_observed_tells_more():
+    table = [failed(f"test_table[{row}]", f"row {row}", "3", "which?") for row in "abcd"]
+    assert most_telling([*MASKS[1:], table[0]], [*MASKS, *table]) is table[0]
+    shape = replace(failed("test_shape", "x", "4"), message="x\n  expected: shape (2,)\n  got:      shape (3,)")
+    assert most_telling([table[0], shape], [*table, shape]) is shape
+    seen = replace(table[1], message=table[1].message.replace("look at: ", "observed:"))
+    assert most_telling([seen, table[2]], [*table]) is seen and most_telling([table[0], seen], table) is table[0]
+    crashed = failed("test_table[a]", "a", "4", state=State.ERROR)
+    assert most_telling([shape, crashed], [crashed, *table[1:], shape]) is crashed
+    unwritten = failed("test_table[a]", "TODO", "", state=State.NOT_ATTEMPTED)
+    assert most_telling([unwritten, table[3]], [unwritten, *table[1:]]) is table[3]
+
+
+def call(is_right: bool, *traits: str, kind: str = "values", **sizes: int) -> Call:
+    return Call(frozenset(traits), tuple(sizes.items()), is_right, kind)
+
+
+CONTRASTS = {
+    "in train mode: all 2 such calls are wrong, and all 3 others are right": [
+        *[call(False, "in train mode", "in float64")] * 2,
+        *[call(True, "in eval mode", "in float64")] * 3,
+    ],
+    "without a mask: the one such call is wrong, and all 3 others are right": [
+        call(False, "without a mask"),
+        *[call(True, "with a mask")] * 3,
+        call(False, "with a mask", kind="gradients"),  # follows from wrong values
+    ],
+    "where length is longer than 6: the one such call is wrong, and all 3 others are right": [
+        call(False, length=66),
+        *(call(True, length=n) for n in (4, 5, 6)),
+    ],
+    "": [call(False, "in train mode"), call(True), call(True, "in train mode"), call(True)],
+}
+
+
+@pytest.mark.parametrize("said", CONTRASTS)
+def test_what_separates_wrong_calls_from_right_ones_is_told_before_the_question(said):
+    assert only(CONTRASTS[said]) == said
+    outcome = replace(MASKS[0], calls=tuple(CONTRASTS[said]))
+    lines = with_contrast(outcome.message, [outcome]).split("\n")
+    assert lines[-1].startswith("  look at:") and (f"  only:     {said}" == lines[-2]) is bool(said)
 
 
 def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
@@ -121,6 +155,9 @@ def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
 
 
 def test_one_known_reason_behind_all():
-    assert explain_by_one(MASKS, 9).startswith("4 of 9 tests fail for this reason, test_masks[a] among them:\nweights")
-    assert explain_by_one(MASKS, 4).startswith("All 4 tests fail for this reason, test_masks[a] among them:\n")
-    assert explain_by_one(MASKS[:1], 9) == explain(MASKS[:1], 9)
+    others = [Outcome(f"test_{n}", State.PASSED) for n in range(5)]
+    assert explain_by_one(MASKS, [*MASKS, *others]).startswith(
+        "4 of 9 tests fail for this reason, test_masks[a] among them:\nweights"
+    )
+    assert explain_by_one(MASKS, MASKS).startswith("All 4 tests fail for this reason, test_masks[a] among them:\n")
+    assert explain_by_one(MASKS[:1], [*MASKS[:1], *others]) == explain(MASKS[:1], 6)

@@ -1,0 +1,99 @@
+"""What separates the calls of a component that went wrong from those that went right: the line `only:` of a message.
+
+Tests note what is known of each call that they judge: its masks, its mode, its dtype, its sizes. If all calls with one
+property are wrong and all others are right, that property leads to the mistake more surely than any question.
+
+    note(("in train mode", "without a mask"), {"axis 1 of x": 5}, is_right=True)
+    only(calls)           "in train mode: all 2 such calls are wrong, and all 9 others are right"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+FEWEST = 3
+"""Calls that say nothing yet: it could be chance."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that a test has judged."""
+
+    traits: frozenset[str]  # in words, such as "in train mode"
+    sizes: tuple[tuple[str, int], ...]  # of the axes of its arguments, by the axis in words
+    is_right: bool
+    kind: str = "values"  # of what was judged
+
+
+_noted: list[Call] = []  # in the test that is running
+
+
+def begin() -> None:
+    """Forgets the calls of the test before."""
+    _noted.clear()
+
+
+def noted() -> tuple[Call, ...]:
+    """Return the calls since the test began."""
+    return tuple(_noted)
+
+
+def note(
+    traits: Iterable[str], sizes: Mapping[str, int] | None = None, *, is_right: bool, kind: str = "values"
+) -> None:
+    """Notes a call."""
+    _noted.append(Call(frozenset(traits), tuple((sizes or {}).items()), is_right, kind))
+
+
+@contextmanager
+def judged(traits: Iterable[str]) -> Iterator[None]:
+    """A block that judges a call with these traits."""
+    is_right = False
+    try:
+        yield
+        is_right = True
+    finally:
+        note(traits, is_right=is_right)
+
+
+def only(calls: Iterable[Call]) -> str:
+    """Return what all wrong calls have in common, and no right one; "" where there is nothing of the kind."""
+    kinds: dict[tuple[str, ...], list[Call]] = {}
+    for call in sorted(calls, key=lambda call: call.kind, reverse=True):  # values before gradients
+        kinds.setdefault((call.kind, *dict(call.sizes)), []).append(call)
+    if any(not call.is_right for (kind, *_), several in kinds.items() for call in several if kind.startswith("values")):
+        kinds = {key: several for key, several in kinds.items() if key[0].startswith("values")}
+    return next((text for several in kinds.values() if (text := separating(several))), "")
+
+
+def separating(calls: Sequence[Call]) -> str:
+    """Return the property of the wrong ones among calls of one kind, with how many have it."""
+    wrong, right = ([call for call in calls if call.is_right is good] for good in (False, True))
+    if not right or not wrong or len(wrong) + len(right) <= FEWEST:
+        return ""
+    shared = frozenset.intersection(*(call.traits for call in wrong))
+    found = sorted(shared.difference(*(call.traits for call in right)), key=rank) or beyond(wrong, right)
+    if not found:
+        return ""
+    such = f"all {len(wrong)} such calls are" if len(wrong) > 1 else "the one such call is"
+    others = f"all {len(right)} others are" if len(right) > 1 else "the other is"
+    return f"{found[0]}: {such} wrong, and {others} right"
+
+
+def rank(trait: str) -> tuple[bool, bool, str]:
+    """Sorts what a call is given before how its sizes happen to be."""
+    return trait.startswith("where axis"), " same shape" in trait, trait
+
+
+def beyond(wrong: Sequence[Call], right: Sequence[Call]) -> list[str]:
+    """Return the axes that are longer in each wrong call than in any right one."""
+    return [
+        f"where {axis} is longer than {longest}"
+        for axis in dict(wrong[0].sizes)
+        if len(right) > 1
+        and all(axis in dict(call.sizes) for call in (*wrong, *right))
+        and min(dict(call.sizes)[axis] for call in wrong)
+        > 2 * (longest := max(dict(call.sizes)[axis] for call in right))
+    ]

@@ -1,0 +1,196 @@
+"""What a few more calls of a component show of its mistake, where nothing is to be seen in the numbers themselves.
+
+Two kinds of experiments. Is the wrong result the right one of other arguments, such as two that are swapped, or a mask
+that is inverted? And does the result change where it should, and only there, if one argument, one sentence or one
+parameter changes? What they find is true of this call, whatever the mistake is; they never decide about marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations
+
+import torch
+from torch import Tensor
+
+Inputs = Mapping[str, Tensor | None]
+Compute = Callable[[Inputs], Tensor]
+"""From arguments by name to the part of the result that was wrong. Raises whatever it likes."""
+
+SAME = 1e-5
+"""Relative difference up to which two results are the same: as far as float32 agrees."""
+AXES = {0: "sentence", -2: "position"}
+
+
+def look(
+    call: Compute,
+    formulas: Sequence[Compute],
+    inputs: Inputs,
+    module: object,
+    parameters: Sequence[Tensor],
+    inside: Callable[[Inputs], str] | None = None,
+    is_thorough: bool = True,
+) -> str:
+    """Says in one line what experiments show of a wrong result; "" where they show nothing.
+
+    Args:
+        call: the component.
+        formulas: what it may compute; one of them should have fitted.
+        inputs: the arguments with which it was wrong.
+        module: the component, if it is a module.
+        parameters: what it learns.
+        inside: says which of its parts reads something else than it should.
+        is_thorough: whether hints at the mistake count, too, not only what names it.
+    """
+
+    def find() -> str:
+        found = call(inputs)
+        if not same(found, call(inputs)):
+            where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
+            return f"two equal calls give different results: {where} active?"
+        looks = [
+            other_mode(call, formulas, inputs, module),
+            iter([inside(inputs)] if inside else []),
+            of_other_arguments(found, formulas, inputs),
+        ]
+        if is_thorough:
+            looks += [
+                of_arguments(call, found, formulas[0], inputs),
+                of_entries(call, found, formulas[0], inputs),
+                of_parameters(call, found, inputs, parameters),
+            ]
+        return next((text for texts in looks for text in texts if text), "")
+
+    return attempted(find)
+
+
+def attempted(find: Callable[[], str]) -> str:
+    """Return what an experiment finds; "" where it fails. Whatever is drawn at random later stays as it was."""
+    state = torch.random.get_rng_state()
+    try:
+        with torch.no_grad():
+            return find()
+    except Exception:  # another call of faulty code may fail in any way, and a test has failed already
+        return ""
+    finally:
+        torch.random.set_rng_state(state)
+
+
+def same(one: Tensor, other: Tensor) -> bool:
+    """Whether two results are equal but for rounding."""
+    one, other = (x.detach().double().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) for x in (one, other))
+    scale = 1e-9 + other.abs().mean() + other.abs()
+    return one.shape == other.shape and bool(((one - other).abs() <= SAME * scale).all())
+
+
+def tried(formulas: Sequence[Compute], inputs: Inputs) -> Iterator[Tensor]:
+    """Yields what the formulas give for arguments that may not fit together."""
+    for formula in formulas:
+        try:
+            yield formula(inputs)
+        except (RuntimeError, IndexError, TypeError, AttributeError, ValueError):
+            return
+
+
+def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, module: object) -> Iterator[str]:
+    """Notices a result that is right in the other mode."""
+    if not isinstance(training := getattr(module, "training", None), bool):
+        return
+    module.train(not training)  # type: ignore[attr-defined]
+    try:
+        found = call(inputs)
+    finally:
+        module.train(training)  # type: ignore[attr-defined]
+    if any(same(found, wanted) for wanted in tried(formulas, inputs)):
+        now, then = ("train", "eval") if training else ("eval", "train")
+        yield f"in {then} mode the result is right, in {now} mode it is not"
+
+
+def of_other_arguments(found: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
+    """Notices a result that is right for other arguments."""
+    for text, changed in others(inputs):
+        if any(same(found, wanted) for wanted in tried(formulas, {**inputs, **changed})):
+            yield f"this is the right result {text}"
+
+
+def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
+    """Yields other arguments that a mistake may use, each with words that continue "this is the right result"."""
+    tensors = {name: value for name, value in inputs.items() if value is not None}
+    masks = {name: value for name, value in tensors.items() if value.dtype == torch.bool}
+    for name, mask in masks.items():
+        yield f"without {name}", {name: None}
+        yield f"of the inverted {name}", {name: ~mask}
+        if mask.dim() == 4:
+            for axis, of in enumerate(("sentence", "head", "query")):
+                yield f"if the {name} of the first {of} served for all", {name: mask.narrow(axis, 0, 1)}
+        length = mask.size(-1)
+        if mask.size(-2) == length:
+            yield f"if rows and columns of {name} were swapped", {name: mask.mT}
+        if mask.size(-2) in (1, length):
+            yield f"if {name} also forbade later positions", {name: mask & mask.new_ones(length, length).tril()}
+    for first, second in permutations(tensors, 2):
+        if (first in masks) is not (second in masks):
+            continue
+        if first < second:
+            yield f"if {first} and {second} were swapped", {first: tensors[second], second: tensors[first]}
+        yield f"if {second} were {first}", {second: tensors[first]}
+
+
+def of_arguments(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
+    """Notices arguments on which the result does not depend, or in another way than it should."""
+    wanted = formula(inputs)
+    for name, value in inputs.items():
+        if value is None or not value.is_floating_point():
+            continue
+        changed = {**inputs, name: value + 0.5 * torch.randn_like(value)}
+        if same(call(changed), found) and not same(formula(changed), wanted):
+            yield f"the result does not depend on {name}"
+        doubled = {**inputs, name: 2 * value}
+        times, due = (
+            next((k for k in (1, 2, 4) if same(one, k * other)), 0)
+            for one, other in ((call(doubled), found), (formula(doubled), wanted))
+        )
+        if times and times != due:
+            much = {1: "the same result", 2: "twice the result", 4: "four times the result"}[times]
+            yield f"twice {name} gives {much}" + {1: ", as it should not", 2: ", not twice"}.get(due, "") * (due == 2)
+
+
+def of_entries(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
+    """Notices that a change in one sentence, or at one position, is felt in another one, or not where it should be."""
+    wanted = formula(inputs)
+    for name, value in inputs.items():
+        if value is None or not value.is_floating_point() or value.dim() < 2:
+            continue
+        for axis, one in AXES.items():
+            if value.size(axis) < 2 or (axis == -2 and value.dim() < 3):
+                continue
+            moved = value.clone()
+            moved.select(axis, 0).add_(0.5 * torch.randn_like(moved.select(axis, 0)))
+            changed = {**inputs, name: moved}
+            got, due = (places(a, b, axis) for a, b in ((call(changed), found), (formula(changed), wanted)))
+            if len(got) == len(due) and bool((got & ~due).any()):
+                place = int((got & ~due).nonzero()[0])
+                yield f"a change of {one} 0 of {name} changes the result of {one} {place}, too"
+            if len(got) == len(due) and bool((due & ~got).any()):
+                place = int((due & ~got).nonzero()[0])
+                yield f"a change of {one} 0 of {name} leaves the result of {one} {place} as it was"
+
+
+def places(one: Tensor, other: Tensor, axis: int) -> Tensor:
+    """Return where along an axis two results differ, bool."""
+    different = (one.double() - other.double()).abs() > SAME * (1e-9 + other.double().abs().mean())
+    return different.transpose(0, axis).flatten(1).any(1)
+
+
+def of_parameters(call: Compute, found: Tensor, inputs: Inputs, parameters: Sequence[Tensor]) -> Iterator[str]:
+    """Notices parameters on which the result does not depend."""
+    idle = []
+    for parameter in parameters:
+        kept = parameter.detach().clone()
+        parameter.copy_(kept + 0.5 * torch.randn_like(kept))
+        idle += [tuple(kept.shape)] * same(call(inputs), found)
+        parameter.copy_(kept)
+    if idle and len(idle) == len(parameters):
+        yield "the result does not depend on any parameter"
+    elif idle:
+        yield f"the result does not depend on the parameter of shape {idle[0]}"

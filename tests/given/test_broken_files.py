@@ -1,0 +1,99 @@
+"""All commands of a students' folder in which one file is missing, is not Python, is empty, fails, or is not UTF-8.
+
+Python itself imports a package's `__init__.py` and `__main__.py` before any of our code runs.
+"""
+
+import re
+import shutil
+import sys
+
+import pytest
+
+from autograder.own_work import traced_questions
+from autograder.testing import hints
+from foundation.places import REFERENCE
+from given import command_line, package
+
+from .conftest import DEV, write_pairs
+
+TINY = "--preset tiny --epochs 2 --d-model 16 --max-length 9 --batch-size 4"
+COMMANDS = (
+    *("sanity --train train", f"train --train train --dev dev {TINY}", "translate --input dev"),
+    *("attention --sentence dors", "align --pairs dev --alignments links"),
+    *("average runs/latest --last 2", "compare runs/latest", "hunt anna", "pack", "hint 1.2", "understand 1.2"),
+)
+BROKEN = {
+    "missing": None,
+    "not Python": b"def broken(:\n",
+    "empty": b"",
+    "Latin-1": b"x = 'caf\xe9'\n",
+    "fails": b"1 / 0\n",
+}
+"""What a file has in place of its content; None = there is no file."""
+FILES = sorted(path.name for path in REFERENCE.glob("*.py") if not path.name.startswith("__"))
+NEEDED_BY_NONE = ("hunts.py", "own_tests.py", "understanding.py")
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with a package, a small corpus, and a run of it."""
+    folder = tmp_path_factory.mktemp("desk")
+    write_pairs(folder / "train")
+    write_pairs(folder / "dev", DEV)
+    (folder / "links").write_text("0-0\n" * len(DEV))
+    flags = f"train --train {folder}/train --dev {folder}/dev --output {folder}/runs/latest --keep-epochs {TINY}"
+    assert command_line.main("reference", flags.split()) == 0
+    shutil.copytree(REFERENCE, folder / "desk", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def run(trained, tmp_path, monkeypatch, capsys):
+    """Runs a command in a copy of the folder; returns its status and what it has written to stderr."""
+    folder = shutil.copytree(trained, tmp_path / "copy")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    for module in (hints, traced_questions):
+        monkeypatch.setattr(module, "released_folder", lambda: folder / "desk")
+
+    def command(words):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "desk"]:
+            del sys.modules[name]
+        capsys.readouterr()
+        status = command_line.main("desk", words.split())
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    yield command
+    package.use("reference")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BROKEN)
+@pytest.mark.parametrize("file", FILES)
+def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, file, kind):
+    path, content = tmp_path / "copy" / "desk" / file, BROKEN[kind]
+    path.unlink() if content is None else path.write_bytes(content)
+    for words in COMMANDS:
+        if file in NEEDED_BY_NONE and words.startswith(("sanity", "train")):
+            continue
+        status, out, err = run(words)
+        said = [line for line in err.splitlines() if line.startswith("desk: ")]
+        assert "Traceback" not in err and status in (0, 1, 2), words
+        assert not status or len(said) == 1 or (not said and out), (words, status, out, err)
+
+
+def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):
+    path = tmp_path / "copy" / "desk" / "masks.py"
+    path.write_text("import torch\n\ndef broken(:\n")
+    problem = "desk: desk/masks.py, line 3: this is not Python: invalid syntax\n"
+    for words in COMMANDS[:4]:
+        assert run(words)[::2] == (2, problem)
+    status, out, err = run("pack")
+    assert (status, err) == (1, problem) and "submission.zip: " in out
+    path.write_text("")
+    assert run("translate --input dev")[2].startswith("desk: desk/masks.py has no causal_mask; the archive that was")
+    path.write_bytes(b"x = 'caf\xe9'\n")
+    assert run("translate --input dev")[2] == "desk: desk/masks.py: it is not UTF-8 text; save it as UTF-8\n"
+    path.unlink()
+    assert re.match(r"desk: desk/masks\.py is missing; .*\n$", run("translate --input dev")[2])
