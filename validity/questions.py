@@ -94,7 +94,7 @@ def right_options(question: Question, one: Component) -> tuple[bool, ...] | None
             found = [bool(one.differing(swapped(one, option))) == ("changes a result" in asked) for option in options]
         case "input":
             differing = one.differing(with_line(one, question.change)) or set()
-            found = [(option.text in differing) == ("something else" in asked) for option in options]
+            found = [(option.text in differing) == ("no longer" in asked) for option in options]
         case "branch":
             [meant] = [own for own in one.own if asked.endswith(f" line {own.node.lineno}?")]
             differing = one.differing(with_code(one.text, meant.node, "raise RuntimeError") or "") or set()

@@ -112,7 +112,7 @@ def input_question(one: Component) -> Question | None:
     """A call on which a version differs, or the only one on which it does not."""
     changes = [change for change, _ in one.tried]
     for index, differs, right, options in _calls(one, [change.text for change in changes]):
-        asked = "return something else" if differs else "still return the same"
+        asked = "no longer return the same" if differs else "still return the same"
         text = (f"This line of your `{one.title}` is changed. Which of these calls would {asked}?",)
         change = one.option(changes[index].line, changes[index].text)
         return multiple_choice("input", one.name, text, right, options, change=change)

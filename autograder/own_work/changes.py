@@ -62,10 +62,18 @@ def breaking_question(one: Component) -> Question | None:
             f"Only one of them breaks {checks}. Which one, and why?",
             "Why do the others pass this test?",
         )
-        named = (first_of([f"`{name}`" for name in trial.missed], MOST_NAMED) for trial in trials)
+        named = (
+            first_of([f"`{name}`" for name in _missed(trial, "" if is_whole else test)], MOST_NAMED) for trial in trials
+        )
         why = tuple(f"{letter} breaks {names}." for letter, names in zip(LETTERS, named, strict=True))
         return multiple_choice("breaking", one.name, text, right, options, why=why)
     return None
+
+
+def _missed(trial: Trial, test: str) -> list[str]:
+    """Tests that a version breaks; first, with their cases, those of the test whose case is asked about, if any."""
+    cases = [row for row in trial.rows if test and function_of(row) == function_of(test)]
+    return [*sorted(cases, key=lambda row: row != test), *(name for name in trial.missed if name != function_of(test))]
 
 
 def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool:
@@ -103,14 +111,18 @@ def equal_question(one: Component) -> Question | None:
     rewritten = list(_rewritten(one.text, one.own))
     equal: list[Option] = []
     wrong: list[Option] = []
+    texts: dict[Option, str] = {}
     for line, text in one.draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
-        differing = one.differing(text)
+        differing, option = one.differing(text), one.option(line, text)
         if differing is not None:
-            (wrong if differing else equal).append(one.option(line, text))
+            texts[option] = text
+            (wrong if differing else equal).append(option)
     for change, _ in one.tried if equal else ():
         if len(wrong) < MOST_WRONG and one.differing(change.text):
             wrong.append(one.option(change.line, change.text))
-    for _, right, options in drawn([(equal, wrong)], one.draw):
+    for _, right, options in itertools.islice(drawn([(equal, wrong)], one.draw), MOST_CHECKED):
+        if not _passes(one, texts[right]):
+            continue
         asked = "Only one of these changes leaves all of its results as they are. Which one?"
         told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
         return multiple_choice("equal", one.name, told, right, options)
@@ -120,23 +132,31 @@ def equal_question(one: Component) -> Question | None:
 def order_question(one: Component) -> Question | None:
     """Which two lines may change places, or must not."""
     possible = list(neighbours(one.own, one.text))
-    pairs: dict[Option, Pair] = {}
+    pairs: dict[Option, tuple[Pair, str]] = {}
     harmless: list[Option] = []
     harmful: list[Option] = []
     for pair, swapped in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
         differing = one.differing(swapped)
         if differing is not None:
             option = Option(f"lines {' and '.join(one.number(statement.node.lineno) for statement in pair)}")
-            pairs[option] = pair
+            pairs[option] = pair, swapped
             (harmful if differing else harmless).append(option)
-    for index, right, options in drawn([(harmless, harmful), (harmful, harmless)], one.draw):
+    splits = [(harmless, harmful), (harmful, harmless)]
+    for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
+        if not all(_passes(one, pairs[option][1]) for option in options if option in harmless):
+            continue
         asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
         text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
-        lines = sorted({statement.node.lineno for option in options for statement in pairs[option]})
-        firsts = {pairs[option][0].function: pairs[option][0] for option in options}
+        lines = sorted({statement.node.lineno for option in options for statement in pairs[option][0]})
+        firsts = {first.function: first for (first, _), _ in (pairs[option] for option in options)}
         excerpts = tuple(one.excerpt(first, lines) for first in firsts.values())
         return multiple_choice("order", one.name, text, right, options, excerpts)
     return None
+
+
+def _passes(one: Component, text: str) -> bool:
+    """Return whether a version passes all tests, those of gradients and train mode included."""
+    return not one.judge(text).rows
 
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:
