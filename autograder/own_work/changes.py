@@ -33,54 +33,48 @@ Pair = tuple[Statement, Statement]
 
 
 def breaking_question(one: Component) -> Question | None:
-    """Which change breaks a test; None where no test tells so many changes apart.
+    """Which change breaks a test in some of its cases; None where no test tells so many changes apart.
 
-    What no test notices may stand in code that this task does not run: it is no option.
+    What no test notices may stand in code that this task does not run: it is no option. Nor is what breaks other cases
+    of the same test: nobody could tell from the page.
     """
     tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
-    noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
-    specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
+    noticed = {option: trial for option, (_, trial) in tried.items() if trial.missed}
     words = one.tables["TESTS"]
-    tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
+    tests = sorted({test for trial in noticed.values() for test in trial.missed if not words or test in words})
+    failed = {
+        option: {function_of(row) for row, is_failure in trial.rows.items() if is_failure}
+        for option, trial in noticed.items()
+        if trial.share <= MOST_MISSED
+    }
     splits = [
         (
-            [option for option, rows in noticed.items() if rows.get(test) and option in specific],
-            [option for option in noticed if test not in noticed[option]],
+            [option for option in failed if test in failed[option]],
+            [option for option, trial in noticed.items() if test not in trial.missed],
         )
         for test in tests
     ]
     for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
-        test, trials = tests[index], [tried[option][1] for option in options]
+        test, trials = tests[index], [noticed[option] for option in options]
         if not all(_does_again(one, *tried[option], test) for option in options):
             continue
-        function, row = function_of(test), test.partition("[")[2].removesuffix("]")
-        checks = f"the test that checks {words[function]}" if words else f"`{function}`"
-        is_whole = sum(function in trial.missed for trial in trials) == 1
-        checks += "" if is_whole else f", in its case `{row}`"
+        checks = f"the test that checks {words[test]}" if words else f"`{test}`"
         text = (
             f"Here are four changes of your `{one.title}`, each of one line and each made by itself. "
             f"Only one of them breaks {checks}. Which one, and why?",
             "Why do the others pass this test?",
         )
-        named = (
-            first_of([f"`{name}`" for name in _missed(trial, "" if is_whole else test)], MOST_NAMED) for trial in trials
-        )
+        named = (first_of([f"`{name}`" for name in trial.missed], MOST_NAMED) for trial in trials)
         why = tuple(f"{letter} breaks {names}." for letter, names in zip(LETTERS, named, strict=True))
         return multiple_choice("breaking", one.name, text, right, options, why=why)
     return None
 
 
-def _missed(trial: Trial, test: str) -> list[str]:
-    """Tests that a version breaks; first, with their cases, those of the test whose case is asked about, if any."""
-    cases = [row for row in trial.rows if test and function_of(row) == function_of(test)]
-    return [*sorted(cases, key=lambda row: row != test), *(name for name in trial.missed if name != function_of(test))]
-
-
 def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool:
     """Whether a change breaks a test, or does not, with other inputs too."""
-    breaks = test in trial.rows
+    breaks = test in trial.missed
     others = range(1, MOST_OTHERS + 1) if breaks else (1, 2)  # what is wrong may fail a test of gradients by chance
-    return all((test in one.judge(change.text, other).rows) == breaks for other in others)
+    return all((test in one.judge(change.text, other).missed) == breaks for other in others)
 
 
 def hunt_question(one: Component) -> Question | None:
@@ -156,7 +150,7 @@ def order_question(one: Component) -> Question | None:
 
 def _passes(one: Component, text: str) -> bool:
     """Return whether a version passes all tests, those of gradients and train mode included."""
-    return not one.judge(text).rows
+    return not one.judge(text).missed
 
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:

@@ -222,7 +222,7 @@ def student_of(component: str, sources: Sources) -> str:
     defaults = function.args.defaults if isinstance(function, ast.FunctionDef) else []
     name = defaults[-1].value if defaults and isinstance(defaults[-1], ast.Constant) else ""
     if not isinstance(name, str) or not name.strip():
-        raise NotImplementedError(f"TODO E.7: your name, as `student` of {function.name}")
+        raise NotImplementedError(f"still to do: your name, as `student` of {function.name}")
     return name
 
 
@@ -237,5 +237,5 @@ def answer_of(hunt: Hunt, answers: object) -> object:
     if not isinstance(answers, dict):
         fail("your findings", "a dictionary with an entry for each hunt", shown(answers))
     if hunt.number not in answers:
-        raise NotImplementedError(f"TODO E.7: the hunt in {hunt.number}")
+        raise NotImplementedError(f"still to do: the hunt in {hunt.number}")
     return answers[hunt.number]

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 OR_OWN = "or, where the results are wrong, of what the code computes"
 IF_WRONG = "where the results for ordinary inputs are wrong anyway"
 TESTS: Mapping[str, str] = {
-    # 1.1 to 1.6
     "test_rows_of_the_table": "whether each token gets its vector of the table, times any number",
     "test_embedding": "the vectors of random tokens against the formula",
     "test_one_table_is_learned": "how many numbers are learned",
@@ -29,12 +28,10 @@ TESTS: Mapping[str, str] = {
     "test_constant_input_stays_finite": "an input whose features are all the same, and that its gradient is finite",
     "test_gain_is_one_and_shift_zero_at_first": "how many numbers are learned, and the results before any training",
     "test_one_parameter_as_at_first": "inputs with a large variance against the formula, one parameter as at first",
-    "test_maps": "the result for random inputs against the formula, with relu or another nonlinearity in it",
     "test_network": "the result for random inputs against the formula, with relu in it",
     "test_number_of_parameters": "how many numbers are learned, and the shape of the result",
     "test_padding": "the result of `padding_mask`",
     "test_later_positions": "the result of `causal_mask`",
-    # 2.1 to 2.4
     "test_layer": "the output in eval mode against the formula",
     "test_dropout_acts_on_the_sublayers": "the output in train mode, with dropout 0 and with dropout near 1",
     "test_dropout_of_single_entries": "which entries of a sublayer's output dropout sets to 0 in train mode, and "
@@ -46,10 +43,9 @@ TESTS: Mapping[str, str] = {
     "test_predictions": "the result of `get_predictions`",
     "test_both_sides_have_their_own_embedding": "whether source and target share a table",
     "test_gradients_reach_every_parameter": "whether every parameter gets a gradient from the predictions",
-    # 3.1
     "test_training": "the parameters after some epochs, and that train_epoch changes nothing else",
     "test_mean_loss_is_returned": "the loss that is returned",
-    # several
+    # of several components
     "test_same_in_train_mode": "the output in train mode against the formula",
     "test_gradients": f"the gradients, which must be those of the formula {OR_OWN}",
     "test_no_side_effects": "whether a call changes its arguments, or depends on an earlier call or on chance",

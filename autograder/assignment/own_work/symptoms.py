@@ -32,7 +32,7 @@ SHARPER = (
     "The weights get sharper: the largest weight of a query grows.",
 )
 RANDOM = "In eval mode, two calls with the same input give different results."
-FORBIDDEN = "A key that the mask forbids gets a weight above 0."
+FORBIDDEN = "A key that the mask forbids gets a weight other than 0, though others are allowed."
 MIXED = "What comes out at one position changes when another position changes."
 
 
