@@ -110,7 +110,9 @@ def _late(assignment: Assignment) -> list[str]:
     if not late or not late.percent_per_day:
         return []
     grace = (
-        f" {late.grace_hours:g} hours are free; after that, days count from the deadline." if late.grace_hours else ""
+        f" {late.grace_hours:g} hour{'s' * (late.grace_hours != 1)} are free; after that, days count from the deadline."
+        if late.grace_hours
+        else ""
     )
     most = f", at most {late.most_percent:g}%" if late.most_percent < 100 else ""
     return [f"Each day late that has begun costs {late.percent_per_day:g}% of the points that you earn{most}.{grace}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from ..grading.grader_version import grader_version
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
-from ..sandbox.layers import LEVELS
+from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..scoring import read_references
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -93,6 +94,8 @@ def references_in(path: Path) -> list[str]:
 def conditions_of(options: argparse.Namespace) -> Conditions:
     """What a command that runs submissions was told to grade with."""
     references_in(options.references)  # a mistake is told before the work begins
+    if why := why_no_namespaces():
+        print(f"sandbox: without namespaces: {why}", file=sys.stderr)
     assignment = read_assignment(options.assignment)
     return Conditions(
         assignment,
