@@ -109,11 +109,8 @@ def _late(assignment: Assignment) -> list[str]:
     late = assignment.late
     if not late or not late.percent_per_day:
         return []
-    grace = (
-        f" {late.grace_hours:g} hour{'s' * (late.grace_hours != 1)} are free; after that, days count from the deadline."
-        if late.grace_hours
-        else ""
-    )
+    free = f" Up to {late.grace_hours:g} h late costs nothing; after that, days count from the deadline."
+    grace = free if late.grace_hours else ""
     most = f", at most {late.most_percent:g}%" if late.most_percent < 100 else ""
     return [f"Each day late that has begun costs {late.percent_per_day:g}% of the points that you earn{most}.{grace}"]
 
