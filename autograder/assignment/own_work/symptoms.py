@@ -28,8 +28,8 @@ CLOSE, HARDLY, CLEARLY = 1e-6, 1e-3, 0.03
 LEARNED = "It has fewer learned numbers than before.", "It has more learned numbers than before."
 LONGER = "The vectors get shorter.", "The vectors get longer."
 SHARPER = (
-    "The weights get flatter: the largest weight of a query shrinks.",
-    "The weights get sharper: the largest weight of a query grows.",
+    "Without a mask, the weights get flatter: the largest weight of a query shrinks.",
+    "Without a mask, the weights get sharper: the largest weight of a query grows.",
 )
 RANDOM = "In eval mode, two calls with the same input give different results."
 FORBIDDEN = "A key that the mask forbids gets a weight other than 0, though others are allowed."

@@ -65,7 +65,7 @@ def test_a_shape_is_the_value_s_own(attention, seed):
 
 @pytest.mark.parametrize("ask", [breaking_question, equal_question, purpose_question, symptom_question])
 def test_one_option_is_right_and_the_others_are_not(attention, ask):
-    question = ask(attention(5))
+    question = next(filter(None, (ask(attention(seed)) for seed in range(5, 9))))
     assert right_options(question, attention(99)) == tuple(index == question.right for index in range(4))
 
 
@@ -95,8 +95,8 @@ def test_what_is_seen_of_known_faults(attention, old, new, wanted):
 @pytest.mark.parametrize(
     "old, new, unclear",
     [
-        ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * 3", "The weights get sharper"),
-        ("weights @ value, weights", "weights @ value, weights.roll(1, -2)", "The weights get sharper"),
+        ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * 3", "weights get sharper"),
+        ("weights @ value, weights", "weights @ value, weights.roll(1, -2)", "weights get sharper"),
     ],
 )
 def test_what_nobody_can_tell_is_no_choice(attention, old, new, unclear):
