@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
@@ -91,11 +90,15 @@ def references_in(path: Path) -> list[str]:
     return read_references(path) if path != TEST_REFERENCES or path.exists() else []
 
 
+def tell_what_the_sandbox_lacks() -> None:
+    """Print why there are no namespaces around submissions, and what remedies it."""
+    if why := why_no_namespaces():
+        print(f"sandbox: without namespaces: {why}")
+
+
 def conditions_of(options: argparse.Namespace) -> Conditions:
     """What a command that runs submissions was told to grade with."""
     references_in(options.references)  # a mistake is told before the work begins
-    if why := why_no_namespaces():
-        print(f"sandbox: without namespaces: {why}", file=sys.stderr)
     assignment = read_assignment(options.assignment)
     return Conditions(
         assignment,
