@@ -13,7 +13,6 @@ import pytest
 from tokenizers import Tokenizer
 
 from data.files import CorpusError
-from data.generator import commands, corpus_files
 from data.preparation.commands import put_in_course
 from data.preparation.corpus import prepare
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
@@ -344,23 +343,3 @@ def test_a_prepared_corpus_takes_the_course_s_place(tmp_path, capsys):
     check_corpus(tmp_path)  # of a release
     with pytest.raises(CorpusError, match="has no test split, which a course needs; --test N draws one"):
         put_in_course(folder, {**summary, "pairs": {"train": 50, "dev": 5, "test": 0}}, data)
-
-
-@pytest.fixture
-def own(tmp_path, monkeypatch):
-    """A folder `data/` with a corpus that the generator has not made."""
-    for module in (corpus_files, commands):
-        monkeypatch.setattr(module, "DATA_FOLDER", tmp_path)
-        monkeypatch.setattr(module, "GENERATED", tmp_path / "private" / "generated.json")
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "fren.train.bpe").write_text("a|||b\n")
-    return tmp_path
-
-
-def test_a_corpus_of_one_s_own_is_never_overwritten(own, capsys):
-    assert run("generate", "--output", own) == 2
-    assert "corpus/fren.train.bpe: not made by 'generate'" in capsys.readouterr().err
-    assert run("generate", "--output", own, "--keep-own") == 0
-    assert "a corpus of your own; it stays" in capsys.readouterr().out
-    assert (own / "corpus" / "fren.train.bpe").read_text() == "a|||b\n"
-    assert [path.name for path in own.rglob("*.bpe")] == ["fren.train.bpe"]
