@@ -230,6 +230,12 @@ def _parsed(text: str, path: Path) -> Assignment:
         for value in found:
             if found.count(value) > 1:
                 raise UserError(f"two tasks have the {key} {value!r}")
+    for task in tasks:
+        if task.tests_of and task.points and "phase" not in values:
+            what = (
+                f"[understanding]: own_tests = {task.points:g}: the tests that answer task {task.number} are handed out"
+            )
+            raise UserError(f"{what}; expected [release] phase = 1, which holds them back, and later 2")
     limits = Limits(**read_table(Limits, content.get("limits", {}), "[limits]: "))
     late = LatePolicy(**read_table(LatePolicy, content["late"], "[late]: ")) if "late" in content else None
     return Assignment(path, thresholds, limits, contract, tasks, late, **values)

@@ -94,11 +94,9 @@ def make_parser() -> Parser:
         "counted in .attempts.json beside the package."
     )
     command("hint", give_hint, text, "1.3", computes=False).add_argument("task", help="number of the task, such as 1.3")
-    text = "Ask three questions about your own code for a task whose tests pass (task E.6)."
+    text = "Ask three questions about your own code for a task whose tests pass."
     command("understand", ask, text, "1.2", computes=False).add_argument("task", help="number of the task, such as 1.2")
-    text = (
-        "Show your bug hunts, your own components with one line changed (task E.7), and a model trained with a mistake."
-    )
+    text = "Show your bug hunts, your own components with one line changed, and a model trained with a mistake."
     sub = command("hunt", show_hunts, text, "anna", computes=False)
     sub.add_argument("name", help="your name or number, as the course knows you")
     sub.add_argument("--answer", default="", metavar="LETTER", help="which mistake the trained model has")

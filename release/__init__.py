@@ -7,7 +7,8 @@
     gates.py      what a release has to prove     kinds.py      which files students may get
     leaks.py      the search for solutions        layers.py     texts in other forms: encoded, packed, backwards
     opaque.py     what nobody can read            pictures.py   SVG and PNG that are nothing else
-    guide.py      guide.html: what notebooks say  update.py     a correction into students' folders
+    guide.py      guide.html: what notebooks say  dropped.py    places that name a task that is gone
+    update.py     a correction into students' folders
     __main__.py   the command line
 
 Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.

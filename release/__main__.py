@@ -4,13 +4,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from foundation.assignment_file import read_assignment
 from foundation.command_line import Parser, UserError, print_anywhere, run_command
 from foundation.places import ROOT
 
 from .build import Project, check_target, make_release, write_release
+from .dropped import places_of_dropped_tasks
 from .gates import GATES, run_gates
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .regions import ReleaseError
+from .skeleton import ASSIGNMENT_FILE
 from .update import add_parser as add_update
 
 FAILED_CHECK = 1
@@ -62,6 +65,8 @@ def run_build(options: argparse.Namespace) -> int:
     """Makes the release, runs the gates, and puts it in place if all pass."""
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index, options.phase)
+    if places := places_of_dropped_tasks(options.root, reference, read_assignment(options.root / ASSIGNMENT_FILE)):
+        raise ReleaseError("\n".join(places))
     release = make_release(project)
     if not options.force:
         check_target(release, output)  # before the gates take their time

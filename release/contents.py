@@ -94,7 +94,9 @@ def collect_gradescope(
     folders = {path.rpartition("/")[0] for path in modules if not path.startswith(QUOTING)}
     beside = {path for path in grader if not path.endswith(".py") and path.rpartition("/")[0] in folders}
     files = {path: grader[path] for path in modules | beside | {ASSIGNMENT_FILE} if not path.startswith(QUOTING)}
-    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(root)
+    files |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()} | hints_of(
+        root, assignment
+    )
     if assignment.own_tests:
         files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root)
     files |= {SECRET.as_posix(): term_secret(root)}
@@ -123,18 +125,19 @@ def packed_by(root: Path) -> bytes:
     return done.stdout
 
 
-def hints_of(root: Path) -> dict[str, bytes]:
+def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
     """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
 
-    It has each task's hints with their patterns, and can be read, as all that students get.
-    `autograder.testing.hints` reads it.
+    It has each task's hints with their patterns, and can be read, as all that students get; `autograder.testing.hints`
+    reads it. In the first phase, hints for tasks whose tests are held back would tell what these look for.
     """
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
+    tasks = {task.number for task in assignment.tasks if task not in assignment.held_back}
     known: dict[str, list[tuple[str, str]]] = {}
     for file in sorted(path.parent.glob("*.toml")):
         content = tomllib.loads(file.read_text(encoding="utf-8"))
-        faults = [fault for fault in content["fault"] if fault["id"] in patterns]
+        faults = [fault for fault in content["fault"] if fault["id"] in patterns and content["task"] in tasks]
         known.setdefault(content["task"], []).extend((f["hint"], patterns[f["id"]]) for f in faults)
     return {HINTS: f"{json.dumps(known, indent=1, ensure_ascii=False)}\n".encode()} if any(known.values()) else {}
 
@@ -186,7 +189,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
     others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
     found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
-    return found | hints_of(root)
+    return found | hints_of(root, assignment)
 
 
 def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) -> set[str]:

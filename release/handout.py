@@ -89,7 +89,7 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
         "python": ".".join(map(str, assignment.python)),
         "packages": ", ".join(re.split(r"[^\w.-]", package, maxsplit=1)[0] for package in packages),
         "title": assignment.title,
-        "due": f"\nHand in by **{assignment.due}**.\n" if assignment.due else "",
+        "due": f"\n{' '.join(when)}\n" if (when := [*_due(assignment), *_late(assignment)]) else "",
         "assistants": textwrap.fill(FOR_STUDENTS[assignment.assistants], 118, subsequent_indent="  "),
         "hints": str(assignment.hint_after),
         "contact": f" ({assignment.contact})" if assignment.contact else "",
@@ -98,12 +98,30 @@ def words_of(assignment: Assignment, packages: Iterable[str]) -> dict[str, str]:
     }
 
 
+def _due(assignment: Assignment) -> list[str]:
+    late = assignment.late
+    due = assignment.due or (f"{late.due.day} {late.due:%B %Y, %H:%M %Z}" if late else "")
+    return [f"Hand in by **{due}**."] if due else []
+
+
+def _late(assignment: Assignment) -> list[str]:
+    """Say what handing in late costs, if it costs anything."""
+    late = assignment.late
+    if not late or not late.percent_per_day:
+        return []
+    free = f" Up to {late.grace_hours:g} h late costs nothing; after that, days count from the deadline."
+    grace = free if late.grace_hours else ""
+    most = f", at most {late.most_percent:g}%" if late.most_percent < 100 else ""
+    return [f"Each day late that has begun costs {late.percent_per_day:g}% of the points that you earn{most}.{grace}"]
+
+
 def _held_back(assignment: Assignment) -> str:
     """Says which tests students get later."""
     if not assignment.held_back:
         return ""
     numbers = " and ".join(task.number for task in assignment.held_back)
-    return f"\n   The tests of {numbers} are handed out later. Until then, write your own: that is task E.4.\n"
+    [own] = [task.number for task in assignment.tasks if task.tests_of]
+    return f"\n   The tests of {numbers} are handed out later. Until then, write your own: that is task {own}.\n"
 
 
 def _practice(assignment: Assignment) -> str:

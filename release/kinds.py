@@ -47,7 +47,7 @@ def nothing_is_opaque(project: Project, release: Release) -> list[str]:
             faults += _faults_of_archive(path, content, files)
         if "!" in path or not path.endswith(ARCHIVES):
             distinct.setdefault((_place(path, release), content), path)
-    hints = hints_of(project.root)
+    hints = hints_of(project.root, release.assignment)
     for (place, content), path in distinct.items():
         kind = next((kind for kind, form in {**OURS, **MADE}.items() if re.fullmatch(form, place)), None)
         if kind is None:

@@ -63,10 +63,8 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
 
 def run_update(options: argparse.Namespace) -> int:
     """Returns 0 where everything could be merged, 1 where conflicts are left to the student."""
-    folder = options.student_folder
+    folder = unpacked_in(options.student_folder)
     handed_out = folder / HANDED_OUT
-    if not handed_out.is_file():
-        raise ReleaseError(f"{handed_out}: no such file; name the folder that a student has unpacked")
     old = read_zip(handed_out)
     archive = NOTEBOOKS_ZIP if any("/" not in path and path.endswith(".ipynb") for path in old) else STUDENT_ZIP
     new = {path.partition("/")[2]: content for path, content in read_zip(options.root / "dist" / archive).items()}
@@ -79,6 +77,15 @@ def run_update(options: argparse.Namespace) -> int:
     if not options.dry_run:
         print(f"backup: {apply(folder, changes)}")
     return CONFLICTS if any(one.how in (BESIDE, KEPT) for one in changes) else 0
+
+
+def unpacked_in(folder: Path) -> Path:
+    """Return the folder, or the only one in it, that a student has unpacked. Raises: ReleaseError."""
+    found = [one for one in (folder, *sorted(folder.glob("*/"))) if (one / HANDED_OUT).is_file()]
+    if not found or (len(found) > 1 and found[0] != folder):
+        several = f" ({', '.join(one.name for one in found)} are)" if found else ""
+        raise ReleaseError(f"{folder}: not a folder that a student has unpacked{several}: {HANDED_OUT} is not in it")
+    return found[0]
 
 
 def read_zip(path: Path) -> dict[str, bytes]:

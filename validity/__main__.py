@@ -113,7 +113,9 @@ def make_parser() -> Parser:
     text += "calibration.json. Started again after an interruption, it resumes where it stopped."
     example = "--seeds 5 --preset fast --epochs 3"
     sub = add("calibrate", calibration.calibrate, "propose BLEU thresholds", text, example)
-    sub.add_argument("--seeds", type=at_least(2), default=5, help="number of seeds (default: 5)")
+    sub.add_argument(
+        "--seeds", type=at_least(2), default=5, help="number of seeds, 2 or more: one has no spread (default: 5)"
+    )
     sub.add_argument("--preset", default="course", help="the reference's settings (default: course)")
     sub.add_argument("--epochs", type=positive, help="default: the preset's")
     folder = ROOT / "runs" / "calibration"

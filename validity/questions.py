@@ -22,7 +22,6 @@ from autograder.own_work.bench import Component
 from autograder.own_work.examiner import Examiner
 from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
 from autograder.own_work.student_lines import with_code
-from autograder.own_work.versions import function_of
 from autograder.sources import Sources, read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
@@ -94,17 +93,16 @@ def right_options(question: Question, one: Component) -> tuple[bool, ...] | None
             found = [bool(one.differing(swapped(one, option))) == ("changes a result" in asked) for option in options]
         case "input":
             differing = one.differing(with_line(one, question.change)) or set()
-            found = [(option.text in differing) == ("something else" in asked) for option in options]
+            found = [(option.text in differing) == ("no longer" in asked) for option in options]
         case "branch":
             [meant] = [own for own in one.own if asked.endswith(f" line {own.node.lineno}?")]
             differing = one.differing(with_code(one.text, meant.node, "raise RuntimeError") or "") or set()
             found = [(option.text in differing) != ("does not run" in asked) for option in options]
         case "breaking":
-            named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)(?:, in its case `(.+)`)?\. Which", asked)
-            told, name, row = named.groups() if named else ("", "", "")
+            named = re.search(r"breaks (?:the test that checks (.+?)|`(\w+)`)\. Which", asked)
+            told, name = named.groups() if named else ("", "")
             tests = {test for test, words in one.tables["TESTS"].items() if words == told} | {name}
-            rows = [one.judge(with_line(one, option)).rows for option in options]
-            found = [any(function_of(test) in tests and (row or "") in test for test in failed) for failed in rows]
+            found = [not tests.isdisjoint(one.judge(with_line(one, option)).missed) for option in options]
         case "symptom" | "purpose":
             symptoms = one.symptoms(with_line(one, question.change))
             found = [symptoms.get(option.text) == {True} for option in options]

@@ -19,7 +19,7 @@ from ..grading.grader_version import grader_version
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
-from ..sandbox.layers import LEVELS
+from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..scoring import read_references
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -88,6 +88,12 @@ def add_parser(
 def references_in(path: Path) -> list[str]:
     """The references; none where the default ones are missing, so that the tasks that need them say so."""
     return read_references(path) if path != TEST_REFERENCES or path.exists() else []
+
+
+def tell_what_the_sandbox_lacks() -> None:
+    """Print why there are no namespaces around submissions, and what remedies it."""
+    if why := why_no_namespaces():
+        print(f"sandbox: without namespaces: {why}")
 
 
 def conditions_of(options: argparse.Namespace) -> Conditions:

@@ -28,7 +28,16 @@ from ..platforms.download import PLATFORMS
 from ..platforms.nbgrader import STUDENT, Gradebook
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
 from ..reports.pages import write_pages, write_similar_page
-from .arguments import CLASS, FOLDER, GRADING, Commands, add_parser, conditions_of, references_in
+from .arguments import (
+    CLASS,
+    FOLDER,
+    GRADING,
+    Commands,
+    add_parser,
+    conditions_of,
+    references_in,
+    tell_what_the_sandbox_lacks,
+)
 
 MOST_PAIRS = 10
 """Similar pairs on the terminal."""
@@ -146,6 +155,7 @@ def grade(options: argparse.Namespace) -> int:
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
+    tell_what_the_sandbox_lacks()
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, options)

@@ -17,7 +17,7 @@ from ..intake import take_in
 from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
-from .arguments import GRADING, Commands, add_parser, conditions_of
+from .arguments import GRADING, Commands, add_parser, conditions_of, tell_what_the_sandbox_lacks
 
 
 def add_commands(commands: Commands) -> None:
@@ -62,6 +62,7 @@ def grade(options: argparse.Namespace) -> int:
         write_json(options.results, as_results(record))
 
     record = grade_alone(options.submission, conditions, store)
+    tell_what_the_sandbox_lacks()
     print(as_table(record))
     print(f"results: {options.results}")
     return int(any(part.score is None for part in record.judgement.parts))

@@ -112,8 +112,11 @@ def input_question(one: Component) -> Question | None:
     """A call on which a version differs, or the only one on which it does not."""
     changes = [change for change, _ in one.tried]
     for index, differs, right, options in _calls(one, [change.text for change in changes]):
-        asked = "return something else" if differs else "still return the same"
-        text = (f"This line of your `{one.title}` is changed. Which of these calls would {asked}?",)
+        asked = "no longer return the same" if differs else "still return the same"
+        # Numbers that a module has learned are drawn at random for the calls, as calls.py says.
+        learned = " All its learned numbers are random, and the same before and after, except in a fresh layer."
+        learned = learned if one.title[0].isupper() else ""
+        text = (f"This line of your `{one.title}` is changed.{learned} Which of these calls would {asked}?",)
         change = one.option(changes[index].line, changes[index].text)
         return multiple_choice("input", one.name, text, right, options, change=change)
     return None

@@ -14,6 +14,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from torch import Tensor
+
 from foundation.texts import printable
 
 from ..assignment_code import OwnWork
@@ -24,7 +26,7 @@ from ..testing.case import number_of
 from ..testing.results import Outcome
 from .question import Option, Split
 from .student_lines import Change, Statement, changes_of, mixed, own_statements
-from .versions import Trial, Versions
+from .versions import EQUAL, Trial, Versions
 
 if TYPE_CHECKING:
     from ..grading.judging import Grader
@@ -34,7 +36,7 @@ MOST_TRIED = 8
 CHANGED_CPU_SECONDS = 4
 """CPU time of the workers of a changed version: one that runs longer, in a loop without end, is no question."""
 SEEN = 0.03
-"""By how much a number must change for its symptom to be seen."""
+"""By how much numbers must change on average for their symptom to be seen."""
 AROUND = 12
 """Lines that are shown before and after the one that is asked about."""
 
@@ -108,21 +110,21 @@ class Component(Versions):
         return shown, absent
 
     def symptoms(self, text: str) -> dict[str, set[bool]]:
-        """Whether each symptom is seen of a version, as far as one can tell, with two sets of inputs."""
+        """Tell which symptoms are seen of a version, with two sets of inputs; nothing of those that nobody can tell."""
         usual, version = self.results("SYMPTOMS"), self.results("SYMPTOMS", text)
-        found: dict[str, set[bool]] = {}
+        found: dict[str, set[bool | None]] = {}
         for told in usual[0]:
             values = [(before.get(told), after.get(told)) for before, after in zip(usual, version, strict=True)]
-            pairs = [(float(before[0]), float(after[0])) for before, after in values if before and after]
-            if len(pairs) < len(values):
+            pairs = [(before[0].double(), after[0].double()) for before, after in values if before and after]
+            is_known = [a.shape == b.shape and not bool((a - b).isnan().any()) for a, b in pairs]
+            if len(pairs) < len(values) or not all(is_known):
                 continue
             if isinstance(told, tuple):
-                less, more = told
-                found[less] = {before - after >= SEEN for before, after in pairs}
-                found[more] = {after - before >= SEEN for before, after in pairs}
+                found[told[0]] = {_grows(after, before) for before, after in pairs}
+                found[told[1]] = {_grows(before, after) for before, after in pairs}
             elif not any(before for before, _ in pairs):
                 found[told] = {bool(after) for _, after in pairs}
-        return found
+        return {told: {*map(bool, seen)} for told, seen in found.items() if None not in seen}
 
     def place(self, line: int) -> tuple[str, str]:
         """The file, or the notebook's cell, of a line, and the line's number there."""
@@ -153,3 +155,11 @@ class Component(Versions):
         """Lines of the module, by their numbers there, with those that are meant marked."""
         shown = [CodeLine(self.number(n), code_line(text), n in meant) for n, text in lines.items()]
         return Excerpt(self.place(next(iter(lines)))[0], tuple(shown))
+
+
+def _grows(less: Tensor, more: Tensor) -> bool | None:
+    """Return whether numbers become larger; None where some do and others do not, or too little to be seen."""
+    growth = more - less
+    if bool((growth <= EQUAL).all()):
+        return False
+    return True if bool((growth >= -EQUAL).all()) and float(growth.mean()) >= SEEN else None

@@ -33,30 +33,32 @@ Pair = tuple[Statement, Statement]
 
 
 def breaking_question(one: Component) -> Question | None:
-    """Which change breaks a test; None where no test tells so many changes apart.
+    """Which change breaks a test in some of its cases; None where no test tells so many changes apart.
 
-    What no test notices may stand in code that this task does not run: it is no option.
+    What no test notices may stand in code that this task does not run: it is no option. Nor is what breaks other cases
+    of the same test: nobody could tell from the page.
     """
     tried = {one.option(change.line, change.text): (change, trial) for change, trial in one.tried}
-    noticed = {option: trial.rows for option, (_, trial) in tried.items() if trial.missed}
-    specific = {option for option, (_, trial) in tried.items() if trial.share <= MOST_MISSED}
+    noticed = {option: trial for option, (_, trial) in tried.items() if trial.missed}
     words = one.tables["TESTS"]
-    tests = sorted({test for rows in noticed.values() for test in rows if not words or function_of(test) in words})
+    tests = sorted({test for trial in noticed.values() for test in trial.missed if not words or test in words})
+    failed = {
+        option: {function_of(row) for row, is_failure in trial.rows.items() if is_failure}
+        for option, trial in noticed.items()
+        if trial.share <= MOST_MISSED
+    }
     splits = [
         (
-            [option for option, rows in noticed.items() if rows.get(test) and option in specific],
-            [option for option in noticed if test not in noticed[option]],
+            [option for option in failed if test in failed[option]],
+            [option for option, trial in noticed.items() if test not in trial.missed],
         )
         for test in tests
     ]
     for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
-        test, trials = tests[index], [tried[option][1] for option in options]
+        test, trials = tests[index], [noticed[option] for option in options]
         if not all(_does_again(one, *tried[option], test) for option in options):
             continue
-        function, row = function_of(test), test.partition("[")[2].removesuffix("]")
-        checks = f"the test that checks {words[function]}" if words else f"`{function}`"
-        is_whole = sum(function in trial.missed for trial in trials) == 1
-        checks += "" if is_whole else f", in its case `{row}`"
+        checks = f"the test that checks {words[test]}" if words else f"`{test}`"
         text = (
             f"Here are four changes of your `{one.title}`, each of one line and each made by itself. "
             f"Only one of them breaks {checks}. Which one, and why?",
@@ -70,9 +72,9 @@ def breaking_question(one: Component) -> Question | None:
 
 def _does_again(one: Component, change: Change, trial: Trial, test: str) -> bool:
     """Whether a change breaks a test, or does not, with other inputs too."""
-    breaks = test in trial.rows
+    breaks = test in trial.missed
     others = range(1, MOST_OTHERS + 1) if breaks else (1, 2)  # what is wrong may fail a test of gradients by chance
-    return all((test in one.judge(change.text, other).rows) == breaks for other in others)
+    return all((test in one.judge(change.text, other).missed) == breaks for other in others)
 
 
 def hunt_question(one: Component) -> Question | None:
@@ -103,14 +105,18 @@ def equal_question(one: Component) -> Question | None:
     rewritten = list(_rewritten(one.text, one.own))
     equal: list[Option] = []
     wrong: list[Option] = []
+    texts: dict[Option, str] = {}
     for line, text in one.draw.sample(rewritten, min(len(rewritten), MOST_REWRITTEN)):
-        differing = one.differing(text)
+        differing, option = one.differing(text), one.option(line, text)
         if differing is not None:
-            (wrong if differing else equal).append(one.option(line, text))
+            texts[option] = text
+            (wrong if differing else equal).append(option)
     for change, _ in one.tried if equal else ():
         if len(wrong) < MOST_WRONG and one.differing(change.text):
             wrong.append(one.option(change.line, change.text))
-    for _, right, options in drawn([(equal, wrong)], one.draw):
+    for _, right, options in itertools.islice(drawn([(equal, wrong)], one.draw), MOST_CHECKED):
+        if not _passes(one, texts[right]):
+            continue
         asked = "Only one of these changes leaves all of its results as they are. Which one?"
         told = (f"Here are four changes of your `{one.title}`, each made by itself. {asked}",)
         return multiple_choice("equal", one.name, told, right, options)
@@ -120,23 +126,31 @@ def equal_question(one: Component) -> Question | None:
 def order_question(one: Component) -> Question | None:
     """Which two lines may change places, or must not."""
     possible = list(neighbours(one.own, one.text))
-    pairs: dict[Option, Pair] = {}
+    pairs: dict[Option, tuple[Pair, str]] = {}
     harmless: list[Option] = []
     harmful: list[Option] = []
     for pair, swapped in one.draw.sample(possible, min(len(possible), MOST_PAIRS)):
         differing = one.differing(swapped)
         if differing is not None:
             option = Option(f"lines {' and '.join(one.number(statement.node.lineno) for statement in pair)}")
-            pairs[option] = pair
+            pairs[option] = pair, swapped
             (harmful if differing else harmless).append(option)
-    for index, right, options in drawn([(harmless, harmful), (harmful, harmless)], one.draw):
+    splits = [(harmless, harmful), (harmful, harmless)]
+    for index, right, options in itertools.islice(drawn(splits, one.draw), MOST_CHECKED):
+        if not all(_passes(one, pairs[option][1]) for option in options if option in harmless):
+            continue
         asked = "changes a result if its lines are swapped" if index else "may be swapped without any effect"
         text = (f"Of these pairs of lines of your `{one.title}`, only one {asked}. Which?",)
-        lines = sorted({statement.node.lineno for option in options for statement in pairs[option]})
-        firsts = {pairs[option][0].function: pairs[option][0] for option in options}
+        lines = sorted({statement.node.lineno for option in options for statement in pairs[option][0]})
+        firsts = {first.function: first for (first, _), _ in (pairs[option] for option in options)}
         excerpts = tuple(one.excerpt(first, lines) for first in firsts.values())
         return multiple_choice("order", one.name, text, right, options, excerpts)
     return None
+
+
+def _passes(one: Component, text: str) -> bool:
+    """Return whether a version passes all tests, those of gradients and train mode included."""
+    return not one.judge(text).missed
 
 
 def neighbours(own: Sequence[Statement], text: str) -> Iterator[tuple[Pair, str]]:

@@ -15,6 +15,7 @@ from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
 from ..grading.record import Part, Record
 from ..intake import TRANSLATIONS
 from ..platforms.download import PLATFORMS
+from ..sandbox.layers import lacking
 from ..testing.results import State
 from .class_summary import open_parts, scores_of, tasks_of
 
@@ -114,6 +115,13 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
     return [{"task": task, "name": name, "lost": sum(lost), "judged": len(lost)} for (task, name), lost in often]
 
 
+def _lacking(records: Mapping[str, Record]) -> list[tuple[str, int, str]]:
+    """The layers of the sandbox that were not in force, for how many submissions, and what remedies that."""
+    runs = [record.run.layers for record in records.values() if record.run.layers is not None]
+    remedies = {layer: remedy for layers in runs for layer, remedy in lacking(layers).items()}
+    return [(layer, sum(layer not in layers for layers in runs), remedy) for layer, remedy in remedies.items()]
+
+
 def class_view(
     records: Mapping[str, Record],
     results: Mapping[str, Sequence[Result]],
@@ -152,6 +160,7 @@ def class_view(
         # the axis ends at a multiple of 0.1
         "bleu_top": min(1.0, (int(10 * highest) + 1) / 10),
         "thresholds": assignment.thresholds,
+        "lacking": _lacking(records),
         **understanding_picture(marks, assignment),
         "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,

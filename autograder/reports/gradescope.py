@@ -102,13 +102,14 @@ def as_results(record: Record) -> dict[str, Any]:
 
 
 def as_test(part: Part) -> dict[str, Any]:
-    """One entry of `tests`: a task; one without a mark has neither score nor status."""
+    """One entry of `tests`: a task; one without a mark, or an extension left out, has neither score nor status."""
     mark = {"score": part.score, "status": "passed" if part.state == State.PASSED else "failed"}
+    is_left_out = part.extension and part.state == State.NOT_ATTEMPTED
     return {
         "name": f"{part.number} {part.title}",
         "name_format": "text",
         "number": part.number,
-        **({} if part.score is None else mark),
+        **({} if part.score is None or is_left_out else mark),
         "max_score": part.points,
         "output": as_markdown(part.state, "\n".join(printable_lines(text_of(part)))),
         "output_format": "md",

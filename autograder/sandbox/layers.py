@@ -31,6 +31,12 @@ LEVELS = {
     "unsafe": "whatever the machine offers, even if that is only resource limits; every result says so",
 }
 LAYERS = ("seccomp", "namespaces", "uid", "landlock")
+APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+REMEDIES = {
+    "namespaces": "install bubblewrap, and allow it namespaces",
+    "landlock": "it needs Linux 5.13 or later, with Landlock enabled",
+}
+REMEDY_PAGE = "docs/how-to/grade-a-class.md, 'When a layer is missing'"
 UIDS = range(200_000, 260_000)
 """Users that no account has."""
 PROBE_SECONDS = 20
@@ -74,6 +80,20 @@ def satisfies(level: str, layers: Collection[str] | None) -> bool:
         return True
     needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
     return needed <= set(layers)
+
+
+def lacking(layers: Collection[str]) -> dict[str, str]:
+    """Return the layers that every machine can have and that were not in force, each with what remedies that."""
+    return {layer: f"{remedy} ({REMEDY_PAGE})" for layer, remedy in REMEDIES.items() if layer not in layers}
+
+
+def why_no_namespaces() -> str:
+    """Return why this machine offers no namespaces, and what remedies it; "" where it offers them."""
+    bubblewrap, _, reason = find_bubblewrap({}, os.geteuid() == 0)
+    if bubblewrap:
+        return ""
+    stopped = APPARMOR.is_file() and APPARMOR.read_text(encoding="ascii").strip() == "1" and "installed" not in reason
+    return f"{'AppArmor forbids them' if stopped else reason}; {lacking(())['namespaces']}"
 
 
 def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:

@@ -31,8 +31,8 @@ from ..sandbox.errors import (
 )
 from ..sandbox.submission import Sandbox
 from .collection import Collection
-from .results import Outcome, State
-from .under_test import SubmissionUnderTest
+from .results import CollectionError, Outcome, State
+from .under_test import SubmissionUnderTest, item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
@@ -67,6 +67,10 @@ class CollectedTests(Collection):
         super().__init__(assignment)
         chosen = assignment.tasks if tasks is None else tasks
         markers = [task.marker for task in chosen if task.has_component_tests]
+        for task, item in ((one, item) for one in chosen if one.has_component_tests for item in one.items):
+            if not any(one.get_closest_marker(task.marker) and item_of(one) == item.name for one in self.items):
+                what = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
+                raise CollectionError(f"{what}; expected one marked {task.marker} and item({item.name!r})")
         self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
 
     def describe(self, error: BaseException) -> tuple[State, str]:

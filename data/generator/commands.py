@@ -10,13 +10,15 @@ from tqdm import tqdm
 
 from foundation.whole_files import check_folder, write_whole
 
-from ..files import Commands, output_folder
+from ..files import Commands, CorpusError, output_folder
 from .build import Corpus, build
 from .corpus_files import (
     DATA_FOLDER,
+    GENERATED,
     MANIFEST,
     describe,
     differences,
+    files_of_others,
     read_folder,
     read_manifest,
     render,
@@ -27,6 +29,7 @@ from .words import read_lexicon
 SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
 TEST_SEED_HELP = "seed of the test split only; training split, dev split and BPE stay as they are"
 OUTPUT_HELP = "folder for corpus/, private/ and manifest.json (default: data/)"
+KEEP_HELP = "leave a corpus of your own in data/ as it is, with a note, instead of refusing"
 UPDATE_HELP = "make this the course's corpus: record its seeds and checksums in data/manifest.json"
 
 
@@ -49,18 +52,25 @@ def add_generator_commands(commands: Commands, epilog: str) -> None:
             command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
             command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
             command.add_argument("--update-manifest", action="store_true", help=UPDATE_HELP)
+            command.add_argument("--keep-own", action="store_true", help=KEEP_HELP)
 
 
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
     check_folder(options.output)  # before the work, not after it
     recorded = read_manifest()
+    is_default_place = options.output.resolve() == DATA_FOLDER
+    own = files_of_others(recorded) if is_default_place else []
+    if own and options.keep_own:
+        print(f"{', '.join(own)}: a corpus of your own; it stays")
+        return 0
+    if own:
+        raise CorpusError(f"{options.output}: {', '.join(own)}: not made by 'generate'; move them away first")
     seed, test_seed = (recorded.seed, recorded.test_seed) if options.seed is None else (options.seed, options.seed)
     test_seed = test_seed if options.test_seed is None else options.test_seed
     corpus = _build(read_settings(), seed, test_seed)
     files = render(corpus)
     manifest = describe(corpus, files)
-    is_default_place = options.output.resolve() == DATA_FOLDER
     is_recorded = (seed, test_seed) == (recorded.seed, recorded.test_seed)
     if is_default_place and is_recorded and not options.update_manifest:
         changed = differences(recorded, files, "the generator")
@@ -76,6 +86,8 @@ def generate(options: argparse.Namespace) -> int:
         files[MANIFEST.name] = manifest.to_json().encode()
     for name, content in files.items():
         write_whole(options.output / name, content)
+    if is_default_place:
+        write_whole(GENERATED, manifest.to_json().encode())
     counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")

@@ -16,6 +16,8 @@ from .build import Corpus, Pair
 
 DATA_FOLDER = Path(__file__).resolve().parents[1]
 MANIFEST = DATA_FOLDER / "manifest.json"
+GENERATED = DATA_FOLDER / "private" / "generated.json"
+"""The manifest of what `generate` has written last, recorded as the course's or not."""
 PUBLIC = "corpus"
 PRIVATE = "private"
 TRAIN, DEV = f"{PUBLIC}/fren.train.bpe", f"{PUBLIC}/fren.dev.bpe"
@@ -100,6 +102,17 @@ def read_manifest(path: Path = MANIFEST) -> Manifest:
         raise CorpusError(f"{path}: there is no manifest") from None
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as problem:
         raise CorpusError(f"{path}: not a manifest: {type(problem).__name__} {problem}") from None
+
+
+def files_of_others(recorded: Manifest) -> list[str]:
+    """Return the names of files in `data/` that a corpus consists of and that the generator has not written."""
+    made = [recorded, *([read_manifest(GENERATED)] if GENERATED.is_file() else [])]
+    return [
+        name
+        for name in (TRAIN, DEV, TEST_SOURCE, TEST)
+        if (DATA_FOLDER / name).is_file()
+        and hashlib.sha256((DATA_FOLDER / name).read_bytes()).hexdigest() not in [one.files.get(name) for one in made]
+    ]
 
 
 def read_folder(folder: Path, names: Iterable[str]) -> dict[str, bytes]:

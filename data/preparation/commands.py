@@ -5,14 +5,26 @@ from __future__ import annotations
 import argparse
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from foundation.command_line import positive
+from foundation.whole_files import write_whole
 
-from ..files import Commands, CorpusError, output_folder
+from ..files import SEPARATOR, Commands, CorpusError, output_folder
+from ..generator.corpus_files import (
+    DATA_FOLDER,
+    DEV,
+    DEV_ALIGN,
+    SAMPLE_ALIGN,
+    TEST,
+    TEST_ALIGN,
+    TEST_SOURCE,
+    TRAIN,
+    TRAIN_ALIGN,
+)
 from .corpus import (
     TextPair,
     prepare,
@@ -80,6 +92,8 @@ def add_prepare_command(commands: Commands) -> None:
         what = f"{item.metadata['help']} (default: {item.default})"
         add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": what})
     learn_help = "learn the encodings even if the folder has some that were learnt with the same choices"
+    course_help = "also put it in data/, in place of the course's corpus, as `make release` reads it"
+    add("--as-course", action="store_true", help=course_help)
     add("--learn-anew", action="store_true", help=learn_help)
     add("--output", type=output_folder, required=True, metavar="DIR", help="folder for the files")
 
@@ -101,7 +115,28 @@ def run_prepare(options: argparse.Namespace) -> int:
         summary["preset"], summary["tokenizers"] = options.preset, "used again" if known else "learnt"
         replace_corpus(folder, Path(made), summary, earlier.get("files", ()))
     print("\n".join(report(folder, summary)))
+    if options.as_course:
+        put_in_course(folder, summary)
     return 0
+
+
+def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = DATA_FOLDER) -> None:
+    """Put a prepared corpus in the place of the course's; the references of its test split become private.
+
+    Raises:
+        CorpusError: where a split is missing.
+    """
+    texts = {}
+    for split, name in (("train", TRAIN), ("dev", DEV), ("test", TEST)):
+        if not summary["pairs"][split]:
+            raise CorpusError(f"{folder}: has no {split} split, which a course needs; --{split} N draws one")
+        texts[name] = (folder / f"{split}.{summary['encoding']}").read_text(encoding="utf-8")
+    texts[TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[TEST].splitlines())
+    for old in (TRAIN_ALIGN, DEV_ALIGN, TEST_ALIGN, SAMPLE_ALIGN):
+        (data / old).unlink(missing_ok=True)
+    for name, text in texts.items():
+        write_whole(data / name, text.encode())
+    print(f"in {data}: {', '.join(texts)}; `make release` uses them")
 
 
 def read_text(options: argparse.Namespace, choices: Choices) -> dict[str, Iterable[TextPair]]:

@@ -13,6 +13,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from data.files import CorpusError
+from data.preparation.commands import put_in_course
 from data.preparation.corpus import prepare
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
 from data.preparation.encodings import Choices, Encoding, empty_tokenizer, read_encoding
@@ -21,6 +22,7 @@ from given.run_folder import Checkpoint
 from reference.__main__ import main as reference
 from reference.data import read_pairs
 from reference.vocab import join_subwords
+from release.contents import check_corpus
 
 from .conftest import run
 
@@ -321,3 +323,23 @@ def test_one_command_from_the_dataset_to_the_model(tmp_path, monkeypatch, datase
     assert model.step == 2 and model.src_vocab.tokens == model.tgt_vocab.tokens
     assert (model.config.d_model, model.config.n_heads, model.config.n_layers, model.config.d_ff) == (128, 8, 1, 512)
     assert len(read_pairs(tmp_path / "corpora/wmt14-de-en/train.bpe")) == 50
+
+
+def test_a_prepared_corpus_takes_the_course_s_place(tmp_path, capsys):
+    """Its test split becomes sources for students and private references; the old corpus' alignments go."""
+    folder, data = tmp_path / "made", tmp_path / "data"
+    folder.mkdir()
+    summary = prepare({"train": PAIRS}, Choices(vocabulary=200, dev=5, test=5), folder)
+    (data / "private").mkdir(parents=True)
+    (data / "private" / "fren.test.align").write_text("0-0\n")
+    put_in_course(folder, summary, data)
+    test = (folder / "test.bpe").read_text()
+    assert (data / "private" / "fren.test.bpe").read_text() == test
+    assert [line.partition("|||")[0] for line in test.splitlines()] == (
+        (data / "corpus" / "fren.test.src.bpe").read_text().splitlines()
+    )
+    assert not (data / "private" / "fren.test.align").exists()
+    (tmp_path / "grading_secret.txt").write_text("0" * 64)
+    check_corpus(tmp_path)  # of a release
+    with pytest.raises(CorpusError, match="has no test split, which a course needs; --test N draws one"):
+        put_in_course(folder, {**summary, "pairs": {"train": 50, "dev": 5, "test": 0}}, data)

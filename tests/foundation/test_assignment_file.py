@@ -35,6 +35,11 @@ def test_the_default_assignment_adds_up():
         ('number = "1.3"', "number = 1.3", "task 1.3: number = 1.3: expected a string like '1.3'"),
         ('= ["layers.LayerNorm"]', "= []", "expected one of `components`, `threshold` and `by_hand"),
         ("extension = true", "written = true", "task E.1: written: people read it; expected `by_hand"),
+        (
+            "own_tests = 0",
+            "own_tests = 5",
+            "[understanding]: own_tests = 5: the tests that answer task E.4 are handed out",
+        ),
         ("questions = 0", "question = 5", "[understanding]: unknown key 'question'; did you mean 'questions'?"),
         ('understanding = "hunts"', "understanding = 'hunts'\npoints = 1", "they stand in [understanding], as hunts"),
         ("[[tasks]]", "[[tasks]]\npoints = 1\n[[tasks]]", "task ?: number is missing"),

@@ -3,10 +3,12 @@
 import html
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from foundation.assignment_file import ASSISTANTS, read_assignment
+from foundation.assignment_tables import LatePolicy
 from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
 from release.guide import make_guide
@@ -54,6 +56,16 @@ def test_its_examples_run(made, tmp_path, monkeypatch):
         if not example.startswith("python -m"):
             exec(re.sub(rf"\b{SKELETON.name}\.", "reference.", example), namespace)
     assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
+
+
+def test_it_says_what_handing_in_late_costs():
+    usual = read_assignment()
+    late = LatePolicy(datetime(2026, 12, 18, 23, 59, tzinfo=UTC), 1, 10, 50)
+    assert words_of(usual, [])["due"] == ""
+    said = words_of(replace(usual, late=late), [])["due"]
+    assert "by **18 December 2026, 23:59 UTC**. Each day late that has begun costs 10% of the points" in said
+    assert "earn, at most 50%. Up to 1 h late costs nothing;" in said
+    assert "Hand in by **Friday**. Each day late" in words_of(replace(usual, late=late, due="Friday"), [])["due"]
 
 
 @pytest.mark.parametrize("policy", ASSISTANTS)

@@ -1,6 +1,7 @@
 """`python -m release update` on a student's folder: answers stay, news arrive."""
 
 import os
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,18 @@ def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
     assert update() == (0, f"{at_work}: already up to date\n", "")
 
 
+def test_the_folder_above_is_enough_where_only_one_was_unpacked(
+    update, at_work: Path, project: Project, capsys
+) -> None:
+    update()
+    above = ["update", str(at_work.parent), "--root", str(project.root)]
+    if len([*at_work.parent.glob("*/.handed_out.zip")]) == 1:
+        assert main(above) == 0 and f"{at_work}: already up to date" in capsys.readouterr().out
+    shutil.copytree(at_work, at_work.parent / "another")
+    assert main(above) == 2
+    assert f"{at_work.name}" in (said := capsys.readouterr().err) and "another" in said
+
+
 def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project, edit) -> None:
     edit(at_work / "student" / "affine.py", "x W + b, with", "Mine, with")
     (at_work / "given" / "__init__.py").write_text("mine = 1\n")
@@ -120,7 +133,10 @@ def test_an_update_that_failed_on_the_way_is_finished_by_the_next(update, at_wor
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
-    [(lambda path: path.unlink(), "no such file"), (lambda path: path.write_bytes(b"PK"), "is not an archive")],
+    [
+        (lambda path: path.unlink(), ".handed_out.zip is not in it"),
+        (lambda path: path.write_bytes(b"PK"), "is not an archive"),
+    ],
 )
 def test_what_cannot_be_updated_is_said_in_one_line(update, student: Path, spoil, says: str) -> None:
     spoil(student / HANDED_OUT)

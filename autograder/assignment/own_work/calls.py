@@ -45,7 +45,7 @@ def calls_of_attention(submission: SubmissionUnderTest, case: Case) -> Calls:
         "4 queries, 5 keys, `mask=None`": lambda: attend(4, 5),
         "4 queries, 5 keys, a mask of padding (2, 1, 1, 5)": lambda: attend(4, 5, PADDING),
         "4 queries, 5 keys, a mask (4, 5) that is not the same for all queries": lambda: attend(4, 5, some),
-        "4 queries, 5 keys, a mask (4, 5) that forbids one query all keys": lambda: attend(4, 5, none),
+        "4 queries, 5 keys, a mask (4, 5) that forbids one query all keys and others some": lambda: attend(4, 5, none),
         "4 queries, 5 keys, a mask (4, 5) that allows everything": lambda: attend(4, 5, some | True),
         "4 queries, a single key, `mask=None`": lambda: attend(4, 1),
         "a single sentence of 4 queries and 4 keys, `mask=None`": lambda: attend(4, 4, b=1),
@@ -108,7 +108,7 @@ def calls_of_feed_forward(submission: SubmissionUnderTest, case: Case) -> Calls:
         "x of shape (2, 4, 6)": lambda: apply(case.normal(2, 4, 6)),
         "x of shape (2, 4, 6), all zeros": lambda: apply(torch.zeros(2, 4, 6, dtype=torch.float64)),
         "x of shape (2, 4, 6), all ones": lambda: apply(torch.ones(2, 4, 6, dtype=torch.float64)),
-        "a single position": lambda: apply(case.normal(1, 1, 6)),
+        "x of shape (1, 1, 6)": lambda: apply(case.normal(1, 1, 6)),
         "x of shape (2, 4, 6), very large numbers": lambda: apply(1e6 * case.normal(2, 4, 6)),
     }
 
@@ -119,17 +119,20 @@ def calls_of_layer(component: str, submission: SubmissionUnderTest, case: Case) 
     def run(*arguments: float, training: bool = False, mask: bool = True) -> Any:
         module: nn.Module = build(submission, case, component, 12, 3, 20, *arguments).train(training)
         x, memory = case.normal(2, 4, 12), case.normal(2, 5, 12)
-        own = torch.ones(4, 4, dtype=torch.bool).tril() if mask else torch.ones(4, 4, dtype=torch.bool)
-        if component.endswith("EncoderLayer"):
-            return module(x, own)
-        return module(x, memory, PADDING, own)
+        own, padding = torch.ones(4, 4, dtype=torch.bool).tril(), PADDING
+        if not mask:
+            own, padding = own | True, padding | True
+        return module(x, own) if is_encoder else module(x, memory, padding, own)
 
+    is_encoder = component.endswith("EncoderLayer")
+    masked = "a causal mask" if is_encoder else "a causal `tgt_mask` and a `src_mask` of padding"
+    allowed = "a mask that allows everything" if is_encoder else "masks that allow everything"
     return {
-        "`norm_first=False`, in eval mode": lambda: run(0.1),
-        "`norm_first=True`, in eval mode": lambda: run(0.1, True),
-        "`norm_first=False`, in eval mode, everything allowed": lambda: run(0.1, mask=False),
-        "`norm_first=False`, `dropout=0`, in training mode": lambda: run(0.0, training=True),
-        "`norm_first=True`, `dropout=0`, in training mode": lambda: run(0.0, True, training=True),
+        f"`norm_first=False`, in eval mode, {masked}": lambda: run(0.1),
+        f"`norm_first=True`, in eval mode, {masked}": lambda: run(0.1, True),
+        f"`norm_first=False`, in eval mode, {allowed}": lambda: run(0.1, mask=False),
+        f"`norm_first=False`, `dropout=0`, in training mode, {masked}": lambda: run(0.0, training=True),
+        f"`norm_first=True`, `dropout=0`, in training mode, {masked}": lambda: run(0.0, True, training=True),
     }
 
 

@@ -17,7 +17,10 @@ ROWS = ([0.1, 0.2, 0.3, 0.4], [0.05, 0.15, 0.3, 0.5], [0.1, 0.1, 0.2, 0.6], [0.0
 ORDINALS = ("first", "second", "third", "fourth")
 CLEARLY = 0.02
 """By how much two rows of weights have to differ somewhere to be different answers."""
-BEFORE = "For one query and four keys your `scaled_dot_product_attention` returns the weights {}"
+BEFORE = (
+    "For one query and four keys your `scaled_dot_product_attention` returns the weights {}, with a mask that allows "
+)
+BEFORE += "all four keys."
 
 
 def attend(
@@ -46,8 +49,8 @@ def one_more_key_forbidden(submission: SubmissionUnderTest, case: Case) -> Choic
     zeroed, shared = before.clone(), before + before[gone] / 3
     zeroed[gone] = shared[gone] = 0
     text = (
-        f"{BEFORE.format(told(before))}, with a mask that allows all four keys.",
-        f"Now the mask forbids the {ORDINALS[gone]} key as well, and nothing else changes. Which weights come out?",
+        BEFORE.format(told(before)),
+        f"Now the mask forbids the {ORDINALS[gone]} key, and nothing else changes. Which weights come out?",
     )
     why = (
         "The forbidden score leaves the softmax, so the other weights keep their ratios and are divided by their sum. "
@@ -62,7 +65,7 @@ def no_key_allowed(submission: SubmissionUnderTest, case: Case) -> Choice:
     before, after = attend(submission, row), attend(submission, row, [False] * 4)
     wrong = (torch.full_like(before, number) for number in (0.25, 0.0, torch.nan))
     text = (
-        f"{BEFORE.format(told(before))}, with a mask that allows all four keys.",
+        BEFORE.format(told(before)),
         "Now the mask forbids all four. Which weights does your code return? Which line of it decides that?",
     )
     why = (
@@ -78,7 +81,7 @@ def query_twice_as_long(submission: SubmissionUnderTest, case: Case) -> Choice:
     before, after = attend(submission, row), attend(submission, row, factor=2.0)
     flat = before.sqrt() / before.sqrt().sum()
     text = (
-        f"{BEFORE.format(told(before))}.",
+        BEFORE.format(told(before)),
         "Now the query is multiplied by 2, and nothing else changes. Which weights come out?",
     )
     why = (

@@ -76,7 +76,7 @@ def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folde
     (folder / "layers.py").write_text(text)
     named = parts(grade_folder(folder))["1.4"]
     assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
-    (tmp_path / HINTS).write_bytes(hints_of(ROOT)[f"autograder/assignment/{HINTS}"])
+    (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"autograder/assignment/{HINTS}"])
     monkeypatch.setattr(explaining, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(explaining, "faults_of", lambda assignment: [])
     hinted = parts(grade_folder(folder))["1.4"]

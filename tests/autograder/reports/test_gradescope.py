@@ -51,6 +51,9 @@ def test_results_are_complete() -> None:
     assert failed["output"] == "**failed**\n\n```text\nwhy\n```" and (failed["score"], passed["score"]) == (0, 14)
     assert {(test["output_format"], test["visibility"]) for test in results["tests"]} == {("md", "visible")}
     assert results["score"] == sum(test["score"] for test in results["tests"]) == 96
+    results = as_results(record.judged(judged({"E.5": State.NOT_ATTEMPTED, "3.1": State.NOT_ATTEMPTED})))
+    left_out = {test["number"]: test.get("status") for test in results["tests"]}
+    assert (left_out["E.5"], left_out["3.1"]) == (None, "failed"), "an extension that was skipped has not failed"
     results = as_results(record.judged(judged({"1.2": State.GRADER_ERROR})))
     broken = results["tests"][1]
     assert broken["extra_data"] == {"state": "grader error"} and not {"score", "status"} & broken.keys()

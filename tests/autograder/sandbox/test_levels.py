@@ -51,6 +51,19 @@ def test_namespaces_that_are_missing_are_refused_where_they_are_required(monkeyp
     assert choose_containment("auto", PACKAGES).bubblewrap == ()
 
 
+@pytest.mark.parametrize(
+    "restricts, why", [("1\n", "AppArmor forbids them; "), ("0\n", "bwrap: setting up uid map: Per")]
+)
+def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path, restricts, why):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    (tmp_path / "restricts").write_text(restricts)
+    monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: str(tmp_path / "bwrap"))
+    monkeypatch.setattr(layers, "APPARMOR", tmp_path / "restricts")
+    said = layers.why_no_namespaces()
+    assert said.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in said
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_only_the_unsafe_level_does_without_the_filter(level, monkeypatch):
     monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: "/bin/true")

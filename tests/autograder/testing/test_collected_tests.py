@@ -5,6 +5,7 @@ The random inputs of a test depend on the seed, the test's file and its name, an
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from autograder.testing.collected_tests import CheckingTimeoutError, CollectedTe
 from autograder.testing.collection import Collection
 from autograder.testing.results import CollectionError, Outcome, State
 from autograder.testing.results import tests_of as results_of
-from foundation.assignment_file import read_assignment
+from foundation.assignment_file import Item, read_assignment
 from foundation.places import ROOT
 
 DAMAGE = """
@@ -28,6 +29,14 @@ class MultiHeadedAttention(MultiHeadedAttention):
         torch.relu = lambda x: x
         return super().forward(*args, **kwargs)
 """
+
+
+def test_an_item_that_no_test_names_stops_everything():
+    usual = read_assignment()
+    task = usual.tasks[0]
+    task = replace(task, items=(*task.items, Item("read aloud", 1.0)))
+    with pytest.raises(CollectionError, match=r"assignment.toml: task 1\.1: no test names the item 'read aloud'"):
+        CollectedTests(replace(usual, tasks=(task,)))
 
 
 @pytest.mark.slow

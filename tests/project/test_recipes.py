@@ -1,0 +1,132 @@
+"""Commands that pages tell people to run do run, as they stand there, in a copy of the kit.
+
+Only `make` is a stand-in: it would install packages, and what it runs otherwise is tested elsewhere.
+"""
+
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from foundation.places import ROOT
+
+pytestmark = pytest.mark.slow
+MAKE = f'#!/bin/sh\n[ "$1" != install ] || ln -s {sys.prefix} .venv\n'
+AUTHOR = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+
+def block(page: str, begin: str) -> str:
+    """The block of a page whose first line begins like this: up to a line that is indented less."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    first = next(n for n, line in enumerate(lines) if line.strip().startswith(begin))
+    indent = lines[first][: -len(lines[first].lstrip())]
+    inside = itertools.takewhile(lambda line: not line.strip() or line.startswith(indent), lines[first:])
+    return textwrap.dedent("\n".join(inside)).strip("\n")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory) -> Path:
+    """A repository with the kit as it is here, committed or not."""
+    folder = tmp_path_factory.mktemp("url")
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
+        subprocess.run(["git", *command], cwd=folder, env={**os.environ, **AUTHOR}, check=True)
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path, url):
+    """Runs the commands of a block in a folder, and returns what was printed."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "make").write_text(MAKE)
+    (tmp_path / "bin" / "make").chmod(0o755)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
+    path = f"{tmp_path / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def call(commands: str, folder: Path = tmp_path) -> str:
+        script = re.sub(r"\bURL\b", str(url), commands)
+        env = {**kept, "PATH": path, "OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            ["bash", "-e", "-c", script], cwd=folder, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        return done.stdout + done.stderr
+
+    return call
+
+
+@pytest.fixture
+def kit(tmp_path, run) -> Path:
+    """A clone, made as CONTRIBUTING.md says."""
+    run(block("CONTRIBUTING.md", "git clone URL kit"))
+    return tmp_path / "kit"
+
+
+def test_another_assignment_begins_with_the_example(run, tmp_path):
+    page = "docs/how-to/another-assignment.md"
+    built = run(block(page, "git clone URL kit"))
+    assert "✗" not in built and "for students" in built
+    tried = run(block(page, "python -m pytest -c"), tmp_path / "kit")
+    assert "10.00 / 10" in tried and "wrongly rejected: 0" in tried
+
+
+def test_a_misconception_is_added_in_ten_minutes(run, kit):
+    fault = block("CONTRIBUTING.md", "[[fault]]")
+    file = kit / "autograder" / "assignment" / "misconceptions" / "layer_norm.toml"
+    file.write_text(f"{file.read_text()}\n{fault}\n")
+    name = re.search(r'id = "(.*)"', fault)[1]
+    steps = re.findall(rf"`(python -m validity (?:prove|hints) --fault {name})`", (kit / "CONTRIBUTING.md").read_text())
+    assert len(steps) == 2 and "1 faults, 1 found" in run("\n".join(steps), kit)
+
+
+def test_a_task_is_added_in_an_afternoon(run, kit):
+    page, assignment = "CONTRIBUTING.md", kit / "autograder" / "assignment"
+    for path, begin in (
+        (kit / "reference" / "masks.py", "def recent_mask"),
+        (assignment / "proof" / "variants" / "masks.py", "# %% band"),
+        (assignment / "tests" / "test_e_9_recent_mask.py", '"""Extension E.9'),
+    ):
+        before = path.read_text() if path.exists() else ""
+        path.write_text(f"{before}\n\n{block(page, begin)}\n".lstrip("\n"))
+    toml = (assignment / "assignment.toml").read_text().replace('"diagonal_mask"]', '"diagonal_mask", "recent_mask"]')
+    table = block(page, "[[tasks]]")
+    (assignment / "assignment.toml").write_text(toml.replace("# The contract:", f"{table}\n\n# The contract:"))
+    (assignment / "misconceptions" / "recent_mask.toml").write_text(
+        'component = "masks.recent_mask"\ntask = "E.9"\n\n[[fault]]\nid = "recent-mask-one-too-many"\n'
+        'severity = "blatant"\nwhen = "lets a position see one more"\nhint = "How many does width = 1 allow?"\n'
+        "find = 'distance < width'\nreplace = 'distance <= width'\n"
+    )
+    steps = [
+        line for line in block(page, "python -m validity prove --component masks.rec").split("\n") if "make" not in line
+    ]
+    assert len(steps) == 2
+    said = run(f"{steps[0]}\n{steps[1]} || test $? = 1", kit)
+    assert "1 faults, 1 found" in said and "wrongly rejected: 0" in said
+    assert "survivors: 3" in said and "names three" in (ROOT / page).read_text()
+
+
+def test_a_course_s_own_model_is_tried_like_any_other(run, kit):
+    commands = block("docs/how-to/own-model.md", "python -m pytest -c")
+    path = "tests/autograder/grading/adapters/single_file"
+    assert " path" in commands and path in (ROOT / "docs/how-to/own-model.md").read_text()
+    said = run(re.sub(r"\bpath\b", path, commands.replace("pytest -c", "pytest -m task_1_4 -c")), kit)
+    assert "passed" in said and "1.4  Layer normalisation" in said
+
+
+def test_a_new_term_gets_a_test_set_of_its_own(run, kit):
+    before = (kit / "data" / "manifest.json").read_text()
+    run(block("docs/how-to/new-term.md", "python -m data generate --update-manifest"), kit)
+    assert (kit / "data" / "manifest.json").read_text() != before
+    assert (kit / "data" / "private" / "fren.test.bpe").is_file()
