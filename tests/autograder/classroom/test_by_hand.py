@@ -239,7 +239,7 @@ def test_what_was_to_help_never_costs_points(grade, decide, sealed, use, output,
     """An item that is earned changes nothing; one that is given weighs like the item; points are never less."""
     use(Half)
     first, second = (item.name for item in read_assignment().tasks[1].items[:2])
-    assert grade()["1.2"] == 7
+    assert grade()["1.2"] == 8
     assert decide("override", "anna", "--task", "1.2", "--item", first, "--why", "x") == 0
     assert "earned already, so nothing changes" in capsys.readouterr().out and not (output / "decisions.jsonl").exists()
     assert decide("override", "anna", "--task", "1.2", "--item", second, "--why", "x") == 0 and grade()["1.2"] == 14
@@ -249,7 +249,7 @@ def test_what_was_to_help_never_costs_points(grade, decide, sealed, use, output,
     assert grade()["1.2"] == 28
     assignment.write_text(text)
     grade(keep=True)
-    assert decide("override", "bob", "--task", "1.2", "--points", "8", "--why", "x") == 0
+    assert decide("override", "bob", "--task", "1.2", "--points", "9", "--why", "x") == 0
     assert decide("override", "carl", "--task", "1.2", "--points", "2", "--why", "copied") == 0
     (tmp_path / "second").touch()
     grade(keep=True, again=True)

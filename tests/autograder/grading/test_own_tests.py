@@ -127,7 +127,7 @@ def tried(argument: str, text: str) -> Tried:
     exec(text, names)
 
     def passes(implementation, test, seeds):
-        return not try_test(names[name], test, partial(make, implementation.text), seeds)[-1]
+        return [not why for why in try_test(names[name], test, partial(make, implementation.text), seeds)]
 
     while implementation := one.next(draw):
         one.try_on(implementation, partial(passes, implementation), draw)

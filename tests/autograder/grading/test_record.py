@@ -94,7 +94,7 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
 def test_a_task_without_tests_is_the_graders_error(grade_folder, tmp_path):
     assignment = read_assignment()
     [norm] = (task for task in assignment.tasks if task.number == "1.4")
-    tasks = (norm, replace(norm, number="1.9", name="forgotten", title="Forgotten"))
+    tasks = (norm, replace(norm, number="1.9", name="forgotten", title="Forgotten", items=()))
     record = grade_folder(write_submission(tmp_path / "anna"), assignment=replace(assignment, tasks=tasks))
     done, forgotten = record.judgement.parts
     assert (done.state, done.score) == ("passed", 10)
