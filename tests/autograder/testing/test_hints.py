@@ -104,7 +104,7 @@ def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path
     faults, patterns = faults_of(assignment), read_patterns(assignment)
     missing = [fault.id for fault in faults if fault.id not in patterns]
     assert not missing, "python -m validity hints --fault ID"
-    (tmp_path / hints.HINTS).write_bytes(hints_of(ROOT)[f"autograder/assignment/{hints.HINTS}"])
+    (tmp_path / hints.HINTS).write_bytes(hints_of(ROOT, assignment)[f"autograder/assignment/{hints.HINTS}"])
     known = read_hints(tmp_path)
     assert {task: [hint for hint, _ in several] for task, several in known.items()} == {
         task: [fault.hint for fault in faults if fault.task == task] for task in dict.fromkeys(f.task for f in faults)
