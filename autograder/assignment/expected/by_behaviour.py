@@ -170,14 +170,16 @@ class Component:
         numbers = scale * (torch.ones_like(values) if is_first else values)[classes]
         inputs = self.draw(chance)
         parts = numbers[self.size :].requires_grad_()
-        wanted = _tensors_in(formula.of(parts)(*inputs))[:1]  # what else is returned costs an item of its own
-        if is_first and self._at_first and not _are_equal(self._at_first, wanted):
+        wanted = _tensors_in(formula.of(parts)(*inputs))
+        if is_first and self._at_first and not _are_equal(self._at_first, wanted[: len(self._at_first)]):
             return None  # as most formulas, which all begin with the same call
         sizes = [p.numel() for p in self.parameters]
         with torch.no_grad():
             for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
                 parameter.copy_(own.view_as(parameter))
-        found = _tensors_in(self.call(*inputs))[:1]
+        found = _tensors_in(self.call(*inputs))
+        if [one.shape for one in found] != [one.shape for one in wanted]:
+            found, wanted = found[:1], wanted[:1]  # what else is returned costs an item of its own
         if is_first:
             self._at_first[:] = [one.detach() for one in found]
         if not _are_equal(found, wanted):

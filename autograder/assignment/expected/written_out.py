@@ -256,7 +256,7 @@ def own_formulas(
     for own in [[kind] * n_own + network for kind in (kinds if n_own else kinds[:1])]:
         if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
             continue
-        for own_norms in [[vector] * n_norms for vector in vectors]:
+        for own_norms in [[vector] * n_norms for vector in vectors] if n_norms else [[]]:
             for attentions in permutations([*stand_ins, *own[:n_own]]):
                 for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]

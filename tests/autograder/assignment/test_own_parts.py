@@ -36,7 +36,8 @@ SEEN = "return [block.attentions[number].seen for"
 BLOCKS = "nn.ModuleList(block(settings) for _ in range(n))"
 STEP = "x = block(x, *others)"
 OFFERED = {"class EncoderLayer": "class First", "class DecoderLayer": "class Second"}
-EVERYTHING = {"layers in order", "returned weights", "gradients", "no side effects"}
+MASKS = "masks reach every layer"
+EVERYTHING = {"layers in order", "returned weights", MASKS, "gradients", "no side effects"}
 VALUES, OF_STACKS = {"sublayers", "dropout", "returned weights"}, {"layers in order", "returned weights"}
 
 
@@ -60,7 +61,7 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
     ),
     "one layer several times": ({BLOCKS: "nn.ModuleList([block(settings)] * n)"}, STACKS, OF_STACKS | {"gradients"}),
     "without the first layer": ({"for block in self.blocks:": "for block in self.blocks[1:]:"}, STACKS, OF_STACKS),
-    "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, OF_STACKS),
+    "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),
     "no positions": (
         {"self.drop(x + torch.stack": "self.drop(x + 0 * torch.stack"},
         WHOLE,
@@ -70,7 +71,7 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
     "not offered, and without their mask": (
         {**OFFERED, STEP: STEP.replace("*others", "None, *others[1:]")},
         STACKS,
-        OF_STACKS,
+        OF_STACKS | {MASKS},
     ),
 }
 

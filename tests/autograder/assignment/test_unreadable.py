@@ -164,10 +164,10 @@ def test_a_mask_that_other_heads_ignore_is_noticed_all_the_same(reference, assig
         spliced, _ = splice(whole, text.replace("*heads, mask)", f"*heads, {mask})"), Path(__file__))
         versions.append(Version(name, {**reference, "attention": (path, spliced)}, [0], ("task_1_3",)))
     failed = {
-        run.version: [one.item for one in run.outcomes["task_1_3"] if one.state is State.FAILED]
+        run.version: {one.item for one in run.outcomes["task_1_3"] if one.state is State.FAILED}
         for run in run_versions(versions, reference, assignment)
     }
-    assert failed == {"its own": [], "the first head's": ["masks reach every head"]}
+    assert failed == {"its own": set(), "the first head's": {"masks reach every head"}}
 
 
 @pytest.mark.parametrize("other", [State.FAILED, State.ERROR, State.PASSED])

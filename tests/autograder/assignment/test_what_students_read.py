@@ -35,7 +35,7 @@ READ = {  # task, file, what is replaced by what, and what is read
     ),
     "a mask of two axes is inverted": (
         *("1.2", "attention", FORBIDDEN, FORBIDDEN.replace("~mask", "mask if mask.dim() == 2 else ~mask")),
-        *("  only:     with a mask of 2 axes: all 2 such", "  observed: this is the right result of the inverted mask"),
+        *("  only:     with a mask of 2 axes: all 3 such", "  observed: this is the right result of the inverted mask"),
     ),
     "dropout on the weights": (
         *("1.2", "attention", "return weights @ value, weights", "return nn.Dropout(0.3)(weights) @ value, weights"),
