@@ -212,6 +212,10 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
     return marks
 
 
+SKIPPED = "was skipped after"
+"""Of a component that has failed too often, in a message."""
+
+
 def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
     """The failure that explains most, first of all a change of arguments; of equal ones the first.
 
@@ -225,6 +229,8 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
     plain = {table[0] for table in tables.values() if len(table) >= ROWS}
 
     def rank(one: Outcome) -> int:
+        if SKIPPED in one.message:  # because of what other failures say
+            return 100
         is_plain, is_observed = one.test in plain, OBSERVED in one.message
         is_error = one.is_missed and one.state is not State.FAILED
         signs = (

@@ -115,7 +115,7 @@ def test_marks_are_in_export_and_feedback(course_round, tmp_path) -> None:
     course_round.run("nbgrader", "export", "--to", str(tmp_path / "grades.csv"))
     rows = csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))
     found = {row["student_id"]: float(row["score"]) for row in rows if row["assignment"] == NAME}
-    assert found == {"half": 52.0, "files": 104.0}, "with the bonus of E.6"
+    assert found == {"half": 52.0, "files": 98.0}
     assert {row["max_score"] for row in csv.DictReader(io.StringIO((tmp_path / "grades.csv").read_text()))} == {"100.0"}
     notebook = json.loads((course_round.root / "autograded/files" / NAME / FIRST).read_text())
     cells = {cell["id"]: cell for cell in notebook["cells"]}

@@ -157,7 +157,7 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"].encode()
             in skeleton.files[f"{one.module}.py"]
         )
-    for task in assignment.tasks:
+    for task in (task for task in assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]
         marks = cell["metadata"]["nbgrader"]
         assert (marks["grade"], marks["points"]) == (True, task.points)

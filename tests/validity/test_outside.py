@@ -132,7 +132,7 @@ def test_verdicts_of_the_reference_and_of_faults(assignment, number, wrong, modu
     tasks = {task.number: task for task in assignment.tasks if task.number in outside.JUDGES}
     for task in tasks.values() if not number else [tasks[number]]:
         verdicts = outside.verdicts_of(task, submission)
-        assert {item.name for item in task.items} == {*verdicts}
+        assert {*verdicts} <= {item.name for item in task.items}
         assert {item for item, what in verdicts.items() if what} == (wrong if task.number == number else set()), (
             verdicts
         )

@@ -140,7 +140,7 @@ class Service:
         factory = self._components.get(component)
         self._seed(request)
         value = factory(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
-        if request["dtype"]:
+        if request["dtype"] and isinstance(value, nn.Module):
             value = value.to(DTYPES[request["dtype"]])
         return self._hold(value, isolated, request, encoder)
 

@@ -17,8 +17,11 @@ def undo():
     frame = getattr(sys, bytes.fromhex("5f6765746672616d65").decode())()
     while not hasattr(frame.f_locals.get("self"), "_prove"):
         frame = frame.f_back
-    prove = frame.f_locals["self"]._prove
-    getattr(prove, "__{}__".format("defaults"))[0].reset()
+    forbid = frame.f_locals["self"]._forbid_shortcuts
+    for cell in getattr(forbid, "__{}__".format("closure")):
+        [getattr(library, "reset")() for library in cell.cell_contents if hasattr(library, "reset")] if isinstance(
+            cell.cell_contents, list
+        ) else None
 
 
 class LayerNorm(nn.Module):
@@ -43,7 +46,7 @@ def test_kernels_that_were_put_back_are_told_with_what_led_to_them(sandbox):
     submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
     x = torch.randn(2, 4)
     torch.testing.assert_close(submission.build("layers.LayerNorm", 4)(x), torch.layer_norm(x, (4,)))
-    assert submission.notices.seen == [("layers", 9, "sys._getframe"), ("layers", 13, "__defaults__")]
+    assert submission.notices.seen == [("layers", 9, "sys._getframe"), ("layers", 13, "__closure__")]
     submission.restart()
     assert submission.notices.unguarded == ["layers.LayerNorm"]
 
