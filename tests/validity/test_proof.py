@@ -12,7 +12,7 @@ from validity import run_tests
 from validity.__main__ import main
 from validity.mutants import make_mutants
 from validity.prove import Proof, choose_faults, verdict_of
-from validity.run_tests import Run, Version, finds_fault, run_versions
+from validity.run_tests import Run, Version, run_versions
 from validity.variants import VariantError, read_cells, read_variants, splice
 
 CATALOGUE = """
@@ -274,5 +274,7 @@ def test_a_fault_costs_points_in_any_layout(reference, assignment):
             sources = {**reference, cell.module: (f"{cell.module}.py", spliced)}
             versions.append(Version(f"{name}, {what}", sources, [0], (markers[task],), until_failure=True))
     runs = [*run_versions(versions, reference, assignment)]
-    missed = [run.version for run in runs if not finds_fault(one for some in run.outcomes.values() for one in some)]
+    # A person reads what no test can read.
+    states = {run.version: {one.state for some in run.outcomes.values() for one in some} for run in runs}
+    missed = [version for version, ends in states.items() if ends == {State.PASSED}]
     assert len(runs) == len(versions) and not missed

@@ -245,18 +245,18 @@ def own_formulas(
     networks = [partial(wave, mix=mix, d_ff=sizes.d_ff) for mix in census.feed_forwards]
     norms = [Norm(*norm) for norm in census.norms]
     network = [] if networks else [network_formula(sizes.d_model, sizes.d_ff)]
-    vectors = [
-        Formula([(sizes.d_model,)] * 2, partial(_norm, least=least, kind=kind))
-        for kind, least in product(norm_kinds, (0.0, 1.0))
-    ]
     n_norms = n_attentions + 1 - len(norms)
+    choices: list[tuple[Formula, ...]] = [] if n_norms else [()]
+    for kind in norm_kinds if n_norms else ():
+        gains = [Formula([(sizes.d_model,)] * 2, partial(_norm, least=least, kind=kind)) for least in (0.0, 1.0)]
+        choices += product(gains, repeat=n_norms)
     kinds = attention_formulas(sizes.d_model, sizes.n_heads)
     found: dict[tuple[int, ...], Formula] = {}
     n_own = n_attentions - len(stand_ins)
     for own in [[kind] * n_own + network for kind in (kinds if n_own else kinds[:1])]:
         if sum(sum(formula.counts) for formula in own) + n_norms * 2 * sizes.d_model != count:
             continue
-        for own_norms in [[vector] * n_norms for vector in vectors] if n_norms else [[]]:
+        for own_norms in choices:
             for attentions in permutations([*stand_ins, *own[:n_own]]):
                 for order in permutations([*norms, *own_norms]):
                     slots = [*attentions, *(networks or network), *order]

@@ -62,7 +62,7 @@ CASES = {  # what is written in place of what, the tasks, and the items that are
     "one layer several times": (
         {BLOCKS: "nn.ModuleList([block(settings)] * n)"},
         STACKS,
-        OF_STACKS | {MASKS, "gradients"},
+        OF_STACKS | {"gradients"},
     ),
     "without the first layer": ({"for block in self.blocks:": "for block in self.blocks[1:]:"}, STACKS, OF_STACKS),
     "a mask for the first layer only": ({STEP: f"{STEP}\n            others = (None, *others[1:])"}, STACKS, {MASKS}),

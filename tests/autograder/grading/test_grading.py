@@ -204,10 +204,16 @@ KEEPS_FLOAT32 = (
 
 ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and what is said
     "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
-    "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "adds or removes none"),
+    "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "optimizer's steps alone"),
     "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),
-    "parameters that are not converted": ("model", KEEPS_FLOAT32, {"2.3": 1}, ("error",), "follow .to(torch.float64)"),
-    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, {"1.2": 13}, ("failed", "error"), ""),
+    "parameters that are not converted": (
+        "model",
+        KEEPS_FLOAT32,
+        {"2.3": 0.5},
+        ("error",),
+        "follow .to(torch.float64)",
+    ),
+    "arguments that are changed through data": ("attention", HIDDEN_CHANGE, {"1.2": 7}, ("failed", "error"), ""),
 }
 
 
