@@ -60,7 +60,8 @@ def find_internals(
     given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
     for module in modules:
         text = release.get(module, ("", ""))[1]
-        given[module] = {text.split("\n")[line - 1].strip() for line, _ in internals_in(text, pattern)}
+        handed_out = text.split("\n")
+        given[module] = {handed_out[line - 1].strip() for line, _ in internals_in(text, pattern)}
     named = ((module, *use) for module in sorted(modules) for use in internals_in(sources[module][1], pattern))
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""

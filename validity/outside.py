@@ -28,6 +28,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 from foundation.whole_files import write_whole
 
+from .outside_formulas import kind_of
 from .outside_sources import HOST, OutsideError, Repository, clone_of, read_repositories, write_submission
 from .outside_verdicts import JUDGES
 from .report import table
@@ -96,8 +97,7 @@ def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
         try:
             return verdict()
         except Exception as error:  # whatever it raises
-            kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
-            return f"{kinds[0]}: {str(error).partition(chr(10))[0]}"
+            return f"{kind_of(error)}: {str(error).partition(chr(10))[0]}"
 
     items = told(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
     if isinstance(items, str):  # it cannot even be made

@@ -37,6 +37,11 @@ def apart(got: Any, wanted: Tensor, tolerance: float = 1e-7) -> str:
     return "" if difference <= tolerance else f"values differ by {difference:.1g} of the largest"
 
 
+def kind_of(error: BaseException) -> str:
+    """The built-in kind of an error, whatever class the sandbox has given it."""
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
 def first(problems: Iterable[str]) -> str:
     """The first problem of several cases, "" where there is none."""
     return next(filter(None, problems), "")

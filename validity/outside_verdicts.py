@@ -25,6 +25,7 @@ from .outside_formulas import (
     apart,
     first,
     gradients_apart,
+    kind_of,
     mask_of,
     normal,
     part,
@@ -140,9 +141,8 @@ def judge_heads(submission: Sandbox) -> Verdicts:
                 submission.build(name, size, h, isolated=False)
             except ValueError:
                 continue
-            except Exception as error:  # its kind is among the bases
-                kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
-                return f"{kinds[0]} instead of ValueError"
+            except Exception as error:
+                return f"{kind_of(error)} instead of ValueError"
             return "no error for a d_model that the heads do not divide"
         return ""
 

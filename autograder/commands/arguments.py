@@ -90,6 +90,11 @@ def references_in(path: Path) -> list[str]:
     return read_references(path) if path != TEST_REFERENCES or path.exists() else []
 
 
+def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
+    """How a class is read, in the order in which `list_class` takes it."""
+    return options.roster, options.layout, options.deadline
+
+
 def tell_what_the_sandbox_lacks() -> None:
     """Print why there are no namespaces around submissions, and what remedies it."""
     if why := why_no_namespaces():

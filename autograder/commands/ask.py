@@ -36,7 +36,7 @@ from ..own_work.sheets import (
     write_results,
     write_sheets,
 )
-from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser
+from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser, how_to_read
 from .marks import THEN, task_of, who_decides
 
 SECONDS = 600.0
@@ -106,8 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
 def sheets_of_class(options: argparse.Namespace, assignment: Assignment, seeds: Seeds) -> tuple[list[Sheet], int]:
     """The sheets of a class, each drawn in a child, and how many could not be drawn; prints why."""
-    how = (options.roster, options.layout, options.deadline)
-    roll, entries = take_class(options.submissions, options.output, assignment, *how)
+    roll, entries = take_class(options.submissions, options.output, assignment, *how_to_read(options))
     names, found = roll.names(), dict[str, Sheet]()
     tqdm.monitor_interval = 0  # its thread would be forked along
     with hold(options.output), open_grader(assignment, TEST_REFERENCES, options.level) as grader:

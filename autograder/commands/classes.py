@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -35,6 +34,7 @@ from .arguments import (
     Commands,
     add_parser,
     conditions_of,
+    how_to_read,
     references_in,
     tell_what_the_sandbox_lacks,
 )
@@ -106,11 +106,6 @@ def list_download(options: argparse.Namespace) -> int:
     return int(is_undated or bool(roll.to_decide))
 
 
-def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
-    """How a class is read, in the order in which `list_class` takes it."""
-    return options.roster, options.layout, options.deadline
-
-
 def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | None) -> list[str]:
     """The list for people."""
     count = counted(len(entries), "submission")
@@ -160,12 +155,11 @@ def grade(options: argparse.Namespace) -> int:
     if options.shard:
         return grade_share(entries, conditions, options)
     book = None if options.to_nbgrader is None else Gradebook(options.to_nbgrader, assignment)
-    members = [(member, member.key) for member in roll.members]
     decided = decisions_in(options.output)
 
     def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
         """What changes for the first student of an entry for whom anything does."""
-        for member in (member for member, key in members if key == entry.key):
+        for member in (member for member in roll.members if member.key == entry.key):
             marks = (mark_of(one, decided.get(member.id, NOTHING), assignment.late, member) for one in (old, new))
             if change := change_of(*marks):
                 return change

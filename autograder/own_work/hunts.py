@@ -54,9 +54,10 @@ def quiet_changes(versions: Versions, changes: Iterable[Change]) -> Iterator[Qui
         trial = versions.judge(change.text)
         if trial.is_clear and 0 < trial.share <= MOST_MISSED and all(trial.rows.values()):
             away = max(LEAST_TYPICAL - trial.share, trial.share - MOST_TYPICAL, 0)
-            if not away:
+            if away:
+                others.append((away, (change, trial, differing)))
+            else:
                 yield change, trial, differing
-            others += [(away, (change, trial, differing))] * bool(away)
     yield from (quiet for _, quiet in sorted(others, key=lambda entry: entry[0]))
 
 

@@ -1,7 +1,7 @@
 """Versions of a component: its module with a line changed, and how calls and tests of it end.
 
 A version runs wherever the component runs: in the sandbox for staff and graders (`bench.py`), in this process for the
-student who has written it (`hunts.py`).
+student who has written it (`boxes.py`).
 """
 
 from __future__ import annotations

@@ -76,9 +76,12 @@ def read_download(
         listing = list_folder(folder / inner)
     name = layout or platform_of(listing)
     platform = PLATFORMS[name]
-    if deadline and not platform.before:
+    if deadline is None:
+        submissions, strays = platform.read(listing)
+    elif platform.before is None:
         raise UserError(f"--deadline: {listing.path} has no commits (layout: {platform.title}); leave it out")
-    submissions, strays = platform.before(listing, deadline) if platform.before else platform.read(listing)
+    else:
+        submissions, strays = platform.before(listing, deadline)
     if not submissions:
         raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
     if any(one.submitted for one in submissions):

@@ -47,7 +47,7 @@ class Platform:
     table: Callable[[Sequence[Mark], str, float], Table] | None = None  # of marks, heading or title, most points
     feedback: Callable[[Mark], str | None] | None = None  # the file's name by which it finds the student
     note: str = ""  # what to know about the times that its downloads tell
-    before: Callable[[Listing, datetime | None], Read] | None = None  # likewise `read`, as it was at some time
+    before: Callable[[Listing, datetime], Read] | None = None  # likewise `read`, as it was at some time
 
 
 def is_mostly(listing: Listing, *patterns: re.Pattern[str]) -> bool:

@@ -35,13 +35,14 @@ def cases(
     """The key of each submission that a person should look at, and why, the most urgent first; marks by that key."""
     found = []
     same: dict[str, list[str]] = {}
+    translations = {key: digest for key, record in records.items() if (digest := _translations_of(record))}
+    for key, digest in translations.items():
+        same.setdefault(digest, []).append(key)
     for key, record in records.items():
-        same.setdefault(_translations_of(record), []).append(key)
-    for key, record in records.items():
-        twins = [names.get(other, other) for other in same[_translations_of(record)] if other != key]
-        doubts = _doubts(record, assignment, twins if _translations_of(record) else [])
         if all(mark.excused or mark.by_hand for mark in marks[key]):
             continue
+        alike = same[translations[key]] if key in translations else []
+        doubts = _doubts(record, assignment, [names.get(other, other) for other in alike if other != key])
         if reasons := [*_reasons(record, marks[key]), *((1, doubt) for doubt in doubts)]:
             found.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
     return [(key, reasons) for _, key, reasons in sorted(found)]

@@ -20,11 +20,10 @@ from .under_test import call_undisturbed
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
 
-NUMBER, SIZES = (
-    re.compile(r"(?<![\w.])(?<!dim )(?<!dimension )\d+|(?<=x)\d+"),
-    re.compile("size|shape|dimension|broadcast", re.I),
-)
-"""In the message of an error of PyTorch's: what may be a size, and whether it is about sizes."""
+NUMBER = re.compile(r"(?<![\w.])(?<!dim )(?<!dimension )\d+|(?<=x)\d+")
+"""In the message of an error of PyTorch's: what may be a size."""
+SIZES = re.compile("size|shape|dimension|broadcast", re.I)
+"""In such a message: that it is about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"

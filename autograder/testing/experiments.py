@@ -152,7 +152,7 @@ def of_arguments(call: Compute, found: Tensor, formula: Compute, inputs: Inputs)
         )
         if times and times != due:
             much = {1: "the same result", 2: "twice the result", 4: "four times the result"}[times]
-            yield f"twice {name} gives {much}" + {1: ", as it should not", 2: ", not twice"}.get(due, "") * (due == 2)
+            yield f"twice {name} gives {much}" + ", not twice" * (due == 2)
 
 
 def of_entries(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
@@ -168,12 +168,12 @@ def of_entries(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -
             moved.select(axis, 0).add_(0.5 * torch.randn_like(moved.select(axis, 0)))
             changed = {**inputs, name: moved}
             got, due = (places(a, b, axis) for a, b in ((call(changed), found), (formula(changed), wanted)))
-            if len(got) == len(due) and bool((got & ~due).any()):
-                place = int((got & ~due).nonzero()[0])
-                yield f"a change of {one} 0 of {name} changes the result of {one} {place}, too"
-            if len(got) == len(due) and bool((due & ~got).any()):
-                place = int((due & ~got).nonzero()[0])
-                yield f"a change of {one} 0 of {name} leaves the result of {one} {place} as it was"
+            if len(got) != len(due):
+                continue
+            for wrong, verb, end in ((got & ~due, "changes", ", too"), (due & ~got, "leaves", " as it was")):
+                if bool(wrong.any()):
+                    place = int(wrong.nonzero()[0])
+                    yield f"a change of {one} 0 of {name} {verb} the result of {one} {place}{end}"
 
 
 def places(one: Tensor, other: Tensor, axis: int) -> Tensor:

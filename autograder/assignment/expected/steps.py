@@ -110,9 +110,8 @@ def weights_of(
     names = [f"batch {one + 1}" for one in group]
     ones = [("old", torch.ones_like(found))]
     for added in ([], ones, list(before)):
-        basis = torch.stack([*own, *(one for _, one in added)], dim=1)
-        solved = torch.linalg.lstsq(basis, found[:, None]).solution[:, 0]
-        if float((basis @ solved - found).norm()) > EXACT * float(found.norm()):
+        solved = solve([*own, *(one for _, one in added)], found)
+        if solved is None:
             continue
         if added is ones:
             return "contains gradients from before the call"
@@ -121,16 +120,22 @@ def weights_of(
             return f"contains that of {', '.join(late)}, too, from an earlier step"
         return in_words(names, (solved / shares).tolist(), len(group))
     others: dict[str, dict[str, Any]] = {
-        "counts padding, too": {"pad": -100},
-        "has no label smoothing": {"smoothing": 0.0},
+        "is that of a loss that counts padding, too": {"pad": -100},
+        "is that of a loss that has no label smoothing": {"smoothing": 0.0},
         "belongs to a model in eval mode": {"is_training": False},
     }
     for text, other in others.items():
-        basis = torch.stack([gradient_of(training, parameters, batch, **other) for batch in batches], dim=1)
-        solved = torch.linalg.lstsq(basis, found[:, None]).solution[:, 0]
-        if float((basis @ solved - found).norm()) <= EXACT * float(found.norm()):
-            return f"is that of a loss that {text}" if "model" not in text else text
+        if solve([gradient_of(training, parameters, batch, **other) for batch in batches], found) is not None:
+            return text
     return ""
+
+
+def solve(gradients: Sequence[Tensor], found: Tensor) -> Tensor | None:
+    """The weights with which gradients add up to what was found; None where they do not."""
+    basis = torch.stack(list(gradients), dim=1)
+    weights = torch.linalg.lstsq(basis, found[:, None]).solution[:, 0]
+    is_off = float((basis @ weights - found).norm()) > EXACT * float(found.norm())
+    return None if is_off else weights
 
 
 def in_words(names: Sequence[str], times: Sequence[float], n: int) -> str:
