@@ -72,7 +72,7 @@ $(CORPUS): $(READY) $(shell find data -name '*.py' -o -name '*.toml' -o -name '*
 ##@ Work as a student does
 
 check: $(READY)  ## run the component tests in-process: make check PACKAGE=student
-	$(PY) -m pytest -c autograder/assignment/tests/pytest.ini --rootdir . --submission $(PACKAGE) -q
+	$(PY) -m pytest -c assignment/tests/pytest.ini --rootdir . --submission $(PACKAGE) -q
 
 train: $(READY) $(CORPUS)  ## train: make train PRESET=fast EPOCHS=3 PACKAGE=reference
 	$(PY) -m $(PACKAGE) train --preset $(PRESET) --output $(RUN) $(if $(EPOCHS),--epochs $(EPOCHS))

@@ -1,6 +1,6 @@
 """Scores a file of translations: BLEU with its interval, and a verdict for each threshold.
 
-A thin command line on `autograder.scoring`; `python grade.py --help` shows how to call it.
+A thin command line on `autograder.grading.scoring`; `python grade.py --help` shows how to call it.
 """
 
 import argparse
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 try:
-    from autograder import scoring
-    from autograder.low_bleu import why_low
+    from autograder.grading import scoring
+    from autograder.grading.low_bleu import why_low
     from foundation.assignment_file import read_assignment
     from foundation.command_line import Parser, print_anywhere, run_command
 except ModuleNotFoundError as missing:

@@ -1,18 +1,14 @@
-"""Grades submissions: the engine, and apart from it, in `assignment/`, this assignment.
+"""Grades submissions: the engine, which knows no assignment.
 
-A submission passes through the packages in this order:
+A submission passes through the rooms in this order:
 
-    intake/      from a path to its modules              grading/     one submission: run, marks, record
-    sandbox/     where submitted code runs               classroom/   a folder of submissions
-    testing/     runs component tests                    scoring.py   BLEU, intervals, thresholds
-    assignment/  this assignment's tests and faults      own_work/     own tests, questions and hunts
-    commands/    what each command does                  reports/     terminal, class, Gradescope
-    low_bleu.py  why BLEU is low                         platforms/   downloads, rosters and imports of each platform
-    __main__.py          the command line
-    rules.py             names that a person should know of, found in its text
-    sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
-    catalogue.py         misconceptions: known faults as patches of the reference
-    assignment_code.py   the engine's one way to the assignment's code, and what it offers
+    intake/     from a path to its modules, as text            grading/    one submission: run, marks, record
+    sandbox/    where submitted code runs                      classroom/  a folder of submissions
+    running/    runs component tests on it                     platforms/  downloads, rosters and imports
+    testing/    what component tests are written with          reports/    terminal, class, Gradescope
+    course/     the way to the assignment and its faults       own_work/   own tests, questions and hunts
+    at_home/    component tests where students work            commands/   what each command does
+    __main__.py         the command line
 
 Students get what their tests need of it.
 """

@@ -11,13 +11,13 @@ from statistics import median
 import psutil
 from tqdm import tqdm
 
-from autograder.catalogue import apply, read_catalogue
+from autograder.course.catalogue import apply, read_catalogue
 from autograder.grading.judging import Grader
 from autograder.grading.record import new_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import grade_submission, open_grader
-from autograder.intake import take_in
-from autograder.sources import read_sources
+from autograder.intake.sources import read_sources
+from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
 from foundation.places import REFERENCE, SKELETON

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from tqdm import tqdm
 
-from autograder.catalogue import Edit, Fault, apply, faults_of
+from autograder.course.catalogue import Edit, Fault, apply, faults_of
+from autograder.intake.sources import read_modules
 from autograder.own_work.trained_models import FIGURES, MISTAKES, read_mistakes
-from autograder.sources import read_modules
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE

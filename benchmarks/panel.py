@@ -14,8 +14,8 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from autograder.catalogue import Edit, Fault, apply, faults_of
-from autograder.sources import read_sources
+from autograder.course.catalogue import Edit, Fault, apply, faults_of
+from autograder.intake.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON
 from validity.report import print_table

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.catalogue import apply, faults_of
-from autograder.sources import Sources, read_sources
+from autograder.course.catalogue import apply, faults_of
+from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import judge_task
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import REFERENCE, ROOT, SKELETON

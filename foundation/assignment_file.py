@@ -36,7 +36,7 @@ ASSISTANTS = ("none", "tutor", "free")
 UNDERSTANDING = ("own_tests", "questions", "hunts", "sitting")
 """Kinds of tasks about understanding, whose points stand in a table of their own."""
 VISIBILITIES = ("visible", "hidden", "after_due_date", "after_published")
-TAKEN: tuple[str, ...] = ("autograder", "benchmarks", "data", "foundation", "given", "grade")
+TAKEN: tuple[str, ...] = ("assignment", "autograder", "benchmarks", "data", "foundation", "given", "grade")
 TAKEN += ("notebooks", "reference", "release", "validity")
 """Names of the kit's own packages."""
 
@@ -173,8 +173,8 @@ class Assignment:
 
     @property
     def reference(self) -> Path:
-        """The marked solution, `reference/` of the project that has this folder as `autograder/assignment/`."""
-        return self.folder.parents[1] / REFERENCE.name
+        """The marked solution, `reference/` of the project that has this folder as `assignment/`."""
+        return self.folder.parent / REFERENCE.name
 
     @property
     def max_score(self) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _PACKAGES = Path(__file__).resolve().parents[1]
 
-ASSIGNMENT = _PACKAGES / "autograder" / "assignment"
+ASSIGNMENT = _PACKAGES / "assignment"
 ASSIGNMENT_FILE = ASSIGNMENT / "assignment.toml"
 
 HANDED_OUT = ".handed_out.zip"

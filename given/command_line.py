@@ -118,7 +118,7 @@ def make_parser() -> Parser:
 
 def give_hint(options: argparse.Namespace) -> int:
     """Prints a hint; returns 1 unless the task's tests pass."""
-    from autograder.testing.hints import give  # the tests take a moment to load
+    from autograder.at_home.hints import give  # the tests take a moment to load
 
     return give(options.task)
 
@@ -132,7 +132,7 @@ def ask(options: argparse.Namespace) -> int:
 
 def show_hunts(options: argparse.Namespace) -> int:
     """Print and draw a student's bug hunts; return 0. Raises: UserError where something is missing for one."""
-    from autograder.sources import read_sources
+    from autograder.intake.sources import read_sources
 
     drawing.show_hunts(options.name, read_sources(released_folder(), released_folder()), options.answer)
     return 0

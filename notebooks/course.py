@@ -34,7 +34,7 @@ if (wanted := FOLDER / "requirements.txt").is_file():
             raise ImportError(f"run this in a new cell, and then this cell again:  %pip {install}")
         get_ipython().run_line_magic("pip", install)
 
-from autograder.testing.notebook import Course  # noqa: E402 (found through the line above)
+from autograder.at_home.notebook import Course  # noqa: E402 (found through the line above)
 from given import drawing, package  # noqa: E402
 
 

@@ -37,15 +37,15 @@ CORPUS = "data/corpus"
 NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\nbefore-update-*.zip\n.attempts.json\n"
 """What git leaves out of a student's own repository."""
 
-GRADER, FOUNDATION = "autograder", "foundation"
-TESTS = f"{GRADER}/assignment/tests/"
-STAND_INS = f"{GRADER}/assignment/stand_ins/"
-OWN_WORK = f"{GRADER}/assignment/own_work/"
+GRADER, COURSE, FOUNDATION = "autograder", "assignment", "foundation"
+TESTS = f"{COURSE}/tests/"
+STAND_INS = f"{COURSE}/stand_ins/"
+OWN_WORK = f"{COURSE}/own_work/"
 PYTEST_INI = f"{TESTS}pytest.ini"
-PATTERNS, HINTS = f"{GRADER}/assignment/misconceptions/patterns.json", f"{GRADER}/assignment/hints.json"
+PATTERNS, HINTS = f"{COURSE}/misconceptions/patterns.json", f"{COURSE}/hints.json"
 ENTRY = f"{GRADER}/reports/gradescope.py"
 LOADED_BY_PATH = f"{GRADER}/sandbox/worker/"
-QUOTING = tuple(f"{GRADER}/assignment/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
+QUOTING = tuple(f"{COURSE}/{name}" for name in ("misconceptions/", "proof/equivalents.toml", "handout.md"))
 """They quote the reference, so they do not travel: failures are not named there."""
 
 SCORER = "grade.py"
@@ -98,7 +98,7 @@ def collect_gradescope(
         root, assignment
     )
     if assignment.own_tests:
-        files[f"{GRADER}/assignment/own_tests.packed"] = packed_by(root)
+        files[f"{COURSE}/own_tests.packed"] = packed_by(root)
     files |= {SECRET.as_posix(): term_secret(root)}
     files |= {name: (PROGRAMS_FOLDER / name).read_bytes() for name in PROGRAMS}
     if assignment.judges_translations:
@@ -116,9 +116,15 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
     return {f"instructor/{path}": files[path] for path in sorted(files)}
 
 
+def place_of(path: str) -> str:
+    """Where a shipped file lies in the folder that its archive unpacks to."""
+    archive, _, member = path.rpartition("!")
+    return member.removeprefix(f"{ARCHIVE_FOLDER}/") if archive.endswith(packing.STUDENT_ZIP) else member
+
+
 def packed_by(root: Path) -> bytes:
     """What the grader packs for those who have no reference. Raises: ReleaseError."""
-    command = [sys.executable, "-m", "autograder.grading.made_code", ASSIGNMENT_FILE]
+    command = [sys.executable, "-m", "autograder.own_work.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
         raise ReleaseError(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])
@@ -128,7 +134,7 @@ def packed_by(root: Path) -> bytes:
 def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
     """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
 
-    It has each task's hints with their patterns, and can be read, as all that students get; `autograder.testing.hints`
+    It has each task's hints with their patterns, and can be read, as all that students get; `autograder.at_home.hints`
     reads it. In the first phase, hints for tasks whose tests are held back would tell what these look for.
     """
     path = root / PATTERNS
@@ -194,7 +200,7 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
 
 def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) -> set[str]:
     """The starting files, and all that they import, directly or not, as far as `files` has them."""
-    packages = [name for name in (GRADER, FOUNDATION, GIVEN, SCORER) if (root / name).exists()]
+    packages = [name for name in (COURSE, GRADER, FOUNDATION, GIVEN, SCORER) if (root / name).exists()]
     done = subprocess.run([sys.executable, *_IMPORTS, *packages], cwd=root, capture_output=True, check=True)  # noqa: S603 (ours)
     imported: dict[str, list[str]] = json.loads(done.stdout)
     needed: set[str] = set()
@@ -214,9 +220,9 @@ def read_folders(root: Path, *names: str) -> dict[str, bytes]:
 
 
 def _read_packages(root: Path) -> dict[str, bytes]:
-    """The files of the grader, of what it stands on, and the scorer, by path from the project's root."""
+    """The files of assignment and grader, of what these stand on, and the scorer, by path from the root."""
     scorer = {SCORER: (root / SCORER).read_bytes()} if (root / SCORER).is_file() else {}
-    return read_folders(root, GRADER, FOUNDATION) | scorer
+    return read_folders(root, COURSE, GRADER, FOUNDATION) | scorer
 
 
 def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:

@@ -16,8 +16,8 @@ NUMBER = r"(?P<number>(?:\d+|[eE])[._]\d+)\b"
 MARKS = re.compile(
     rf"(?:^\s*# TODO |\bmark\.task_|\{{\{{(?:task|answer) |^```predict |^task = \"|-m task_){NUMBER}", re.M
 )
-FOLDERS = ("given", "notebooks/prose", "autograder/assignment", "docs/pictures")
-FILES = ("notebooks/handout.md", "autograder/assignment/assignment.toml")
+FOLDERS = ("given", "notebooks/prose", "assignment", "docs/pictures")
+FILES = ("notebooks/handout.md", "assignment/assignment.toml")
 READ = (".py", ".md", ".toml", ".svg")
 LEFT_OUT = ("proof/",)
 """Correct variants: their numbers are no tasks."""

@@ -24,7 +24,7 @@ from pathlib import Path
 from foundation.term_secret import term_secret
 
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, ENTRY, GRADER, withheld_files
+from .contents import ARCHIVE_FOLDER, COURSE, ENTRY, place_of, withheld_files
 from .kinds import checksums_of, nothing_is_opaque
 from .layers import strings_of_data
 from .leaks import Statement
@@ -39,7 +39,7 @@ _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
 """What students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
-PACKED = (f"{GRADESCOPE_ZIP}!{GRADER}/assignment/own_tests.packed",)
+PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
 """What only the server gets: solutions and known faults to try students' own tests on."""
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 INSTALLED = "installed"
@@ -120,7 +120,7 @@ def keeps_private(project: Project, release: Release) -> list[str]:
     drawn = term_secret(project.root).strip()
     faults = []
     for path, content in release.shipped.items():
-        inner = path.rpartition("!")[2].removeprefix(f"{ARCHIVE_FOLDER}/")
+        inner = place_of(path)
         is_hidden = inner.startswith("data/private/")
         if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
             continue
@@ -306,7 +306,7 @@ def misconceptions_fit(project: Project, release: Release) -> list[str]:
     if not (release.assignment.folder / "misconceptions").is_dir():
         return []
     reference = str(project.reference.resolve())
-    done = run_python(["-m", "autograder.catalogue", reference], project.root)
+    done = run_python(["-m", "autograder.course.catalogue", reference], project.root)
     return {0: [], 1: done.stdout.splitlines()}.get(done.returncode, [ending_of(done)])
 
 

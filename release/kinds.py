@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from foundation.places import ANSWERS, COMPONENT_TESTS, HANDED_OUT
 
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, HINTS, TESTS, hints_of
+from .contents import HINTS, TESTS, hints_of, place_of
 from .notebooks import FOLDER, HELPER, PREDICTIONS, SUPPORT
 from .opaque import opaque_in
 from .packing import ARCHIVES, Audience, audience_of, make_zip
 from .pictures import PNG, fault_of_picture
 
 OURS = {
-    "engine": r"(?:autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)",
+    "engine and assignment": r"(?:assignment|autograder|foundation)/[\w/]+\.(?:py|toml|ini|jsonl)",
     "test": rf"{COMPONENT_TESTS}/\w+\.(?:py|toml)",
     "given code": rf"given/[\w/]+\.(?:py|md)|grade\.py|{re.escape(HELPER)}",
     "corpus": r"data/corpus/[\w.]+",
@@ -76,7 +76,7 @@ def _place(path: str, release: Release) -> str:
     """Where a file lies in the students' folder; modules beside notebooks as if they were beside tests."""
     package = release.assignment.package
     built = re.escape(f"{FOLDER}/release/{release.assignment.name}/")
-    inner = re.sub(rf"^(?:{ARCHIVE_FOLDER}/|{built}|{FOLDER}/)?(?:{SUPPORT}/)?", "", path.rpartition("!")[2])
+    inner = re.sub(rf"^(?:{built}|{FOLDER}/)?(?:{SUPPORT}/)?", "", place_of(path))
     return re.sub(r"^skeleton/", f"{package}/", inner)
 
 

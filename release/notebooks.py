@@ -32,7 +32,7 @@ CONFIG = "nbgrader_config.py"
 HANDOUT = "handout.md"
 SUPPORT = "support"  # the folder beside notebooks with what they import
 PREDICTIONS = "predictions.json"
-_IN_NOTEBOOK = f"{GRADER}/testing/notebook.py"
+_IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
 """What nbgrader puts in place of every solution."""

@@ -26,10 +26,10 @@ from packaging.requirements import Requirement
 from foundation.places import COMPONENT_TESTS
 
 LIBRARY = "assignment_kit"
-PACKAGES = ("autograder/", "foundation/")
-ENTRY_POINT = "autograder/testing/at_home.py"
+PACKAGES = ("assignment/", "autograder/", "foundation/")
+ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
-PLUGIN = "autograder.testing.fixtures"
+PLUGIN = "autograder.at_home.fixtures"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 

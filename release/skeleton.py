@@ -21,7 +21,7 @@ TRANSLATIONS = "translations.txt"
 
 IGNORED_FOLDERS = {"__pycache__", "runs"}
 
-ASSIGNMENT_FILE = "autograder/assignment/assignment.toml"
+ASSIGNMENT_FILE = "assignment/assignment.toml"
 
 _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--select", "F401", "--fix", "-")
 

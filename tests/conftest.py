@@ -107,7 +107,7 @@ def assignment():
 @pytest.fixture(scope="session")
 def reference():
     """The reference's sources."""
-    from autograder.sources import read_sources
+    from autograder.intake.sources import read_sources
 
     return read_sources(REFERENCE, REFERENCE)
 

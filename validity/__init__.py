@@ -1,6 +1,6 @@
 """Are the marks right? Proves the component tests, the diagnosis and the thresholds.
 
-What belongs to the assignment (faults, variants, equivalent mutants) is data in `autograder/assignment`.
+What belongs to the assignment (faults, variants, equivalent mutants) is data in `assignment`.
 
     __main__.py    the command line: prove, inside, mutate, same, outside, questions, hints, calibrate
     prove.py       every known fault costs its own task points, every correct variant passes; report.py shows it

@@ -68,7 +68,7 @@ def make_parser() -> Parser:
     add_sample(sub, "mutant")
     add_jobs(sub)
     sub.add_argument("--output", type=Path, help="folder for the report's page (default: no page)")
-    sub.add_argument("--equivalents", type=Path, help="default: autograder/assignment/proof/equivalents.toml")
+    sub.add_argument("--equivalents", type=Path, help="default: assignment/proof/equivalents.toml")
     add_places(sub)
 
     text = (
@@ -99,7 +99,7 @@ def make_parser() -> Parser:
     add_jobs(sub)
     add_places(sub)
 
-    text = "Grade public implementations, described in autograder/assignment/outside, and compare each item of the "
+    text = "Grade public implementations, described in assignment/outside, and compare each item of the "
     text += "rubric with an independent verdict. Status 1 if one cannot be examined."
     sub = add("outside", outside.outside, "examine the tests with code that nobody here wrote", text, "clones --fetch")
     text = "folder with a git clone owner+name of each repository; default: only check the version of stored verdicts"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from autograder.scoring import Score, read_references, read_translations, score
+from autograder.grading.scoring import Score, read_references, read_translations, score
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
-from autograder.sources import read_sources
-from autograder.testing.hints import SEED, Known, Pattern, fitting, pattern_of
+from autograder.at_home.hints import SEED, Known, Pattern, fitting, pattern_of
+from autograder.course.catalogue import PATTERNS, Fault, apply, read_catalogue, read_patterns
+from autograder.intake.sources import read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.whole_files import write_whole
 

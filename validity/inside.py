@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.catalogue import Fault, apply, extent_of, read_catalogue
-from autograder.sources import Sources, read_sources
+from autograder.course.catalogue import Fault, apply, extent_of, read_catalogue
+from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import judge_task
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.intake.sources import Sources, read_sources
 from autograder.own_work.operators import mutations, own_attribute
 from autograder.own_work.student_lines import with_code
-from autograder.sources import Sources, read_sources
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
@@ -255,7 +255,7 @@ def mutation_page(fates: Mapping[Mutant, str], reasons: Mapping[Key, str]) -> st
         "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
         "operators in `autograder/own_work/operators.py`, which know nothing of Transformers. It must fail a test "
         "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
-        "passes must be listed in `autograder/assignment/proof/equivalents.toml`, with the reason why it is right or "
+        "passes must be listed in `assignment/proof/equivalents.toml`, with the reason why it is right or "
         "cannot be told from correct code.",
         "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates)),
         table(("task", *head), counts_by("task", fates)),

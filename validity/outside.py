@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 
-from autograder.intake import take_in
+from autograder.intake.sources import names_in
+from autograder.intake.submission import take_in
+from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import names_in
-from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.results import State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.assignment_tables import Forbidden
@@ -198,7 +198,7 @@ def page_of(stored: Stored, repositories: list[Repository]) -> str:
     parts = [
         "# The component tests and public code",
         "Written by `python -m validity outside CLONES --store`. Through an adapter of ours, which is in "
-        "`autograder/assignment/outside/`, a public implementation offers some components. Each item of their rubric "
+        "`assignment/outside/`, a public implementation offers some components. Each item of their rubric "
         "has a verdict of its own: values, masks, gradients and side effects against formulas in float64 that share "
         "nothing with the component tests, or what a person found. Parts inside a layer are its own.",
         counted([row for of_one in rows.values() for row in of_one]) + ".",

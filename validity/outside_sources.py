@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.intake.sources import ADAPTERS
 from autograder.sandbox.worker.loading import is_available
-from autograder.sources import ADAPTERS
 from foundation.command_line import UserError
 
 HOST = "https://github.com"

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograder.catalogue import Fault, apply, read_catalogue
-from autograder.sources import Sources, read_sources
+from autograder.course.catalogue import Fault, apply, read_catalogue
+from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError

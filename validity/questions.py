@@ -14,15 +14,15 @@ from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from autograder.catalogue import apply, read_catalogue
+from autograder.course.catalogue import apply, read_catalogue
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
-from autograder.intake import take_in
+from autograder.intake.sources import Sources, read_sources
+from autograder.intake.submission import take_in
 from autograder.own_work.bench import Component
 from autograder.own_work.examiner import Examiner
 from autograder.own_work.question import FEATURES, LETTERS, N_OPTIONS, NUMBER, WORDS, Option, Question, features
 from autograder.own_work.student_lines import with_code
-from autograder.sources import Sources, read_sources
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
+from autograder.intake.sources import Sources
+from autograder.running.collection import Collection
+from autograder.running.under_test import InProcessSubmission, SubmissionUnderTest
 from autograder.sandbox.worker.loading import MissingComponentError
-from autograder.sources import Sources
-from autograder.testing.collection import Collection
 from autograder.testing.results import CollectionError, Outcome, State
-from autograder.testing.under_test import InProcessSubmission, SubmissionUnderTest
 from foundation.assignment_file import Assignment
 from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.watchdog import CPU, time_limit

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from autograder.catalogue import apply
+from autograder.course.catalogue import apply
+from autograder.intake.sources import Sources, read_sources
+from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.sources import Sources, read_sources
-from autograder.testing.collected_tests import CollectedTests
 from autograder.testing.results import Outcome
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, ask_forked

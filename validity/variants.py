@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.assignment_code import Cell, read_cells
-from autograder.sources import Sources
+from autograder.course.assignment_code import Cell, read_cells
+from autograder.intake.sources import Sources
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 

@@ -17,7 +17,7 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ..grading.record import Model, write_json
-from ..intake import name_of
+from ..intake.submission import name_of
 from ..platforms.download import read_download
 from .handed_in import HandedIn
 from .matching import hint_for, last_of, owners_of, plain

@@ -21,7 +21,8 @@ from foundation.child_processes import Ended, ask_forked, run_forked
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record, content_hash, new_record
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
-from ..intake import IntakeError, IntakeRefusedError, take_in
+from ..intake.sources import IntakeError
+from ..intake.submission import IntakeRefusedError, take_in
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
 from .handed_in import HandedIn

@@ -13,7 +13,8 @@ from dateutil import parser
 
 from foundation.command_line import UserError
 
-from ..intake import ARCHIVES, LooseFiles, name_of
+from ..intake.submission import ARCHIVES, name_of
+from ..intake.tree import LooseFiles
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}
 UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")

@@ -16,7 +16,7 @@ from foundation.texts import counted
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record, judge_bleu, total
-from ..scoring import Score
+from ..grading.scoring import Score
 from ..testing.results import State, mark_items
 from .entries import Member, Roll
 from .records import WHOLE, Decided, Decision

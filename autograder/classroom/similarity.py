@@ -31,10 +31,10 @@ from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 from foundation.child_processes import ask_forked
 
-from ..intake import Intake, IntakeError, take_in
-from ..intake.modules import read_release
-from ..scoring import ScoringError, read_translations, undo_bpe
-from ..sources import Sources, parse
+from ..grading.scoring import ScoringError, read_translations, undo_bpe
+from ..intake.modules import Intake, read_release
+from ..intake.sources import IntakeError, Sources, parse
+from ..intake.submission import take_in
 from .handed_in import HandedIn
 
 ALIKE = 0.8

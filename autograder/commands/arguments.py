@@ -16,11 +16,11 @@ from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 
 from ..grading.grader_version import grader_version
+from ..grading.scoring import read_references
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import LEVELS, why_no_namespaces
-from ..scoring import read_references
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

@@ -22,7 +22,8 @@ from ..classroom.handed_in import HandedIn
 from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
-from ..intake import IntakeError, take_in
+from ..intake.sources import IntakeError
+from ..intake.submission import take_in
 from ..own_work.sheets import (
     NAME,
     Seat,

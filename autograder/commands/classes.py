@@ -13,16 +13,17 @@ from foundation.assignment_tables import LatePolicy
 from foundation.texts import counted, first_of, printable
 from foundation.whole_files import check_folder
 
-from ..catalogue import faults_of
 from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import Change, change_of, grade_class
 from ..classroom.handed_in import HandedIn
 from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
+from ..course.catalogue import faults_of
 from ..grading.record import Judgement, write_json
 from ..grading.submission import Conditions
-from ..intake import IntakeError, take_in
+from ..intake.sources import IntakeError
+from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
 from ..platforms.nbgrader import STUDENT, Gradebook
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary

@@ -17,10 +17,10 @@ from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON, TEST_REFERENCES
 from foundation.whole_files import make_folder
 
-from ..catalogue import apply, faults_of
+from ..course.catalogue import apply, faults_of
+from ..grading.scoring import read_references, undo_bpe
+from ..intake.sources import Sources, read_modules
 from ..reports.exports import as_zip
-from ..scoring import read_references, undo_bpe
-from ..sources import Sources, read_modules
 from .arguments import Commands, add_parser
 
 DOWNLOAD, GRADEBOOK, MARKS = "submissions", "gradebook.csv", "marks"

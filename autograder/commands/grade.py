@@ -13,7 +13,7 @@ from ..classroom.grading import change_of
 from ..classroom.marks import mark_of
 from ..grading.record import Record, content_hash, new_record, read_record, write_json, write_record
 from ..grading.submission import grade_alone, grade_submission, open_grader
-from ..intake import take_in
+from ..intake.submission import take_in
 from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table

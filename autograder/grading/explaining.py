@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from foundation.assignment_file import Assignment
 
-from ..catalogue import Fault, faults_of, read_patterns
+from ..at_home.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
+from ..course.catalogue import Fault, faults_of, read_patterns
+from ..running.collected_tests import CollectedTests
 from ..sandbox.submission import Sandbox
-from ..testing.collected_tests import CollectedTests
-from ..testing.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of, read_hints
 from ..testing.results import Outcome, State, TaskResult, explain, most_telling, with_contrast
 from .record import Diagnosis
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE, REFERENCE, ROOT
 
-ROOMS = ("foundation", "autograder")
-FREE = tuple(f"autograder/{room}/" for room in ("classroom", "commands", "platforms", "reports", "assignment/outside"))
+ROOMS = ("foundation", "autograder", "assignment")
+FREE = ("assignment/outside/", *(f"autograder/{room}/" for room in ("classroom", "commands", "platforms", "reports")))
 KINDS = (".py", ".ini", ".json", ".toml")
 PACKAGES = ("torch", "numpy", "pytest", "sacrebleu")
 

@@ -18,20 +18,21 @@ from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
 from foundation.watchdog import check_main_thread
 
-from ..intake import TRANSLATIONS, Intake
-from ..low_bleu import why_low
+from ..intake.modules import Intake
+from ..intake.rules import find_internals, find_mentions
+from ..intake.tree import TRANSLATIONS
 from ..own_work.graded_hunts import judge_hunts
-from ..rules import find_internals, find_mentions
+from ..own_work.made_code import Implementation, implementations_of
+from ..own_work.own_tests import judge_own_tests
+from ..running.collected_tests import CollectedTests
 from ..sandbox.kept import Notices
 from ..sandbox.submission import Sandbox
 from ..sandbox.zygote import Zygote
-from ..scoring import ScoringError, read_references, read_sources, read_translations, score
-from ..testing.collected_tests import CollectedTests
 from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
-from .made_code import Implementation, implementations_of
-from .own_tests import judge_own_tests
+from .low_bleu import why_low
 from .record import Record, judge_bleu
+from .scoring import ScoringError, read_references, read_sources, read_translations, score
 
 BY_HAND = "marked by hand, in class"
 UNDONE = "PyTorch's own layers no longer refused"

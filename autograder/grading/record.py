@@ -33,9 +33,9 @@ from foundation.assignment_file import Assignment, Task
 from foundation.texts import clean, printable
 from foundation.whole_files import write_whole
 
-from ..scoring import Score, explain, judge
 from ..testing.results import State, TaskResult
 from .grader_version import weighting_of
+from .scoring import Score, explain, judge
 
 NOT_YET = "not graded yet"
 UNSAFE = "graded without the sandbox's filter (--level unsafe): submitted code could reach the grader and its files"

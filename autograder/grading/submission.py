@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Assignment
 
-from ..intake import Intake, IntakeRefusedError, name_of, take_in
+from ..intake.modules import Intake
+from ..intake.submission import IntakeRefusedError, name_of, take_in
 from ..sandbox.errors import SandboxUnavailableError, WorkerKilledError
 from ..sandbox.zygote import Zygote
 from .record import Record, new_record
@@ -56,7 +57,7 @@ def open_grader(
     running = Zygote(assignment, level) if zygote is None else zygote
     grader: Grader | None = None
     try:
-        from ..testing.collected_tests import CollectedTests  # PyTorch is imported here
+        from ..running.collected_tests import CollectedTests  # PyTorch is imported here
         from .judging import Grader
 
         grader = Grader(assignment, references, CollectedTests(assignment), running, level)

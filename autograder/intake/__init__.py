@@ -3,6 +3,8 @@
     intake = take_in(Path("anna.zip"), Path("student"), read_assignment())
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
+    sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
+    rules.py             names that a person should know of, found in its text
     submission.py        from a path to the sources that are graded
     modules.py           which folder of a submission holds the assignment's files, and which of them count
     cells.py             what the cells of notebooks define
@@ -13,19 +15,3 @@ What counts: the contract's modules, further `.py` files that they import relati
 folders beside them (`.tools.soft`), and `translations.txt`. Missing modules are taken from the release, the package's
 `__init__` always. Without any module, notebooks count. A folder that holds only an archive is read as that archive.
 """
-
-from ..sources import IntakeError
-from .modules import Intake
-from .submission import ARCHIVES, IntakeRefusedError, name_of, take_in
-from .tree import TRANSLATIONS, LooseFiles
-
-__all__ = [
-    "ARCHIVES",
-    "TRANSLATIONS",
-    "Intake",
-    "IntakeError",
-    "IntakeRefusedError",
-    "LooseFiles",
-    "name_of",
-    "take_in",
-]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from foundation.texts import printable
 
-from ..sources import RefusedError, names_in, parse
+from .sources import RefusedError, names_in, parse
 from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")

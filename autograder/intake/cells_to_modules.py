@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 from foundation.assignment_file import Assignment
 
-from ..sources import Sources
 from .cells import ASSIGNMENTS, DEFINITIONS, IMPORTS, Cell, Statement, has_todo, read_code
 from .modules import Intake
+from .sources import Sources
 
 MOST_NOTES = 5
 LIBRARIES = {"torch", "numpy", "einops", "__future__"} | sys.stdlib_module_names

@@ -16,7 +16,7 @@ from foundation.assignment_tables import Contract
 
 from ..sandbox.imports import failing_module, own_imports
 from ..sandbox.worker.loading import OWN_MODEL
-from ..sources import (
+from .sources import (
     ADAPTERS,
     IntakeError,
     RefusedError,

@@ -9,7 +9,6 @@ from foundation.places import ANSWERS
 from foundation.texts import clean, printable
 from foundation.watchdog import time_limit
 
-from ..sources import SHOWN_NAME, IntakeError, RefusedError, quote
 from .cells import Cell, read_notebook
 from .cells_to_modules import Distribution
 from .modules import (
@@ -27,6 +26,7 @@ from .modules import (
     select_modules,
     some,
 )
+from .sources import SHOWN_NAME, IntakeError, RefusedError, quote
 from .tree import (
     MAX_ANSWERS_BYTES,
     MAX_ARCHIVE_BYTES,

@@ -17,7 +17,7 @@ from pathlib import Path, PureWindowsPath
 
 from foundation.places import ANSWERS
 
-from ..sources import IntakeError, RefusedError
+from .sources import IntakeError, RefusedError
 
 NUMBER = r"(?:-([1-9]\d{0,3})| ?\(([1-9]\d{0,3})\))"
 NUMBERED = re.compile(rf"(.*[^/ ]){NUMBER}((?:\.[A-Za-z]+)*)", re.DOTALL)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
-from ..assignment_code import Choice
+from ..course.assignment_code import Choice
 from ..testing.case import Case
 from .bench import Component
 from .question import N_OPTIONS, Option, Question, Split, drawn, drawn_ranks, multiple_choice, with_wrong

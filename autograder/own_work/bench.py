@@ -18,8 +18,8 @@ from torch import Tensor
 
 from foundation.texts import printable
 
-from ..assignment_code import OwnWork
-from ..intake import Intake
+from ..course.assignment_code import OwnWork
+from ..intake.modules import Intake
 from ..reports.html import CodeLine, Excerpt, code_line
 from ..sandbox.submission import Sandbox
 from ..testing.case import number_of

@@ -19,10 +19,10 @@ from tqdm import tqdm
 from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
 from foundation.command_line import UserError
 
-from ..assignment_code import OwnWork, stand_ins_of
-from ..sources import Sources, read_sources
-from ..testing.collection import Collection, run_in_process
-from ..testing.under_test import InProcessSubmission
+from ..course.assignment_code import OwnWork, stand_ins_of
+from ..intake.sources import Sources, read_sources
+from ..running.collection import Collection, run_in_process
+from ..running.under_test import InProcessSubmission
 from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
 from .versions import Trial, Versions
 

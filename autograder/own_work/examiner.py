@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ..assignment_code import OwnWork
+from ..course.assignment_code import OwnWork
 from ..grading.record import content_hash
 from ..grading.seeds import Seeds
-from ..intake import Intake
+from ..intake.modules import Intake
 from . import behaviour, changes
 from .bench import Component
 from .question import Question

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from foundation.assignment_file import Task
 
-from ..intake import Intake
+from ..intake.modules import Intake
 from ..sandbox.errors import SubmissionError, SubmissionTimeoutError
 from ..sandbox.submission import Sandbox
 from ..testing.results import CheckFailed, Outcome, State, TaskResult, judge_task

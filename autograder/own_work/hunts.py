@@ -19,12 +19,12 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
-from ..sources import Sources
+from ..intake.sources import Sources
+from ..running.under_test import SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import expect, fail
-from ..testing.own_tests import todo_in
-from ..testing.under_test import SubmissionUnderTest
 from .student_lines import Change, changes_of, mixed, statements_in
+from .test_names import todo_in
 from .traced_questions import Scene, definition_of, lines_of
 from .versions import Trial, Versions, differ, tensors_of
 

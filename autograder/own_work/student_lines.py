@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..sources import parse
+from ..intake.sources import parse
 from .operators import mutations, own_attribute
 
 if TYPE_CHECKING:  # students have no intake
-    from ..intake import Intake
+    from ..intake.modules import Intake
 
 MOST_CHARACTERS = 150
 """Of a line that is shown."""

@@ -24,14 +24,14 @@ from torch import Tensor
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.command_line import UserError
 
-from ..assignment_code import OwnWork
-from ..sources import Sources, in_module, parse, read_sources
+from ..at_home.hints import hints_for
+from ..course.assignment_code import OwnWork
+from ..intake.sources import Sources, in_module, parse, read_sources
+from ..running.under_test import InProcessSubmission, SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import are_near, fail
-from ..testing.hints import hints_for
-from ..testing.own_tests import todo_in
 from ..testing.results import State
-from ..testing.under_test import InProcessSubmission, SubmissionUnderTest
+from .test_names import todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4
 LONGEST_ANSWER = 200

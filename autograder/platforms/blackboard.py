@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from foundation.texts import as_score
 
 from ..classroom.handed_in import HandedIn, Listing, Person, Stray
+from ..intake.sources import IntakeError, RefusedError
 from ..intake.tree import read_file
-from ..sources import IntakeError, RefusedError
 from .platform import Platform, Read, Table, gather, heading_in, is_mostly
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 
 from ..classroom.handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
-from ..intake import name_of
+from ..intake.submission import name_of
 from .blackboard import BLACKBOARD
 from .brightspace import BRIGHTSPACE
 from .canvas import CANVAS

@@ -35,10 +35,10 @@ from foundation.whole_files import write_whole
 
 from ..classroom.handed_in import HandedIn, Listing, Person, Stray, peek, read_time
 from ..grading.record import Part
-from ..intake import Intake
+from ..intake.modules import Intake
+from ..intake.sources import IntakeError, RefusedError, parse
 from ..intake.tree import read_file
 from ..reports.terminal import text_of
-from ..sources import IntakeError, RefusedError, parse
 from .platform import Platform, Read
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from foundation.texts import first_of, printable
 
 from ..classroom.handed_in import HandedIn, Listing, Stray, holds_a_submission
-from ..intake import LooseFiles
+from ..intake.tree import LooseFiles
 
 if TYPE_CHECKING:
     from ..reports.exports import Mark

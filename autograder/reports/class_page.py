@@ -9,11 +9,11 @@ from statistics import mean, median
 from foundation.assignment_file import Assignment
 from foundation.texts import first_of
 
-from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..course.catalogue import Fault
 from ..grading.record import Part, Record
-from ..intake import TRANSLATIONS
+from ..intake.tree import TRANSLATIONS
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import lacking
 from ..testing.results import State

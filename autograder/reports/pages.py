@@ -17,12 +17,12 @@ from foundation.assignment_file import Assignment
 from foundation.texts import as_score, counted
 from foundation.whole_files import write_whole
 
-from ..catalogue import Fault
 from ..classroom.entries import Roll
 from ..classroom.marks import Result
 from ..classroom.similarity import Findings, Written
+from ..course.catalogue import Fault
 from ..grading.record import Part, Record
-from ..sources import file_of
+from ..intake.sources import file_of
 from ..testing.results import State
 from .class_page import class_view
 from .class_summary import records_of

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.util import resolve_name
 
-from ..sources import Source, Sources, file_of, tree_of
+from ..intake.sources import Source, Sources, file_of, tree_of
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500

@@ -20,8 +20,8 @@ from torch import Tensor
 from foundation.assignment_file import Assignment
 from foundation.texts import with_comment
 
-from ..rules import NO_TEXT
-from ..sources import KIT, Locate, Sources, file_of
+from ..intake.rules import NO_TEXT
+from ..intake.sources import KIT, Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
     SandboxUnavailableError,

@@ -1,4 +1,4 @@
-"""A submission in a sandboxed worker, with the same methods as the one in `autograder.testing.under_test`."""
+"""A submission in a sandboxed worker, with the same methods as the one in `autograder.running.under_test`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from foundation.assignment_file import Assignment
 from foundation.texts import clean
 
-from ..sources import Locate, Sources, in_module
+from ..intake.sources import Locate, Sources, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from .imports import defuse

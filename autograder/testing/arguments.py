@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..running.under_test import call_undisturbed
 from ..sandbox.worker.running import has_changed, keep
 from .comparison import all_equal, fail
 from .results import CHANGED, INPUTS
-from .under_test import call_undisturbed
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
+from autograder.at_home import hints
 from autograder.own_work import traced_questions
-from autograder.testing import hints
 from foundation.places import REFERENCE
 from given import command_line, package
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from PIL import Image
 
+from autograder.intake.sources import read_sources
 from autograder.own_work.trained_models import draw_model
-from autograder.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 from given.alignment import error_rate, join_links

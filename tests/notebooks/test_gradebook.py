@@ -23,8 +23,8 @@ from autograder.classroom.entries import Member
 from autograder.classroom.marks import mark_of
 from autograder.classroom.records import Decision
 from autograder.grading.record import Record, new_record
+from autograder.grading.scoring import read_references
 from autograder.platforms.nbgrader import Gradebook
-from autograder.scoring import read_references
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import take_in
-from autograder.sources import IntakeError
-from autograder.testing.notebook import AnswerPackage
-from autograder.testing.notebook import Course as Notebooks
+from autograder.at_home.notebook import AnswerPackage
+from autograder.at_home.notebook import Course as Notebooks
+from autograder.intake.sources import IntakeError
+from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.prose import find_definitions

@@ -21,8 +21,8 @@ MADE = ("dist/", "build/", "runs/", "marks/", ".venv/", "data/corpus", "data/pri
         "notebooks/submitted", "student/translations.txt")  # fmt: skip
 """What commands write, and git ignores."""
 EXAMPLES = {
-    "autograder/assignment/tests/test_e_9_recent_mask.py",
-    "autograder/assignment/misconceptions/recent_mask.toml",
+    "assignment/tests/test_e_9_recent_mask.py",
+    "assignment/misconceptions/recent_mask.toml",
 }
 """What the guides tell readers to write."""
 
@@ -52,7 +52,7 @@ def without_comment(line: str) -> str:
     return re.sub(r"\s#\s.*", "", line)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "CHANGELOG.md"])  # whose paths were those of a time
 def test_every_path_exists(name):
     for code in code_in(text_of(name)):
         for word in re.findall(r"(?<![\w./-])[\w.*-]+/[\w./*…-]*", without_comment(code)):

@@ -14,7 +14,7 @@ import pytest
 from foundation.places import ROOT
 
 OURS = ("autograder", "benchmarks", "data", "foundation", "given", "notebooks", "reference", "release", "validity")
-INTERFACE = "autograder/assignment_code.py"
+INTERFACE = "autograder/course/assignment_code.py"
 
 
 def files_in(*folders: str, without: tuple[str, ...] = ()) -> list[str]:
@@ -47,9 +47,9 @@ def importing(paths: list[str], *names: str) -> list[str]:
     ]
 
 
-ENGINE = files_in("autograder", without=("autograder/assignment/",))
+ENGINE = files_in("autograder", without=("assignment/",))
 APART = {  # files, and packages that they must not import
-    "the engine from the assignment": (ENGINE + files_in("validity", "release"), ["autograder.assignment"]),
+    "the engine from the assignment": (ENGINE + files_in("validity", "release"), ["assignment"]),
     "the grader from the reference, which may have other modules": (ENGINE, ["reference"]),
     "the grader from what makes and proves": (files_in("autograder"), ["release", "validity", "benchmarks"]),
     "the release from the grader": (files_in("release"), ["autograder", "validity", "benchmarks"]),
@@ -69,7 +69,7 @@ def test_only_the_interface_imports_by_computed_names():
     assert users == [INTERFACE]
 
 
-@pytest.mark.parametrize("folder", ["autograder/sandbox/worker", "autograder/assignment/stand_ins"])
+@pytest.mark.parametrize("folder", ["autograder/sandbox/worker", "assignment/stand_ins"])
 def test_what_runs_in_the_worker_imports_itself_and_libraries_only(folder):
     allowed = (folder.replace("/", "."), "torch", "numpy", "matplotlib", *sys.stdlib_module_names)
     for path in files_in(folder):
@@ -79,13 +79,16 @@ def test_what_runs_in_the_worker_imports_itself_and_libraries_only(folder):
 
 def test_an_assignment_imports_only_what_the_guide_names():
     """Its code stands on the engine's tests and sandbox, never on grading, reports or releases."""
-    paths = files_in("autograder/assignment", without=("autograder/assignment/proof/variants/",))
+    paths = files_in("assignment", without=("assignment/proof/variants/",))
     allowed = (
-        "autograder.assignment",
+        "assignment",
+        "autograder.course.assignment_code",
         "autograder.own_work.boxes",
+        "autograder.own_work.test_names",
         "autograder.own_work.traced_questions",
         "autograder.testing",
-        "autograder.sources",
+        "autograder.running.under_test",
+        "autograder.intake.sources",
         "foundation",
     )
     ours = [line for line in importing(paths, *OURS) if not line.partition(" imports ")[2].startswith(allowed)]

@@ -84,7 +84,7 @@ def test_another_assignment_begins_with_the_example(run, tmp_path):
 
 def test_a_misconception_is_added_in_ten_minutes(run, kit):
     fault = block("CONTRIBUTING.md", "[[fault]]")
-    file = kit / "autograder" / "assignment" / "misconceptions" / "layer_norm.toml"
+    file = kit / "assignment" / "misconceptions" / "layer_norm.toml"
     file.write_text(f"{file.read_text()}\n{fault}\n")
     name = re.search(r'id = "(.*)"', fault)[1]
     steps = re.findall(rf"`(python -m validity (?:prove|hints) --fault {name})`", (kit / "CONTRIBUTING.md").read_text())
@@ -92,7 +92,7 @@ def test_a_misconception_is_added_in_ten_minutes(run, kit):
 
 
 def test_a_task_is_added_in_an_afternoon(run, kit):
-    page, assignment = "CONTRIBUTING.md", kit / "autograder" / "assignment"
+    page, assignment = "CONTRIBUTING.md", kit / "assignment"
     for path, begin in (
         (kit / "reference" / "masks.py", "def recent_mask"),
         (assignment / "proof" / "variants" / "masks.py", "# %% band"),

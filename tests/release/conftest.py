@@ -20,7 +20,7 @@ from release.skeleton import Skeleton, make_skeleton, read_folder
 EXAMPLE = ROOT / "tests" / "example"
 TASKS = ("1.1", "1.2", "1.3", "E.1")
 KEPT_IN_A_FORK = ("autograder", "foundation", "release", "pyproject.toml", "requirements.lock")
-ROOM = "autograder/assignment"
+ROOM = "assignment"
 BLEU = """
 [thresholds]
 beginner = 0.30
@@ -67,6 +67,7 @@ def copy_kit(root: Path) -> Project:
         else:
             shutil.copy(ROOT / name, root / name)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "__init__.py").unlink()
     (root / "data" / "private").mkdir(parents=True)
     (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     for name in ("course.py", "nbgrader_config.py"):

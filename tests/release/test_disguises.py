@@ -67,8 +67,8 @@ def cut(text: str, size: int) -> list[str]:
 
 A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
 DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
-    "hunts as they were": ("autograder/assignment/hunts.packed", locked(CODE), OPAQUE),
-    "of no kind": ("autograder/assignment/hunts.packed", "x = 1", "is of no kind that students get"),
+    "hunts as they were": ("assignment/hunts.packed", locked(CODE), OPAQUE),
+    "of no kind": ("assignment/hunts.packed", "x = 1", "is of no kind that students get"),
     "locked in a string of TOML": ("component_tests/rows.toml", f'[box]\nkey = "{locked(CODE)}"\n', OPAQUE),
     "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
     "locked in a list of strings": (A, f"X = {cut(locked(CODE), 10)}", OPAQUE),
@@ -137,7 +137,7 @@ def test_a_release_passes_with_what_updates_compare_with(kit: Project, example_r
     [
         f"sha256 = '{hashlib.sha256(CODE.encode()).hexdigest()}'",  # of a file that is handed out
         '["Which axis?", "000c1e 29ef71 2aba88 2b2106 447b8e 4d7431 5eb8a8 825d7c"]',  # a pattern: sorted
-        "autograder/assignment/misconceptions/multi_head_attention.toml#multi-head-scaled-by-model",
+        "assignment/misconceptions/multi_head_attention.toml#multi-head-scaled-by-model",
         "le ch@@ at dort ici . ||| the cat sleeps here .\n" * 99,
         "-> `(batch, heads, queries, keys)`: Σ exp(QKᵀ/√d) · 1.0e-5 = 0.731 [0, 0, 0, 1]; " * 9,
     ],

@@ -15,12 +15,12 @@ PLACES = {
     "2.3": {
         "reference/model.py",
         "notebooks/prose/2_layers_and_model.md",
-        "autograder/assignment/misconceptions/encoder.toml",
-        "autograder/assignment/tests/test_2_3_encoder_decoder.py",
+        "assignment/misconceptions/encoder.toml",
+        "assignment/tests/test_2_3_encoder_decoder.py",
         "docs/pictures/architecture.svg",
     },
-    "1.2": {"autograder/assignment/assignment.toml", "reference/hunts.py", "notebooks/prose/4_extensions.md"},
-    "E.2": {"given/config.py", "autograder/assignment/handout.md", "reference/answers.md"},
+    "1.2": {"assignment/assignment.toml", "reference/hunts.py", "notebooks/prose/4_extensions.md"},
+    "E.2": {"given/config.py", "assignment/handout.md", "reference/answers.md"},
     "E.8": set(),
 }
 
@@ -45,7 +45,7 @@ def test_nothing_is_named_while_all_tasks_are_there() -> None:
 
 
 def test_a_release_stops_before_its_gates(project: Project, edit, capsys: pytest.CaptureFixture[str]) -> None:
-    edit(project.root / "autograder" / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
+    edit(project.root / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
     assert main(["build", "--root", str(project.root), "--output", str(project.output)]) == 2
     out, err = capsys.readouterr()
     *places, last = err.splitlines()

@@ -16,7 +16,7 @@ from validity.__main__ import main as validity
 from .conftest import EXAMPLE, copy_kit
 
 REFERENCE = EXAMPLE / "reference"
-CHOSEN = ["--assignment", str(EXAMPLE / "autograder" / "assignment")]
+CHOSEN = ["--assignment", str(EXAMPLE / "assignment")]
 
 
 def hand_in(folder: Path, old: str = "", new: str = "") -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.catalogue import apply, faults_of
-from autograder.sources import read_sources
+from autograder.course.catalogue import apply, faults_of
+from autograder.intake.sources import read_sources
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import collect_kit, read_given
@@ -84,7 +84,7 @@ def test_students_need_no_module_that_they_may_lack(kit):
     """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
     members = members_of("student.zip", make_zip(kit))
     modules = {path: content for path, content in members if path.endswith(".py")}
-    assert any(path.endswith("autograder/testing/under_test.py") for path in modules)
+    assert any(path.endswith("autograder/running/under_test.py") for path in modules)
     for path, content in modules.items():
         for node in ast.walk(ast.parse(content)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

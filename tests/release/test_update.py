@@ -45,7 +45,7 @@ def at_work(project: Project, student: Path, edit) -> Path:
     edit(project.reference / "affine.py", "x W + b, with", "x @ W + b, with")
     edit(project.reference / "loss.py", "a scalar.", "as a scalar.")
     (project.reference / "more.py").write_text("x = 1\n")
-    edit(project.root / "autograder" / "assignment" / "tests" / "test_1_1_affine.py", "x W + b.", "x @ W + b.")
+    edit(project.root / "assignment" / "tests" / "test_1_1_affine.py", "x W + b.", "x @ W + b.")
     return student
 
 

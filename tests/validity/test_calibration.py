@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.scoring import Score
+from autograder.grading.scoring import Score
 from validity import calibration
 from validity.__main__ import main
 from validity.calibration import run_seeds, spread_of

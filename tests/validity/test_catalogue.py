@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.catalogue import apply, faults_of, read_catalogue
+from autograder.course.catalogue import apply, faults_of, read_catalogue
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from release.leaks import LeakFinder

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from autograder.sources import read_sources
+from autograder.intake.sources import read_sources
+from autograder.running.under_test import InProcessSubmission
 from autograder.testing.results import Outcome, State, judge_task
-from autograder.testing.under_test import InProcessSubmission
 from foundation.places import REFERENCE
 from validity import outside
 from validity.__main__ import main

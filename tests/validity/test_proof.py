@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.catalogue import Fault, read_catalogue
+from autograder.course.catalogue import Fault, read_catalogue
 from autograder.own_work.operators import mutations
 from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.sources import read_sources
+from autograder.intake.sources import read_sources
 from benchmarks.panel import mean_difference, read_panel, tau_of
 from benchmarks.rubric import costs_of_faults, missing_in, missing_items
 from foundation.assignment_file import read_assignment

@@ -9,7 +9,7 @@ from autograder.classroom.entries import Member
 from autograder.classroom.marks import mark_of, weighed
 from autograder.classroom.records import WHOLE, Decision
 from autograder.grading.record import Judgement, judge_bleu, new_record
-from autograder.scoring import Score
+from autograder.grading.scoring import Score
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy

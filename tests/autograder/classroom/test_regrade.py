@@ -13,7 +13,7 @@ from autograder.classroom.grading import change_of
 from autograder.classroom.marks import mark_of
 from autograder.grading.record import new_record
 from autograder.grading.submission import refused
-from autograder.intake import IntakeRefusedError
+from autograder.intake.submission import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
 from foundation.places import ASSIGNMENT_FILE

@@ -9,7 +9,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.similarity import Found, Written, find_matches, mistakes_in, written_in
 from autograder.commands.demo import make_class, write_download
-from autograder.intake import Intake
+from autograder.intake.modules import Intake
 from foundation.assignment_file import read_assignment
 
 CONTRACT = read_assignment().contract

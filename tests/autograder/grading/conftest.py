@@ -13,7 +13,7 @@ from autograder.classroom.grading import grade_all
 from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions, grade_submission, open_grader
-from autograder.intake import take_in
+from autograder.intake.submission import take_in
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 

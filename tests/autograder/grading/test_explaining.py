@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.catalogue import Fault
+from autograder.course.catalogue import Fault
 from autograder.grading.explaining import name
 
 

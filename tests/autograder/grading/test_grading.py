@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from autograder.catalogue import apply, faults_of
+from autograder.at_home.hints import HINTS, read_hints
+from autograder.course.catalogue import apply, faults_of
 from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
 from autograder.grading.record import Part, Record, new_record
-from autograder.intake import Intake
-from autograder.sources import read_sources
-from autograder.testing import collected_tests
+from autograder.intake.modules import Intake
+from autograder.intake.sources import read_sources
+from autograder.running import collected_tests
 from autograder.testing.case import Case
-from autograder.testing.hints import HINTS, read_hints
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
@@ -76,7 +76,7 @@ def test_without_the_catalogue_the_hint_is_the_one_that_students_get(grade_folde
     (folder / "layers.py").write_text(text)
     named = parts(grade_folder(folder))["1.4"]
     assert named.diagnosis.text.endswith(f"\nHint: {fault.hint}")
-    (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"autograder/assignment/{HINTS}"])
+    (tmp_path / HINTS).write_bytes(hints_of(ROOT, read_assignment())[f"assignment/{HINTS}"])
     monkeypatch.setattr(explaining, "read_hints", lambda folder: read_hints(tmp_path))
     monkeypatch.setattr(explaining, "faults_of", lambda assignment: [])
     hinted = parts(grade_folder(folder))["1.4"]
@@ -142,7 +142,7 @@ def test_a_package_with_adapters_is_graded_and_its_author_runs_the_same_tests(gr
     passed = {number for number, part in parts(record).items() if part.state == "passed"}
     assert passed == {"1.2", "1.3", "1.4"}
     assert "transformer.py" in record.judgement.files and not any("ignored" in note for note in record.judgement.notes)
-    command = ["-c", "autograder/assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(LAYOUT)]
+    command = ["-c", "assignment/tests/pytest.ini", "--rootdir", ".", "--submission", str(LAYOUT)]
     ran = subprocess.run([sys.executable, "-m", "pytest", *command, "-q", "-m", "task_1_3"], cwd=ROOT, check=False)
     assert ran.returncode == 0
 

@@ -11,7 +11,7 @@ import pytest
 
 from autograder.grading.record import MAX_TEXT, Record, new_record, read_record, write_record
 from autograder.grading.submission import Conditions, grade_alone, grade_submission, open_grader, refused
-from autograder.intake import IntakeRefusedError, take_in
+from autograder.intake.submission import IntakeRefusedError, take_in
 from autograder.reports.gradescope import as_results
 from autograder.reports.terminal import as_table
 from autograder.sandbox.errors import SandboxUnavailableError

@@ -108,10 +108,10 @@ def version(root: Path) -> str:
 
 
 DECIDING = (
-    "autograder/sources.py",
-    "autograder/assignment/tests/test_given.py",
+    "autograder/intake/sources.py",
+    "assignment/tests/test_given.py",
     "autograder/grading/explaining.py",
-    "autograder/assignment/misconceptions/attention.toml",
+    "assignment/misconceptions/attention.toml",
     "autograder/sandbox/worker/service.py",
     "reference/layers.py",
     "student/layers.py",

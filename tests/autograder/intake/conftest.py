@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.intake import Intake, IntakeRefusedError, take_in
+from autograder.intake.modules import Intake
+from autograder.intake.submission import IntakeRefusedError, take_in
 from foundation.assignment_file import read_assignment
 
 CONTRACT = read_assignment().contract.modules

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.judging import left_to_people
-from autograder.intake import IntakeError, IntakeRefusedError, take_in, tree
+from autograder.intake import tree
+from autograder.intake.sources import IntakeError
+from autograder.intake.submission import IntakeRefusedError, take_in
 from autograder.intake.tree import MAX_MODULE_BYTES, MAX_MODULES
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.intake import Intake, IntakeError, take_in
-from autograder.rules import find_internals
+from autograder.intake.modules import Intake
+from autograder.intake.rules import find_internals
+from autograder.intake.sources import IntakeError
+from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
 
 from .conftest import LAYERS, answer, as_notebook, code

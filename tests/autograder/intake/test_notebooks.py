@@ -12,7 +12,7 @@ import pytest
 from autograder.grading.record import new_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import grade_submission, open_grader
-from autograder.intake import take_in
+from autograder.intake.submission import take_in
 from autograder.intake.tree import MAX_CODE_CHARACTERS
 from autograder.sandbox.worker.loading import Package
 from foundation.assignment_file import read_assignment

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from autograder.grading.submission import open_grader
-from autograder.intake import take_in
+from autograder.intake.sources import read_sources
+from autograder.intake.submission import take_in
 from autograder.own_work import graded_hunts
 from autograder.own_work.bench import Component
 from autograder.own_work.boxes import AtHome, describe_hunts, hunts_at_home, open_box
 from autograder.own_work.graded_hunts import judge_hunts
 from autograder.own_work.hunts import PARTS, SEED, draw_hunt, hunted, student_of
-from autograder.sources import read_sources
 from autograder.testing.results import CheckFailed, State
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from autograder.assignment.own_work.descriptions import TESTS
+from assignment.own_work.descriptions import TESTS
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
-from autograder.intake import take_in
+from autograder.intake.submission import take_in
 from autograder.own_work.behaviour import choice_question, purpose_question, shape_question, symptom_question
 from autograder.own_work.bench import Component
 from autograder.own_work.changes import breaking_question, equal_question, hunt_question, neighbours

@@ -3,11 +3,11 @@
 import pytest
 
 from autograder.grading.submission import open_grader
+from autograder.intake.sources import read_sources
 from autograder.own_work.traced_questions import OwnQuestion, find, tell
+from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox.submission import Sandbox
-from autograder.sources import read_sources
 from autograder.testing.results import CheckFailed, State
-from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE, SKELETON

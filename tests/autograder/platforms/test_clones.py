@@ -12,7 +12,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.classroom.entries import list_class
-from autograder.intake import take_in
+from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON

@@ -6,7 +6,7 @@ from datetime import UTC
 import pytest
 
 from autograder.classroom.handed_in import read_time
-from autograder.intake import take_in
+from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError

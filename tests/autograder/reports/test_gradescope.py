@@ -24,8 +24,8 @@ import pyseccomp
 import pytest
 
 from autograder.grading.record import new_record
+from autograder.grading.scoring import score
 from autograder.reports.gradescope import as_markdown, as_results, main
-from autograder.scoring import score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT

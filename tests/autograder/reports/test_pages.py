@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from autograder.catalogue import read_catalogue
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of, results_of
+from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
+from autograder.grading.scoring import Score
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
 from autograder.reports.exports import IMPORTING, export, marks_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
-from autograder.scoring import Score
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 

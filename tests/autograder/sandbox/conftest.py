@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
-from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 

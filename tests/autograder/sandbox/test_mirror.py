@@ -5,12 +5,12 @@ from functools import partial
 import pytest
 import torch
 
+from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox.errors import SubmissionError
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
-from autograder.testing.under_test import InProcessSubmission
 from foundation.assignment_file import read_assignment
 
 

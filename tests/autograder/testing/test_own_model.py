@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from autograder.intake import take_in
-from autograder.sources import read_sources
-from autograder.testing.under_test import InProcessSubmission
+from autograder.intake.sources import read_sources
+from autograder.intake.submission import take_in
+from autograder.running.under_test import InProcessSubmission
 from foundation.places import SKELETON
 
 NORM = """

@@ -1,0 +1,240 @@
+"""Finds which parameter plays which part in a known formula, for layouts that no list knows.
+
+The formula has parts of known shapes (matrices, biases). Each number of a part is one of the component's parameters,
+which may stand anywhere: in views of one flat parameter, in a map for each head, in a further row. The numbers of both
+sides are sorted into classes, at first one class for all. All members of a class get the same random value. Then the
+component's gradients are those of the formula in another order, and a class splits into classes of equal gradients,
+until each has one member of either side. Numbers that no gradient tells apart, as the features of one head, may change
+places. So any arrangement is found within a dozen calls. What is no arrangement of the parameters (a scaled matrix, the
+sum of two), or a component that computes something else, is not found.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from autograder.testing.comparison import TOLERANCE, difference
+from autograder.testing.fitting import Computation
+
+Draw = Callable[[torch.Generator], Sequence[Tensor | None]]
+"""Draws the arguments of a call, in float64."""
+
+MOST_ROUNDS, IDLE_ROUNDS = 60, 3
+"""How often gradients are compared; and after how many rounds that split nothing numbers may change places.
+
+With some values a hidden feature is below 0 everywhere, and its numbers have no gradient.
+"""
+EQUAL, EQUAL_TO_THE_LARGEST = 1e-6, 1e-7
+"""How far equal gradients may be apart, relative to themselves and to the largest of all."""
+
+_found: WeakKeyDictionary[object, dict[object, tuple[int, Tensor] | None]] = WeakKeyDictionary()
+"""For each submission, by component and sizes: the number of the formula that fits, and the places of its numbers."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """What a component may compute with parts of known shapes.
+
+    Attributes:
+        shapes: of the parts.
+        make: from the parts to the computation.
+        exchangeable: parts whose first row decides an order that is free, such as that of hidden features.
+    """
+
+    shapes: Sequence[tuple[int, ...]]
+    make: Callable[[Sequence[Tensor]], Computation]
+    exchangeable: Sequence[int] = ()
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """The numbers of each part."""
+        return [torch.Size(shape).numel() for shape in self.shapes]
+
+    @cached_property
+    def is_exchangeable(self) -> Tensor:
+        """For each number whether its place decides a free order."""
+        marks = [torch.zeros(shape, dtype=torch.bool) for shape in self.shapes]
+        for part in self.exchangeable:
+            marks[part][0] = True
+        return in_a_row(marks)
+
+    def of(self, numbers: Tensor) -> Computation:
+        """The computation with these numbers, part after part."""
+        pieces = zip(numbers.split(self.counts), self.shapes, strict=True)
+        return self.make([piece.view(shape) for piece, shape in pieces])
+
+
+def learned(module: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    return [p for p in module.parameters() if p.requires_grad and p.numel()]
+
+
+def in_a_row(tensors: Sequence[Tensor]) -> Tensor:
+    """All numbers of several tensors, (n,)."""
+    return torch.cat([tensor.ravel() for tensor in tensors])
+
+
+def find_formula(
+    submission: object,
+    key: object,
+    component: Callable[[], "Component"],
+    leaves: Sequence[Tensor],
+    formulas: Sequence[Formula],
+) -> Computation | None:
+    """The computation with these leaves that the component makes with its parameters; None where nobody can tell.
+
+    Args:
+        submission: that has the component.
+        key: its name and sizes: the places are the same in each component of that key.
+        component: makes one whose parameters may be changed.
+        leaves: to compute with, in the order of its parameters.
+        formulas: of which one should fit, in the same order for each component of that key.
+    """
+    known = _found.setdefault(submission, {})
+    if key not in known:
+        try:
+            known[key] = component().find(formulas)
+        except Exception:  # it works as usual, but not with these numbers: a person decides
+            known[key] = None
+    found = known[key]
+    if found is None:
+        return None
+    number, places = found
+    return formulas[number].of(torch.cat([in_a_row(leaves), leaves[0].new_zeros(1)])[places])
+
+
+def normal(*shapes: tuple[int, ...] | None) -> Draw:
+    """Arguments of these shapes, normally distributed; None stays None."""
+    return lambda chance: [
+        None if shape is None else torch.randn(shape, generator=chance, dtype=torch.float64) for shape in shapes
+    ]
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component in float64 whose parameters may be changed, and how its arguments are drawn."""
+
+    call: Computation
+    parameters: Sequence[Tensor]
+    draw: Draw
+    _at_first: list[Tensor] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """How many numbers its parameters have."""
+        return sum(p.numel() for p in self.parameters)
+
+    def find(self, formulas: Sequence[Formula]) -> tuple[int, Tensor] | None:
+        """The number of the first formula that computes the same with some of the parameters, and their places."""
+        for number, formula in enumerate(formulas):
+            places = self._places_for(formula) if sum(formula.counts) <= self.size else None
+            if places is not None:
+                return number, places
+        return None
+
+    def _places_for(self, formula: Formula) -> Tensor | None:
+        """For each number of the formula the parameter that it is; -1 where it has no effect."""
+        n = self.size
+        chance = torch.Generator().manual_seed(0)
+        classes, n_idle = torch.zeros(n + sum(formula.counts), dtype=torch.long), 0
+        for _ in range(MOST_ROUNDS):
+            gradients = self._compare(formula, classes, chance)
+            finer = None if gradients is None else _split(classes, gradients, n)
+            if finer is None:
+                return None
+            n_idle, classes = 0 if finer.max() > classes.max() else n_idle + 1, finer
+            if n_idle == IDLE_ROUNDS:
+                n_idle = 0
+                ours, theirs = (side.bincount(minlength=int(classes.max()) + 1) for side in (classes[:n], classes[n:]))
+                several = (ours > 1) & (ours == theirs)
+                if not several.any():
+                    places = torch.full_like(ours, -1).scatter(0, classes[:n], torch.arange(n))
+                    return places.masked_fill(ours != 1, -1)[classes[n:]]
+                exchangeable = torch.zeros_like(several)
+                exchangeable[classes[n:][formula.is_exchangeable]] = True
+                exchangeable &= several
+                chosen = exchangeable if exchangeable.any() else several & (several.cumsum(0) == 1)
+                classes = _number_members(classes, chosen, n)
+        return None
+
+    def _compare(self, formula: Formula, classes: Tensor, chance: torch.Generator) -> Tensor | None:
+        """The gradients of the component's numbers, then of the formula's; None where they compute something else."""
+        is_first = not classes.any()
+        values = torch.randn(int(classes.max()) + 1, generator=chance, dtype=torch.float64)
+        scale = min(self.size, max(max(p.shape, default=1) for p in self.parameters)) ** -0.5
+        numbers = scale * (torch.ones_like(values) if is_first else values)[classes]
+        inputs = self.draw(chance)
+        parts = numbers[self.size :].requires_grad_()
+        wanted = _tensors_in(formula.of(parts)(*inputs))
+        if is_first and self._at_first and not _are_equal(self._at_first, wanted[: len(self._at_first)]):
+            return None  # as most formulas, which all begin with the same call
+        sizes = [p.numel() for p in self.parameters]
+        with torch.no_grad():
+            for parameter, own in zip(self.parameters, numbers[: self.size].split(sizes), strict=True):
+                parameter.copy_(own.view_as(parameter))
+        found = _tensors_in(self.call(*inputs))
+        if [one.shape for one in found] != [one.shape for one in wanted]:
+            found, wanted = found[:1], wanted[:1]  # what else is returned costs an item of its own
+        if is_first:
+            self._at_first[:] = [one.detach() for one in found]
+        if not _are_equal(found, wanted):
+            return None
+        ways = [torch.randn(one.shape, generator=chance, dtype=torch.float64) for one in found]
+        return torch.cat([_gradients(found, ways, self.parameters), _gradients(wanted, ways, [parts])])
+
+
+def _are_equal(found: Sequence[Tensor], wanted: Sequence[Tensor]) -> bool:
+    """Whether these are the same results, but for rounding."""
+    pairs = [*zip(found, wanted, strict=False)]
+    return len(found) == len(wanted) and all(a.shape == b.shape and difference(a, b) <= TOLERANCE for a, b in pairs)
+
+
+def _split(classes: Tensor, gradients: Tensor, n: int) -> Tensor | None:
+    """Finer classes, each of equal gradients; None where one has not as many of the first n numbers as of the others.
+
+    Numbers without an effect are an exception: such a parameter has no part in the formula.
+    """
+    order = gradients.argsort()
+    order = order[classes[order].argsort(stable=True)]
+    largest = gradients.abs().max()
+    near = EQUAL * gradients[order][1:].abs() + EQUAL_TO_THE_LARGEST * largest
+    is_new = (gradients[order].diff() > near) | (classes[order].diff() > 0)
+    numbers = torch.cat([torch.zeros(1, dtype=torch.long), is_new.long().cumsum(0)])
+    finer = torch.empty_like(classes).scatter_(0, order, numbers)
+    ours, theirs = (side.bincount(minlength=int(finer.max()) + 1) for side in (finer[:n], finer[n:]))
+    strongest = gradients.new_zeros(len(ours)).scatter_reduce_(0, finer, gradients.abs(), "amax")
+    is_uneven = (ours != theirs) & (strongest > EQUAL_TO_THE_LARGEST * largest)
+    return None if is_uneven.any() else finer
+
+
+def _number_members(classes: Tensor, chosen: Tensor, n: int) -> Tensor:
+    """Makes pairs of the members of each chosen class, which may change places: classes of their own."""
+    numbered, count = classes.clone(), len(chosen)
+    for which in chosen.nonzero().flatten().tolist():
+        for side in (numbered[:n], numbered[n:]):
+            members = (side == which).nonzero().flatten()[1:]
+            side[members] = count + torch.arange(len(members))
+        count = int(numbered.max()) + 1
+    return numbered
+
+
+def _tensors_in(result: Any) -> list[Tensor]:
+    """The tensors in a result, in float64, with what they were computed from."""
+    if isinstance(result, Tensor):
+        return [result.double()]
+    return [tensor for item in result for tensor in _tensors_in(item)] if isinstance(result, (list, tuple)) else []
+
+
+def _gradients(results: Sequence[Tensor], ways: Sequence[Tensor], tensors: Sequence[Tensor]) -> Tensor:
+    """The gradients of a sum over results for all numbers of some tensors, (n,); 0 where nothing leads back."""
+    total = sum((one * way).sum() for one, way in zip(results, ways, strict=True))
+    if not (isinstance(total, Tensor) and total.requires_grad):
+        return torch.zeros(sum(t.numel() for t in tensors), dtype=torch.float64)
+    found = torch.autograd.grad(total, tensors, allow_unused=True)
+    dense = [torch.zeros_like(t) if g is None else g.to_dense() for t, g in zip(tensors, found, strict=True)]
+    return in_a_row(dense).double()

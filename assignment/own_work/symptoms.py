@@ -1,0 +1,273 @@
+"""What one sees of faulty code from outside.
+
+Each component is called a few times, before and after a change of its code, with the same inputs and parameters. A
+symptom is a sentence with a function that tells whether it is seen. A pair of sentences has a function that returns
+numbers: the first is seen where they become smaller, the second where they become larger. An exception or NaN means
+that nobody can tell: the sentence is no choice then, neither a right one nor a wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import nan
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+
+from .calls import build
+
+Symptoms = Mapping[str | tuple[str, str], Callable[[], bool | float | Tensor]]
+
+CLOSE, HARDLY, CLEARLY = 1e-6, 1e-3, 0.03
+"""Numbers that count as equal, a difference that nobody calls clear, and one that everybody does."""
+LEARNED = "It has fewer learned numbers than before.", "It has more learned numbers than before."
+LONGER = "The vectors get shorter.", "The vectors get longer."
+SHARPER = (
+    "Without a mask, the weights get flatter: the largest weight of a query shrinks.",
+    "Without a mask, the weights get sharper: the largest weight of a query grows.",
+)
+RANDOM = "In eval mode, two calls with the same input give different results."
+FORBIDDEN = "A key that the mask forbids gets a weight other than 0, though others are allowed."
+MIXED = "What comes out at one position changes when another position changes."
+
+
+def same(one: Tensor, other: Tensor) -> bool:
+    """Whether two results agree."""
+    return one.shape == other.shape and bool(torch.allclose(one, other, atol=CLOSE))
+
+
+def other_shape(value: object, *shape: int) -> bool:
+    """Whether this is anything but a tensor of this shape."""
+    return not isinstance(value, Tensor) or tuple(value.shape) != shape
+
+
+def n_learned(module: nn.Module) -> int:
+    """How many numbers are learned."""
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+
+
+def with_gradients(output: Tensor, *leaves: Tensor) -> list[bool]:
+    """Which tensors a gradient of the output reaches."""
+    if output.requires_grad:
+        output.square().sum().backward()
+    return [leaf.grad is not None and bool(leaf.grad.abs().sum() > 0) for leaf in leaves]
+
+
+def sums_to_one(weights: Tensor) -> bool:
+    """Whether the weights of each query do."""
+    return same(weights.sum(dim=-1), torch.ones_like(weights.sum(dim=-1)))
+
+
+def clearly(sizes: Tensor) -> float:
+    """1.0 if all numbers are above CLEARLY, 0.0 if all are below HARDLY; NaN in between, where people may differ."""
+    return 1.0 if bool((sizes > CLEARLY).all()) else 0.0 if bool((sizes < HARDLY).all()) else nan
+
+
+def largest(weights: Tensor, where: Tensor) -> float:
+    """The largest of the weights in some places. Raises: IndexError where they are not (2, 3, 4, 5)."""
+    return float(weights.detach()[where.expand(2, 3, 4, 5)].abs().max())
+
+
+def with_another_position(case: Case, x: Tensor) -> Tensor:
+    """A copy of x (b, t, d) in which the first position of each sentence is another one."""
+    other = x.clone()
+    other[:, 0] = case.normal(x.size(0), x.size(2))
+    return other
+
+
+def of_embedding(submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """Some tokens, one of them twice."""
+    module = build(submission, case, "embedding.InputEmbedding", 11, 6)
+    tokens = torch.tensor([[1, 4, 1], [7, 2, 9]])
+    output, again = module(tokens), module(tokens)
+    gradients = with_gradients(module(tokens), *module.parameters())
+    return {
+        RANDOM: lambda: not same(output, again),
+        "The result has another shape.": lambda: other_shape(output, 2, 3, 6),
+        "The same token gets different vectors at different positions.": lambda: not same(output[0, 0], output[0, 2]),
+        "Different tokens get the same vector.": lambda: bool(torch.pdist(output.flatten(0, 1)[1:]).min() < CLOSE),
+        "No gradient reaches the table.": lambda: not any(gradients),
+        LEARNED: lambda: n_learned(module),
+        LONGER: lambda: output.detach().norm(dim=-1).log(),
+    }
+
+
+def of_attention(submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """With and without a mask."""
+    inputs = case.normal(2, 3, 4, 16), case.normal(2, 3, 5, 16), case.normal(2, 3, 5, 16)
+    mask = case.mask(4, 5)
+    empty = mask.clone()
+    empty[1] = False
+    attend = partial(submission.call, "attention.scaled_dot_product_attention")
+    context, weights = attend(*inputs)
+    _, masked = attend(*inputs, mask)
+    context_of_nothing, _ = attend(*inputs, empty)
+    leaves = [one.clone().requires_grad_() for one in inputs]
+    gradients = with_gradients(attend(*leaves)[0], *leaves)
+    return {
+        FORBIDDEN: lambda: largest(masked, ~mask) > 0,
+        "Even without a mask, the weights of a query do not add up to 1.": lambda: not sums_to_one(weights),
+        "The weights of a query add up to 1 without a mask, and no longer with one.": lambda: (
+            sums_to_one(weights) and not sums_to_one(masked)
+        ),
+        "The keys that the mask allows get no weight.": lambda: largest(masked, mask) < CLOSE,
+        "The context has another shape.": lambda: other_shape(context, 2, 3, 4, 16),
+        "The weights have another shape.": lambda: other_shape(weights, 2, 3, 4, 5),
+        "A query that may attend to nothing gets NaN.": lambda: bool(context_of_nothing.isnan().any()),
+        "The query gets no gradient.": lambda: not gradients[0],
+        "The value gets no gradient.": lambda: not gradients[2],
+        SHARPER: lambda: weights.detach().amax(dim=-1) if sums_to_one(weights) else nan,
+    }
+
+
+def of_heads(submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """Query, key and value that differ, and each of them changed."""
+    module = build(submission, case, "attention.MultiHeadedAttention", 12, 3)
+    query, key, value = case.normal(2, 4, 12), case.normal(2, 5, 12), case.normal(2, 5, 12)
+    others = case.normal(2, 4, 12), case.normal(2, 5, 12), case.normal(2, 5, 12)
+    mask = case.padding_mask(2, 5)
+    mask[0, ..., -1] = False
+    output, weights = module(query, key, value)
+    _, masked = module(query, key, value, mask)
+    alone, _ = module(query[:1], key[:1], value[:1])
+    _, of_other_query = module(others[0], key, value)
+    _, of_other_key = module(query, others[1], value)
+    with_other_value, of_other_value = module(query, key, others[2])
+
+    def accepts() -> bool:
+        try:
+            submission.build("attention.MultiHeadedAttention", 10, 4, isolated=False)
+        except Exception:
+            return False
+        return True
+
+    return {
+        FORBIDDEN: lambda: largest(masked, ~mask) > 0,
+        "The weights have another shape than (b, h, q, k).": lambda: other_shape(weights, 2, 3, 4, 5),
+        "The output has another shape than the query.": lambda: other_shape(output, 2, 4, 12),
+        "All heads have the same weights.": lambda: same(weights, weights[:, :1].expand_as(weights)),
+        "Another value gives the same output.": lambda: same(output, with_other_value),
+        "Another value gives other weights.": lambda: not same(weights, of_other_value),
+        "Another key gives the same weights.": lambda: same(weights, of_other_key),
+        "Another query gives the same weights.": lambda: same(weights, of_other_query),
+        "What comes out for a sentence depends on the other sentences of the batch.": lambda: (
+            not same(output[:1], alone)
+        ),
+        "`MultiHeadedAttention(d_model=10, n_heads=4)` is accepted.": accepts,
+        LEARNED: lambda: n_learned(module),
+    }
+
+
+def of_norm(submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """As it begins, with one position changed, and with other parameters."""
+    module = build(submission, case, "layers.LayerNorm", 6, randomised=False)
+    x = 3 * case.normal(2, 5, 6) + 10  # whatever divides by the root mean square shows clearly
+    output, other = module(x), module(with_another_position(case, x))
+    larger, constant = module(10 * x), module(torch.full_like(x, 2.0))
+    learned = build(submission, case, "layers.LayerNorm", 6)(x)
+    variances = partial(torch.var, output, dim=-1, unbiased=False)
+    return {
+        MIXED: lambda: not same(output[:, 1:], other[:, 1:]),
+        "The result has another shape.": lambda: other_shape(output, 2, 5, 6),
+        "In a new layer, the mean of a position's features is clearly not 0.": lambda: clearly(
+            output.mean(dim=-1).abs()
+        ),
+        "In a new layer, the variance of a position's features is clearly below 1.": lambda: clearly(1 - variances()),
+        "In a new layer, the variance of a position's features is clearly above 1.": lambda: clearly(variances() - 1),
+        "Ten times the input gives a clearly different result.": lambda: clearly((output - larger).abs().max()),
+        "A constant input gives NaN.": lambda: bool(constant.isnan().any()),
+        "The learned parameters change nothing.": lambda: same(output, learned),
+        LEARNED: lambda: n_learned(module),
+    }
+
+
+def of_feed_forward(submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """x, -x, 0, and x with one position changed."""
+    module = build(submission, case, "layers.FeedForward", 6, 20)
+    x = case.normal(2, 5, 6)
+    output, again, other = module(x), module(x), module(with_another_position(case, x))
+    negative, zero = module(-x), module(0 * x)
+    gradients = with_gradients(module(x), *module.parameters())
+    return {
+        RANDOM: lambda: not same(output, again),
+        MIXED: lambda: not same(output[:, 1:], other[:, 1:]),
+        "The result has another shape than x.": lambda: other_shape(output, 2, 5, 6),
+        "The network is affine: f(x) + f(-x) is 2 f(0) for every x.": lambda: same(output + negative, 2 * zero),
+        "No number of the result is negative.": lambda: bool((output >= 0).all()),
+        "f(0) is 0.": lambda: same(zero, torch.zeros_like(zero)),
+        "Some parameters get no gradient.": lambda: not all(gradients),
+        LEARNED: lambda: n_learned(module),
+    }
+
+
+def of_layer(component: str, submission: SubmissionUnderTest, case: Case) -> Symptoms:
+    """With padding whose content changes, another memory, and other positions, in both modes."""
+    module = build(submission, case, component, 12, 3, 20, 0.5, randomised=False)
+    training = build(submission, case, component, 12, 3, 20, 0.5, randomised=False).train()
+    x, memory = case.normal(2, 4, 12), case.normal(2, 5, 12)
+    last, padded, another = x.clone(), memory.clone(), case.normal(2, 5, 12)
+    last[0, -1] = padded[0, -1] = case.normal(12)
+    first = with_another_position(case, x)
+    padding = torch.ones(2, 1, 1, 5, dtype=torch.bool)
+    padding[0, ..., -1] = False
+    causal = torch.ones(4, 4, dtype=torch.bool).tril()
+
+    def run(x: Tensor = x, memory: Tensor = memory, module: nn.Module = module) -> Any:
+        return module(x, padding[..., 1:]) if component == ENCODER else module(x, memory, padding, causal)
+
+    output, weights, *more = run()
+    again, with_first, with_last = run()[0], run(first)[0], run(last)[0]
+    trained = [run(module=training)[0] for _ in range(2)]
+
+    def distance_to_normal() -> Tensor:
+        mean, variance = output.mean(dim=-1), output.var(dim=-1, unbiased=False)
+        return torch.maximum(mean.abs(), (variance - 1).abs())
+
+    found: Symptoms = {
+        RANDOM: lambda: not same(output, again),
+        "x comes back in another shape.": lambda: other_shape(output, 2, 4, 12),
+        "In train mode, two calls with the same input give the same result.": lambda: same(*trained),
+        "In a new layer, the mean of a position's features is clearly not 0, or the variance clearly not 1.": lambda: (
+            clearly(distance_to_normal())
+        ),
+        LEARNED: lambda: n_learned(module),
+    }
+    if component == ENCODER:
+        return {
+            **found,
+            "The weights have another shape than (b, h, s, s).": lambda: other_shape(weights, 2, 3, 4, 4),
+            "The content of padding changes what comes out at the other positions.": lambda: (
+                not same(output[0, :-1], with_last[0, :-1])
+            ),
+            "A position no longer sees the others.": lambda: same(output[:, 1:], with_first[:, 1:]),
+        }
+    with_memory, with_padded = run(memory=another)[0], run(memory=padded)[0]
+    return {
+        **found,
+        "The weights of cross-attention have another shape than (b, h, t, s).": lambda: other_shape(
+            more[0], 2, 3, 4, 5
+        ),
+        "The memory does not matter.": lambda: same(output, with_memory),
+        "The content of the source's padding matters.": lambda: not same(output, with_padded),
+        "Changing the last target position changes what comes out before it.": lambda: (
+            not same(output[:, :-1], with_last[:, :-1])
+        ),
+        "Changing the first target position changes nothing after it.": lambda: same(output[:, 1:], with_first[:, 1:]),
+    }
+
+
+ENCODER, DECODER = "layers.EncoderLayer", "layers.DecoderLayer"
+SYMPTOMS: Mapping[str, Callable[[SubmissionUnderTest, Case], Symptoms]] = {
+    "embedding.InputEmbedding": of_embedding,
+    "attention.scaled_dot_product_attention": of_attention,
+    "attention.MultiHeadedAttention": of_heads,
+    "layers.LayerNorm": of_norm,
+    "layers.FeedForward": of_feed_forward,
+    ENCODER: partial(of_layer, ENCODER),
+    DECODER: partial(of_layer, DECODER),
+}

@@ -1,0 +1,108 @@
+"""Task 1.1: token embedding times sqrt(d_model). How such tests are written: `autograder.testing.subject`."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from assignment.expected.readings import Search, embeddings, learned_and_leaves, made
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
+from autograder.testing.fitting import Computation
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
+
+pytestmark = pytest.mark.task_1_1
+
+COMPONENT = "embedding.InputEmbedding"
+SCALE = "what else happens to the vectors of the table? (the docstring, and section 3.4 of the paper)"
+
+
+def make(submission: SubmissionUnderTest, case: Case, vocab_size: int, d_model: int, **options: Any) -> Subject:
+    """An embedding with random vectors, in eval mode; options of `made`."""
+
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        return embeddings(leaves, vocab_size, d_model, search)
+
+    subject = made(submission, case, COMPONENT, (vocab_size, d_model), ["the embedding"], read, **options)
+    return replace(subject, any_dtype=True)
+
+
+CASES = {  # vocab_size, d_model, the shape of the tokens, and where to look
+    "a batch": (17, 4, (3, 5), SCALE),
+    "one sentence": (11, 9, (1, 7), SCALE),
+    "one token": (12, 16, (1, 1), "no axis may be squeezed away"),
+    "fewer tokens than features": (4, 9, (9, 9), "which axis of the result is that of the features?"),
+    "one feature": (9, 1, (2, 4), SCALE),
+    "many": (1100, 121, (2, 351), "one row of the table for each of vocab_size tokens"),
+}
+NO_SQUARE = {  # likewise, where sqrt(d_model) is no whole number
+    "d_model that is no square": (17, 6, (3, 5), SCALE),
+    "many features": (30, 130, (2, 7), SCALE),
+}
+
+
+@pytest.mark.item("looked up")
+@each_row(["a batch", "fewer tokens than features"], in_float32=["a batch"])
+def test_rows_of_the_table(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    # Whatever each vector is multiplied by: that is for the next test.
+    vocab_size, d_model, shape, _ = CASES[name]
+    subject = make(submission, case, vocab_size, d_model, dtype=dtype)
+    if isinstance(subject.formulas, Exception):
+        raise subject.formulas
+    tokens = case.tokens(vocab_size, *shape)
+    found = expect_shape(subject.call(tokens), (*shape, d_model), "the embedding").detach().double()
+    wanted = [formula(tokens).detach() for formula in subject.formulas]
+    factors = [(found * one).sum(-1, keepdim=True) / (one * one).sum(-1, keepdim=True) for one in wanted]
+    fits = [one * factor for one, factor in zip(wanted, factors, strict=True) if bool((factor.abs() > 1e-3).all())]
+    look_at = "one row of the table for each token, in the order of the tokens"
+    expect(bool(fits), "the embedding", "vectors of the table", "others", look_at)
+    nearest = min(fits, key=lambda one: float((found - one).abs().max()))
+    expect_close(found, nearest, "the embedding, but for a factor of each vector", look_at, TOLERANCE_OF_FLOAT32)
+
+
+@pytest.mark.item("times sqrt(d_model)")
+@each_row(CASES, in_float32=["a batch", "many"])
+def test_embedding(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    vocab_size, d_model, shape, look_at = CASES[name]
+    tokens = case.tokens(vocab_size, *shape)
+    tokens[0, 0] = vocab_size - 1
+    tokens[-1] = tokens[-1].sort().values
+    make(submission, case, vocab_size, d_model, dtype=dtype).expect_values({"tokens": tokens}, look_at)
+
+
+@pytest.mark.item("any size and dtype")
+@each_row(NO_SQUARE, in_float32=["d_model that is no square"])
+def test_any_size_and_dtype(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    vocab_size, d_model, shape, look_at = NO_SQUARE[name]
+    subject = replace(make(submission, case, vocab_size, d_model, dtype=dtype), any_dtype=False)
+    subject.expect_values({"tokens": case.tokens(vocab_size, *shape)}, look_at)
+
+
+@pytest.mark.item("any size and dtype")
+def test_no_more_is_learned(submission: SubmissionUnderTest, case: Case) -> None:
+    module = submission.build(COMPONENT, vocab_size=13, d_model=6)
+    count = sum(parameter.numel() for parameter in learned_and_leaves(module)[0])
+    look_at = "one vector of d_model features for each token, registered as a parameter or a submodule"
+    # Whether there is a table at all is for the next test.
+    expect(count in (0, 78), "the learned parameters", "vocab_size * d_model = 78 numbers", f"{count}", look_at)
+
+
+@pytest.mark.item("one table is learned")
+@each_dtype
+def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    # The last tokens do not occur. Token 0 is padding, whose vector need not be learned.
+    inputs = {"tokens": case.tokens(11, 3, 6, low=1)}
+    make(submission, case, 15, 4, dtype=dtype).expect_gradients(case, inputs, SCALE)
+
+
+@pytest.mark.item("no side effects")
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
+    subject = make(submission, case, 12, 4, dtype=torch.float32, called_before_with=case.tokens(12, 2, 5))
+    inputs, others = ({"tokens": case.tokens(12, 2, 5)} for _ in range(2))
+    fresh = partial(make, submission, case, 12, 4, dtype=torch.float32)
+    subject.expect_no_side_effects(inputs, others, fresh, another=lambda: fresh().call)

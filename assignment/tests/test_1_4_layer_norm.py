@@ -1,0 +1,161 @@
+"""Task 1.4: gain * (x - mean) / sqrt(variance + epsilon) + shift, over the features; the variance divides by d.
+
+How such tests are written: `autograder.testing.subject`.
+"""
+
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from assignment.expected.readings import Search, expect_numbers, layer_norms, learned_and_leaves, made
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect, expect_shape, run_backward
+from autograder.testing.fitting import Computation
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
+
+pytestmark = pytest.mark.task_1_4
+
+COMPONENT = "layers.LayerNorm"
+NUMBERS = "one gain and one shift for each feature, each an nn.Parameter"
+
+
+def make(submission: SubmissionUnderTest, case: Case, d_model: int, **options: Any) -> Subject:
+    """A LayerNorm with random gain and shift, in eval mode; options of `made`, and the constructor's epsilon."""
+    epsilon = options.get("epsilon", 1e-6)
+
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        found = layer_norms(leaves, d_model, epsilon, search)
+        if not found:
+            expect_numbers(leaves, 2 * d_model, NUMBERS)
+        return found
+
+    return made(submission, case, COMPONENT, [d_model], ["the norm"], read, **options)
+
+
+SHAPES = {  # of x, and where to look
+    "a batch": (
+        (3, 5, 7),
+        "compute one position by hand with the formula of the docstring: where do the numbers part?",
+    ),
+    "a single vector": ((6,), "take mean and variance over dim=-1, however many axes come before it"),
+    "two axes": ((5, 8), "take mean and variance over dim=-1, however many axes come before it"),
+    "four axes": ((5, 1, 5, 5), "take mean and variance over dim=-1, however many axes come before it"),
+    "two features": (
+        (1, 3, 2),
+        "by which number is the sum of squares divided? (the docstring says which variance is meant)",
+    ),
+    "one feature": ((4, 3, 1), "what are mean and variance of a single feature?"),
+    "one large feature": ((2, 3, 520), "do all features count, however large?"),
+    "train mode": ((3, 1, 6), "LayerNorm computes the same in training"),
+}
+
+
+@pytest.mark.item("mean, variance, gain and shift")
+@each_row(SHAPES, in_float32=["a batch"])
+def test_layer_norm(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    shape, look_at = SHAPES[name]
+    subject = make(submission, case, shape[-1], dtype=dtype)
+    subject.call.train(name == "train mode")
+    # The variance is so large that epsilon does not matter: it has tests of its own.
+    x = case.normal(*shape, scale=100.0, dtype=dtype) + 10
+    # Every feature moves away from the mean, near which x - mean would be little but float32's rounding.
+    x += 50 * (x - x.mean(-1, keepdim=True)).sign()
+    if name == "one large feature":
+        x[..., 0] = 5000
+    subject.expect_values({"x": x}, look_at)
+
+
+EPSILONS = {  # the constructor's arguments, the size of x, and where to look
+    "the constructor's": ({"epsilon": 0.7}, 1.0, "which epsilon is used, and where does it stand in the formula?"),
+    "the constructor's, small x": (
+        {"epsilon": 0.4},
+        0.1,
+        "what does the formula give for a variance far below epsilon?",
+    ),
+    "the default": ({}, 1e-3, "how large is epsilon where the constructor is given none?"),
+    "zero": ({"epsilon": 0.0}, 1e-2, "epsilon may be 0"),
+}
+
+
+@pytest.mark.item("epsilon")
+@each_row(EPSILONS, in_float32=["the default"])
+def test_epsilon(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    options, scale, look_at = EPSILONS[name]
+    subject = make(submission, case, 6, dtype=dtype, **options)
+    subject.expect_values({"x": case.normal(4, 3, 6, scale=scale, dtype=dtype)}, look_at)
+
+
+@pytest.mark.item("epsilon")
+@pytest.mark.parametrize("constant, d_model", [(0.0, 5), (3.0, 2)])
+def test_constant_input_stays_finite(
+    submission: SubmissionUnderTest, case: Case, constant: float, d_model: int
+) -> None:
+    subject = make(submission, case, d_model)
+    x = torch.full((2, 3, d_model), constant, dtype=torch.float64)
+    look_at = "what are the root of the variance and its gradient where all features are equal?"
+    subject.expect_values({"x": x}, look_at)
+    x.requires_grad_()
+    run_backward(subject.call(x.clone()), case.normal(2, 3, d_model), "the norm of a constant")
+    expect_shape(x.grad, x.shape, "the gradient at a constant", look_at)  # and finite
+
+
+@pytest.mark.item("parameters")
+@pytest.mark.parametrize("d_model", [5, 12])
+def test_gain_is_one_and_shift_zero_at_first(submission: SubmissionUnderTest, case: Case, d_model: int) -> None:
+    module = submission.build(COMPONENT, d_model=d_model)
+    expect_numbers(learned_and_leaves(module)[0], 2 * d_model, NUMBERS)
+    # Along every axis there are the same features in another order: whichever axis is normalised, and whatever the
+    # variance is divided by, a new LayerNorm only stretches them.
+    places = torch.arange(d_model)
+    x = 100 * torch.sin(2 * torch.pi / d_model * (places + places[:, None] + places[:, None, None]))
+    norm = expect_shape(module(x.clone()), x.shape, "the norm by a new LayerNorm").detach()
+    factor = float((norm * x).sum() / x.square().sum())
+    rest = float((norm - factor * x).abs().max() / norm.abs().max())
+    what = "what a new LayerNorm returns"
+    look_at = "gain and shift change nothing at first: the gain is 1 for each feature, the shift 0"
+    expect(
+        rest < 1e-3, what, "x - mean, times the same number for all features", f"a part of {rest:.2g} is not", look_at
+    )
+    # What is divided by something else than the deviation may have another size: that is for other tests.
+    size = float(norm.square().mean().sqrt())
+    is_divided = bool((module(2 * x) - 2 * norm).abs().max() > 1e-3 * norm.abs().max())
+    is_another = is_divided and not make(submission, case, d_model).is_right({"x": x.double()})
+    expect(
+        0.5 < size < 2.0 or is_another,
+        f"the standard deviation of {what}",
+        "1",
+        f"{size:.3g}",
+        "the gain is 1 at first",
+    )
+
+
+@pytest.mark.item("mean, variance, gain and shift")
+@pytest.mark.parametrize("which", [slice(0, 1), slice(1, None)], ids=["only the first is random", "all but the first"])
+def test_one_parameter_as_at_first(submission: SubmissionUnderTest, case: Case, which: slice) -> None:
+    subject = make(submission, case, 6, randomised=which)
+    subject.expect_values({"x": case.normal(6, 6, 6, scale=100.0)}, "both gain and shift always count")
+
+
+@pytest.mark.item("gradients")
+@each_dtype
+@pytest.mark.parametrize("shape", [(3, 4, 6), (7,)], ids=["a batch", "a single vector"])
+def test_gradients(submission: SubmissionUnderTest, case: Case, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    subject = make(submission, case, shape[-1], dtype=dtype)
+    look_at = "mean and variance depend on x; gain and shift are learned"
+    subject.expect_gradients(case, {"x": case.normal(*shape, scale=30.0, dtype=dtype)}, look_at, nonzero=[])
+
+
+@pytest.mark.item("no side effects")
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
+    # What is kept from a first call, before the parameters become random, makes it wrong where a fresh one is right.
+    single = torch.float32
+    subject = make(submission, case, 6, dtype=single, called_before_with=case.normal(2, 5, 6, dtype=single))
+    inputs, others = ({"x": case.normal(2, 5, 6, scale=100.0, dtype=single)} for _ in range(2))
+    copied = partial(submission.apply, "call_copy", subject.call)
+    fresh = partial(make, submission, case, 6, dtype=single)
+    subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

@@ -1,0 +1,150 @@
+"""Task 1.5: W_2 relu(W_1 x + b_1) + b_2 at every position.
+
+How such tests are written: `autograder.testing.subject`.
+"""
+
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
+from assignment.expected.usual_layouts import Network, formula_readings
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect_shape
+from autograder.testing.experiments import same
+from autograder.testing.fitting import Candidates, Computation
+from autograder.testing.results import CheckFailed
+from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.subject import Subject
+
+pytestmark = pytest.mark.task_1_5
+
+COMPONENT = "layers.FeedForward"
+FORMULA = "compute one position by hand with the formula of the docstring: where do the numbers part?"
+
+
+def make(submission: SubmissionUnderTest, case: Case, d_model: int, d_ff: int, **options: Any) -> Subject:
+    """A network with random parameters, in eval mode; options of `made`."""
+
+    def read(module: nn.Module, leaves: list[Tensor], search: Search) -> list[Computation]:
+        return feed_forwards(leaves, d_model, d_ff, search)
+
+    return made(submission, case, COMPONENT, (d_model, d_ff), ["the network"], read, **options)
+
+
+OTHERS: tuple[Any, ...] = (
+    F.gelu,
+    partial(F.gelu, approximate="tanh"),
+    F.silu,
+    F.leaky_relu,
+    F.elu,
+    F.softplus,
+    torch.tanh,
+    torch.sigmoid,
+    torch.abs,
+    torch.square,
+    torch.clone,
+)
+
+
+def with_others(formulas: Candidates) -> Candidates:
+    """The same networks, with other nonlinearities and with none, too."""
+    if isinstance(formulas, Exception):
+        return formulas
+    networks = [one for one in formulas if isinstance(one, Network)]
+    return [*formulas, *(replace(network, activation=one) for network in networks for one in OTHERS)]
+
+
+def with_other_maps(subject: Subject, d_model: int) -> Candidates:
+    """The subject's networks; of one with another inner size or without a bias, those that it may be."""
+    if not isinstance(subject.formulas, CheckFailed):
+        return subject.formulas
+    leaves = [leaf for _, leaf in subject.parameters]
+    found: list[Computation] = []
+    count = sum(leaf.numel() for leaf in leaves)
+    for inner, outer in product((1, 0), (1, 0)):  # how many biases each map has
+        d_ff, rest = divmod(count - outer * d_model, 2 * d_model + inner)
+        if d_ff > 0 and not rest:
+            missing = [torch.zeros(d_ff).double()] * (1 - inner) + [torch.zeros(d_model).double()] * (1 - outer)
+            found += formula_readings([*leaves, *missing], d_model, d_ff)
+    return found or subject.formulas
+
+
+CASES = {  # the shape of x, d_ff, the size of x, and where to look
+    "a batch": ((3, 5, 4), 9, 1.0, FORMULA),
+    "one sentence": ((1, 5, 3), 7, 1.0, FORMULA),
+    "one position and one feature": ((2, 1, 1), 9, 1.0, "the features are the last axis"),
+    "d_ff below d_model": ((2, 3, 6), 4, 1.0, FORMULA),
+    "equal sizes": ((4, 4, 4), 4, 1.0, "the features are the last axis, and both maps always count"),
+    "many positions and hidden features": (
+        (1, 351, 5),
+        520,
+        1.0,
+        "does a position depend on others, or on how many there are?",
+    ),
+    "large values": ((3, 4, 5), 8, 2000.0, "is there a limit to what a hidden feature can be?"),
+    "small values": ((3, 4, 5), 8, 1e-3, "what does the nonlinearity give just below zero, and just above?"),
+}
+
+
+@pytest.mark.item("both maps")
+@each_row(["a batch", "equal sizes"], in_float32=["a batch"])
+def test_maps(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    # Whatever stands between them: that is for the next test, which takes any inner size, with biases and without.
+    shape, d_ff, scale, look_at = CASES[name]
+    subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
+    subject = replace(subject, formulas=with_others(subject.formulas))
+    subject.expect_values({"x": case.normal(*shape, scale=scale, dtype=dtype)}, look_at)
+
+
+@pytest.mark.item("relu between them")
+@each_row(CASES, in_float32=["a batch"])
+def test_network(submission: SubmissionUnderTest, case: Case, name: str, dtype: torch.dtype) -> None:
+    shape, d_ff, scale, look_at = CASES[name]
+    subject = make(submission, case, shape[-1], d_ff, dtype=dtype)
+    x = case.normal(*shape, scale=scale, dtype=dtype)
+    x[0, 0] = 0
+    subject = replace(subject, formulas=with_other_maps(subject, shape[-1]))
+    replace(subject, inside=partial(other_nonlinearity, subject)).expect_values({"x": x}, look_at)
+
+
+def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
+    """Says whether the network is right but for what stands between its maps."""
+    x, found = inputs["x"], subject.call(*inputs.values())
+    networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
+    pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
+    fits = (one for network, one in pairs if same(found, replace(network, activation=one)(x.double())))
+    names = (getattr(one, "func", one).__name__.replace("clone", "nothing") for one in fits)
+    return next((f"between the maps there is {name}, not relu" for name in names), "")
+
+
+@pytest.mark.item("both maps")
+def test_number_of_parameters(submission: SubmissionUnderTest, case: Case) -> None:
+    module = submission.build(COMPONENT, d_model=4, d_ff=11)
+    expect_numbers(learned_and_leaves(module)[0], 2 * 4 * 11 + 4 + 11, FORMULA)
+    y = module(case.normal(2, 5, 4, dtype=torch.float32))
+    expect_shape(y, (2, 5, 4), "the network", dtype=torch.float32)
+
+
+@pytest.mark.item("gradients")
+@each_dtype
+def test_gradients(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    subject = make(submission, case, 5, 8, dtype=dtype)
+    subject.expect_gradients(case, {"x": case.normal(6, 7, 5, scale=20.0, dtype=dtype)}, FORMULA)
+
+
+@pytest.mark.item("no side effects")
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case) -> None:
+    single = torch.float32
+    subject = make(submission, case, 8, 9, dtype=single, called_before_with=case.normal(2, 5, 8, dtype=single))
+    inputs, others = ({"x": case.normal(2, 5, 8, dtype=single)} for _ in range(2))
+    copied = partial(submission.apply, "call_copy", subject.call)
+    fresh = partial(make, submission, case, 8, 9, dtype=single)
+    subject.expect_no_side_effects(inputs, others, fresh, copied, another=lambda: fresh().call)

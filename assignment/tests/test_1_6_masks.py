@@ -1,0 +1,67 @@
+"""Task 1.6: which keys are padding, and which come later."""
+
+import pytest
+import torch
+
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.arguments import expect_unchanged
+from autograder.testing.case import Case
+from autograder.testing.comparison import expect_same
+from autograder.testing.results import observing
+
+pytestmark = pytest.mark.task_1_6
+
+TOKENS = {  # rows of ids, and the id of padding
+    "padding at the end": ([[4, 7, 2, 0, 0], [5, 2, 0, 0, 0], [3, 3, 8, 6, 2]], 0),
+    "padding with another id": ([[4, 0, 2, 9], [0, 2, 9, 9], [9, 9, 9, 9]], 9),
+    "no padding": ([[1, 2, 3], [4, 5, 6]], 0),
+    "padding at the beginning": ([[3, 3, 1], [3, 1, 1]], 3),
+    "one token": ([[5]], 1),
+    "one sentence": ([[1, 4, 1, 1]], 1),
+    "equal sizes": ([[6, 1, 1], [1, 6, 1], [6, 6, 1]], 1),
+}
+
+
+@pytest.mark.item("padding")
+@pytest.mark.parametrize("name", TOKENS)
+def test_padding(submission: SubmissionUnderTest, case: Case, name: str) -> None:
+    rows, pad = TOKENS[name]
+    shift = case.size(0, 40)
+    tokens = torch.tensor(rows) + shift
+    expected = torch.tensor([[[[token != pad for token in row]]] for row in rows])
+    before = {"tokens": tokens.clone()}
+
+    def mask(given: torch.Tensor) -> object:  # after that of another batch of the same shape
+        earlier, now = ([one, pad + shift] for one in (given.flip(-1), given))
+        return submission.apply("call_after", "masks.padding_mask", earlier, now)
+
+    what, rule = f"padding_mask of {tokens.tolist()}, pad_id {pad + shift}", "True where a key is a word"
+    found = mask(tokens)
+    with observing(lambda: about_ids(found, expected, tokens, pad + shift)):
+        expect_same(found, expected, what, rule)
+    expect_unchanged(mask, {"tokens": tokens}, before)
+
+
+def about_ids(found: object, expected: torch.Tensor, tokens: torch.Tensor, pad_id: int) -> str:
+    if not isinstance(found, torch.Tensor) or found.shape != expected.shape:
+        return ""
+    wrong = tokens[(found != expected)[:, 0, 0]].unique().tolist()
+    right = tokens[(found == expected)[:, 0, 0]].unique().tolist()
+    sides = {
+        "padding": wrong == [pad_id],
+        "ids above pad_id": min(wrong) > pad_id,
+        "ids below pad_id": max(wrong) < pad_id,
+    }
+    which = next((text for text, is_so in sides.items() if is_so and not {*wrong} & {*right}), "")
+    return f"the mask is wrong for {which} alone" if which else ""
+
+
+@pytest.mark.item("later positions")
+@pytest.mark.parametrize("length", [1, 2, 7, 351])
+def test_later_positions(submission: SubmissionUnderTest, length: int) -> None:
+    keys = torch.arange(length).expand(length, length)
+    expected = keys < torch.arange(1, length + 1).unsqueeze(1)
+    rule = "row by row, True for the keys that a query may see"
+    for arguments in ([length], [length, "cpu"])[: 1 if length > 100 else 2]:
+        mask = submission.apply("call_after", "masks.causal_mask", [length], arguments)
+        expect_same(mask, expected, f"causal_mask({length})", rule)

@@ -1,0 +1,99 @@
+"""Task 2.3: encoder and decoder; with norm_first, extension E.2. The layers inside are stand-ins of known formulas.
+
+How such tests are written: `autograder.testing.subject`.
+"""
+
+import pytest
+import torch
+
+from assignment.expected.layers import Sizes
+from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
+from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
+from assignment.expected.subjects import StackSubject
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+
+STACKS = [
+    pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),
+    pytest.param("Decoder", False, marks=pytest.mark.task_2_3, id="Decoder"),
+    pytest.param("Encoder", True, marks=pytest.mark.task_e_2, id="Encoder, norm_first"),
+    pytest.param("Decoder", True, marks=pytest.mark.task_e_2, id="Decoder, norm_first"),
+]
+each_stack = pytest.mark.parametrize("kind, norm_first", STACKS)
+RULE = "what does each layer get, from which layer, with which masks and settings? what follows the last one?"
+
+CASES = {  # n_heads, d_head, d_ff and n_layers; b, t and s
+    "three layers": ((2, 3, 11, 3), (3, 4, 5)),
+    "one layer": ((3, 2, 13, 1), (2, 5, 4)),
+    "four layers": ((2, 2, 10, 4), (2, 3, 4)),
+    "many positions": ((2, 2, 9, 2), (1, 66, 70)),
+}
+
+
+ROWS = in_dtypes(CASES, in_float32=["three layers"])
+ROWS_OF_MASKS = [row for row in ROWS if row[0] != "one layer"]
+OF_EXTENSIONS = [("three layers", torch.float32), ("one layer", torch.float64)]
+
+
+@pytest.mark.item("layers in order")
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(STACKS, ROWS, OF_EXTENSIONS))
+def test_stack(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
+    stack.expect_values(stack.draw(axes, masked=False), RULE, of=["x"])
+
+
+@pytest.mark.item("masks reach every layer")
+@pytest.mark.parametrize("kind, norm_first, name, dtype", rows_of(STACKS, ROWS_OF_MASKS, OF_EXTENSIONS[:1]))
+def test_masks(
+    submission: SubmissionUnderTest, case: Case, name: str, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    stack = StackSubject.make(submission, case, kind, sizes, n_layers, dtype)
+    stack.call.train(name == "four layers" and not stack.has_own_layers)  # whose dropout would act
+    expect_right_or_masks_obeyed(stack, stack.draw(axes), "which mask does each layer get?")
+
+
+@pytest.mark.item("returned weights")
+@each_stack
+def test_weights(submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool) -> None:
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3)
+    look_at = "a list of the weights of each layer, the first layer first, for each attention"
+    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=PARTS[kind][1:])
+
+
+@pytest.mark.item("layers in order")
+@pytest.mark.task_2_3
+@pytest.mark.parametrize("kind", PARTS)
+def test_same_in_train_mode(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2)
+    if stack.has_own_layers:  # dropout acts inside
+        stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, rate=0.0)
+    stack.call.train()
+    look_at = "where does dropout belong? the layers are stand-ins without it here"
+    stack.expect_values(stack.draw((3, 4, 5), masked=False), look_at, of=["x"])
+
+
+@pytest.mark.item("gradients")
+@pytest.mark.parametrize("kind, norm_first, dtype", rows_of(STACKS, [(dtype,) for dtype in DTYPES], [(torch.float64,)]))
+def test_gradients(
+    submission: SubmissionUnderTest, case: Case, kind: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11, norm_first), n_layers=3, dtype=dtype)
+    stack.expect_gradients(case, stack.draw((3, 4, 5), masked=False), RULE, ["x"])
+
+
+@pytest.mark.item("no side effects")
+@pytest.mark.task_2_3
+@pytest.mark.parametrize("kind", PARTS)
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, kind: str) -> None:
+    stack = StackSubject.make(submission, case, kind, Sizes(6, 2, 11), n_layers=2, dtype=torch.float32)
+    others = stack.draw((2, 4, 5))
+    masked = stack.works(others)
+    others = others if masked else stack.draw((2, 4, 5), masked)
+    stack.expect_no_side_effects(stack.draw((2, 4, 5), masked), others)

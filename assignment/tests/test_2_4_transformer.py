@@ -1,0 +1,156 @@
+"""Task 2.4: embeddings, positions, encoder, decoder, predictions; with norm_first, extension E.2.
+
+Everything inside the model is a stand-in of a known formula. How such tests are written:
+`autograder.testing.subject`.
+"""
+
+import pytest
+import torch
+from torch import Tensor
+
+from assignment.expected.layers import Sizes
+from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
+from assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
+from assignment.expected.subjects import ModelSubject
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.arguments import copies_of
+from autograder.testing.case import ALMOST_ALL, Case
+from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
+from autograder.testing.fitting import first_part, tensors_in
+from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+
+MODELS = [
+    pytest.param(False, marks=pytest.mark.task_2_4, id="post-norm"),
+    pytest.param(True, marks=pytest.mark.task_e_2, id="norm_first"),
+]
+each_model = pytest.mark.parametrize("norm_first", MODELS)
+each_side = pytest.mark.parametrize("method", ["encode", "decode"])
+RULES = {
+    "encode": "what happens to the tokens before the encoder, which mask does it get, and does it get every setting?",
+    "decode": "what happens to the tokens before the decoder, which masks does it get, and does it get every setting?",
+}
+
+
+CASES = {  # n_heads, d_head, d_ff and n_layers; vocabularies; b, t and s
+    "two layers": ((2, 2, 11, 2), (9, 12), (3, 4, 5)),
+    "three layers": ((3, 2, 13, 3), (14, 10), (2, 5, 3)),
+    "one layer": ((2, 3, 15, 1), (11, 13), (2, 3, 4)),
+    "many": ((2, 2, 9, 2), (620, 590), (1, 210, 70)),
+    "more tokens than words": ((2, 2, 9, 2), (11, 13), (1, 20, 4)),
+}
+
+
+ROWS = in_dtypes(CASES, in_float32=["two layers"])
+
+
+@pytest.mark.item("encode and decode")
+@each_side
+@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS, [("two layers", torch.float64)]))
+def test_sides(
+    submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    model.side(method).expect_values(model.draw(method, axes, masked=False), RULES[method], of=PARTS[method][:1])
+
+
+@pytest.mark.item("masks reach both sides")
+@each_side
+@pytest.mark.parametrize("norm_first, name, dtype", rows_of(MODELS, ROWS[:3], [("two layers", torch.float64)]))
+def test_masks(
+    submission: SubmissionUnderTest, case: Case, name: str, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    (n_heads, d_head, d_ff, n_layers), vocab_sizes, axes = CASES[name]
+    sizes = Sizes(n_heads * d_head, n_heads, d_ff, norm_first)
+    model = ModelSubject(submission, case, sizes, vocab_sizes, n_layers, dtype=dtype)
+    inputs = model.draw(method, axes)
+    expect_right_or_masks_obeyed(model.side(method), inputs, "which mask goes where?")
+
+
+@pytest.mark.item("returned weights")
+@each_model
+@each_side
+def test_weights(submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12))
+    look_at = "the lists of weights that the encoder or the decoder returns"
+    model.side(method).expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][1:])
+
+
+@pytest.mark.item("dropout reaches the positions")
+@each_side
+@pytest.mark.parametrize("norm_first, dropout", rows_of(MODELS, [(0.0,), (ALMOST_ALL,)], [(ALMOST_ALL,)]))
+def test_dropout_of_positions(
+    submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dropout: float
+) -> None:
+    n_layers = 1 if dropout else 2
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (9, 12), n_layers, dropout)
+    model.model.train()
+    side = model.side(method, kept=0.0 if dropout else 1.0)
+    look_at = "how often does dropout act on the embedded tokens of either side, and at which rate?"
+    side.expect_values(model.draw(method, masked=False), look_at, of=PARTS[method][:1])
+
+
+@pytest.mark.item("embeddings and predictions")
+@pytest.mark.task_2_4
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_predictions(submission: SubmissionUnderTest, case: Case, dtype: torch.dtype) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=dtype)
+    output = case.normal(3, 4, 4, scale=30.0, dtype=dtype)  # some tokens lie so far below the best that float32 has 0
+    look_at = "log_softmax over the target vocabulary, in one step"
+    model.predictions().expect_values({"output": output}, look_at)
+
+
+@pytest.mark.item("embeddings and predictions")
+@pytest.mark.task_2_4
+def test_both_sides_have_their_own_embedding(submission: SubmissionUnderTest, case: Case) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (11, 11))
+    inputs = {method: list(model.draw(method, masked=False).values()) for method in PARTS}
+
+    def results() -> list[list[Tensor]]:
+        with torch.no_grad():
+            return [tensors_in(getattr(model.model, method)(*given)) for method, given in inputs.items()]
+
+    at_first, is_shared = results(), False
+    for table in (parameter for parameter in model.parameters if tuple(parameter.shape) == (11, 4)):
+        table.data.mul_(2.0)
+        is_shared |= not any(map(all_equal, results(), at_first))  # it changes what both sides return
+        table.data.div_(2.0)
+    what = "the embedding tables that encode and decode use"
+    expect(not is_shared, what, "one for each side", "one for both", "source and target are not tied")
+
+
+@pytest.mark.item("gradients")
+@each_side
+@pytest.mark.parametrize("norm_first, dtype", rows_of(MODELS, [(dtype,) for dtype in DTYPES], [(torch.float64,)]))
+def test_gradients(
+    submission: SubmissionUnderTest, case: Case, method: str, norm_first: bool, dtype: torch.dtype
+) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11, norm_first), (12, 9), dtype=dtype)
+    axes = (3, 4, 5) if dtype == torch.float64 else (3, 1, 5)
+    side, inputs = model.side(method), model.draw(method, axes, masked=False)
+    side.expect_gradients(case, inputs, RULES[method], PARTS[method][:1], nonzero=[])
+
+
+@pytest.mark.item("gradients")
+@pytest.mark.task_2_4
+def test_gradients_reach_every_parameter(submission: SubmissionUnderTest, case: Case) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12))
+    encoding, decoding = model.draw("encode", (3, 5, 5), masked=False), model.draw("decode", masked=False)
+    memory = first_part(model.model.encode(*copies_of(encoding.values())), PARTS["encode"])
+    decoding = {**decoding, "memory": memory}
+    output = first_part(model.model.decode(*decoding.values()), PARTS["decode"])
+    run_backward(model.model.get_predictions(output), case.normal(3, 4, 12), "the predictions")
+    look_at = "every part is registered in __init__ and used; nothing is detached between encoder and decoder"
+    expect_gradients(model.parameters, "gradients of the model's parameters", look_at)
+
+
+@pytest.mark.item("no side effects")
+@pytest.mark.task_2_4
+@each_side
+def test_no_side_effects(submission: SubmissionUnderTest, case: Case, method: str) -> None:
+    model = ModelSubject(submission, case, Sizes(4, 2, 11), (9, 12), dtype=torch.float32)
+    side, others = model.side(method), model.draw(method)
+    masked = side.works(others)
+    others = others if masked else model.draw(method, masked=masked)
+    side.expect_no_side_effects(model.draw(method, masked=masked), others)

@@ -1,0 +1,117 @@
+"""Extension E.1: the band around the diagonal and random cells."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from assignment.expected.random_cells import INDEPENDENT, check_random_cells, check_share, is_likely
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.case import Case
+from autograder.testing.comparison import describe, expect
+
+pytestmark = pytest.mark.task_e_1
+
+
+def distance(length: int) -> Tensor:
+    """(length, length): abs(i - j)."""
+    positions = torch.arange(length)
+    return (positions[:, None] - positions[None, :]).abs()
+
+
+def draw(submission: SubmissionUnderTest, calls: Sequence[tuple[Any, ...]]) -> list[Tensor]:
+    """The masks for some lists of arguments, all of the right type and shape."""
+    masks = submission.apply("call_each", "masks.diagonal_mask", calls)
+    expect(isinstance(masks, list) and len(masks) == len(calls), "the masks", f"{len(calls)} masks", describe(masks))
+    for mask, (length, *_) in zip(masks, calls, strict=True):
+        good = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.shape == (length, length)
+        got = f"{describe(mask)}, {getattr(mask, 'dtype', '')}"
+        expect(good, "the mask", f"a boolean tensor of shape ({length}, {length})", got)
+    found: list[Tensor] = masks
+    return found
+
+
+@pytest.mark.item("band")
+@pytest.mark.parametrize("given", [(), (1,), (2,), (5,), (6,)], ids=["default", "1", "2", "5", "as wide as the mask"])
+def test_band(submission: SubmissionUnderTest, case: Case, given: tuple[int, ...]) -> None:
+    length = 6 if given == (6,) else case.size(6, 12)
+    [width] = given or (1,)
+    [mask] = draw(submission, [(length, *given)])
+    wrong = int((mask != (distance(length) < width)).sum())
+    what = f"the band of width {width}" if given else "the mask by default: the diagonal"
+    expect(wrong == 0, what, "True where abs(i - j) < width", f"{wrong} other cells")
+
+
+@pytest.mark.item("random cells")
+def test_probabilities_near_0_and_1(submission: SubmissionUnderTest, case: Case) -> None:
+    width, little, some = case.size(1, 3), case.number(0.00027, 0.0003), case.number(0.002, 0.004)
+    given = [(320, 0, little), (320, 0, 1 - little), (150, width, some)]
+    *masks, banded = draw(submission, given)
+    drawn = [*masks, banded[distance(150) >= width]]
+    for cells, (_, _, probability) in zip(drawn, given, strict=True):
+        check_share(cells, probability, f"outside the band where random_prob = {probability:.5f}", INDEPENDENT)
+
+
+@pytest.mark.item("random cells")
+def test_random_cells_of_short_masks(submission: SubmissionUnderTest, case: Case) -> None:
+    counts, probability = {1: 150, 2: 80, 3: 50, 4: 30}, 0.3
+    drawn = iter(draw(submission, [(length, 0, probability) for length, count in counts.items() for _ in range(count)]))
+    deviations = []
+    for length, count in counts.items():
+        masks = torch.stack([*islice(drawn, count)])
+        cells = length**2
+        squares = (masks.sum(dim=(1, 2)) - cells * probability).square()
+        deviations.append(squares / (cells * probability * (1 - probability)))
+        check_share(masks, probability, f"in {count} masks of length {length}, width 0", "each cell is drawn by itself")
+        if length > 1:
+            i, j = torch.triu_indices(length, length, 1)
+            agree, chance = masks[:, i, j] == masks[:, j, i], probability**2 + (1 - probability) ** 2
+            what = f"random cells (i, j) and (j, i) in {count} masks of length {length}"
+            is_right = is_likely(agree.double().mean().item(), agree.numel(), chance)
+            expect(is_right, what, "independent of each other", "too often equal, or too seldom")
+    spread = torch.cat(deviations[1:]).mean().item()  # over 160 masks: 1, give or take 0.1
+    what = "the variance of how many random cells a short mask has, divided by that of independent cells"
+    expect(0.45 < spread < 1.9, what, "about 1", f"{spread:.2g}", "the number of random cells is not fixed")
+
+
+@pytest.mark.item("random cells")
+def test_generator(submission: SubmissionUnderTest, case: Case) -> None:
+    seed = case.size(0, 10**6)
+    given = [(40, 2, 0.3, torch.Generator().manual_seed(s)) for s in (seed, seed, seed + 1)]
+    short = [(3, 0, 0.5, torch.Generator().manual_seed(s)) for s in (*range(seed, seed + 30), *range(seed, seed + 30))]
+    masks = draw(submission, given + short)
+    look_at = "which generator draws the cells?"
+    expect(torch.equal(masks[0], masks[1]), "masks from equal generators", "equal masks", "different masks", look_at)
+    expect(not torch.equal(masks[0], masks[2]), "masks from different seeds", "different masks", "equal masks", look_at)
+    is_same = torch.equal(torch.stack(masks[3:33]), torch.stack(masks[33:]))
+    expect(is_same, "short masks from equal generators", "equal masks", "different masks", look_at)
+
+
+@pytest.mark.item("band")
+@pytest.mark.parametrize("length, width", [(1, 1), (7, 0), (7, 12), (70, 3), (70, 35)])
+def test_band_among_random_cells(submission: SubmissionUnderTest, case: Case, length: int, width: int) -> None:
+    seed, band = case.size(0, 10**6), distance(length) < width
+    given = [(length, width, 0.0, torch.Generator().manual_seed(seed)), (length, width, 0.0), (length, width, 0.4)]
+    *without, among = draw(submission, given)
+    what = f"the mask for length {length}, width {width}"
+    expect(all(torch.equal(mask, band) for mask in without), what, "the band alone at random_prob 0", "other cells")
+    expect(bool(among[band].all()), f"{what}, random_prob 0.4", "True within the band", "some False")
+
+
+@pytest.mark.item("random cells")
+@pytest.mark.parametrize("width", [3, 35])
+def test_random_cells_of_equal_calls(submission: SubmissionUnderTest, case: Case, width: int) -> None:
+    seed, band = case.size(0, 10**6), distance(70) < width
+    generators = [torch.Generator().manual_seed(one) for one in (seed, seed, seed + 1)]
+    given = [(70, width, 1.0), *((70, width, 0.4, one) for one in (*generators, None, None))]
+    full, first, again, other, unseeded, another = draw(submission, given)
+    what = f"the mask for length 70, width {width}, random_prob"
+    expect(bool(full.all()), f"{what} 1", "every cell", "some False")
+    for mask in (first, unseeded):
+        check_random_cells(mask, band, 0.4)
+    expect(torch.equal(first, again), f"{what} 0.4", "random cells from the generator", "others")
+    expect(not torch.equal(first, other), f"{what} 0.4", "another mask from another seed", "the same")
+    expect(not torch.equal(unseeded, another), f"{what} 0.4", "other random cells in each call", "the same")

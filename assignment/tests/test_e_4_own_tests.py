@@ -1,0 +1,68 @@
+"""Extension E.4: your own tests, on two right and three faulty implementations; grading has many more."""
+
+from functools import partial
+
+import pytest
+
+from assignment.stand_ins.own_tests import HANDED_OUT
+from autograder.intake.sources import parse
+from autograder.own_work.test_names import named_tests
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.comparison import expect, fail
+
+pytestmark = pytest.mark.task_e_4
+
+
+def failures_of(submission: SubmissionUnderTest, tests: str, kind: str) -> dict[str, dict[str, str]]:
+    """For each right, or faulty, implementation the tests that fail, with the reason."""
+    text = submission.sources["own_tests"][1]
+    if isinstance(problem := parse(text), SyntaxError):
+        fail("your tests", "Python", f"line {problem.lineno} of own_tests.py: {problem.msg}")
+    found = named_tests(text, tests)
+    if all(found.values()):
+        raise NotImplementedError(next(iter(found.values()), f"{tests} has no tests"))
+    written = [test for test, todo in found.items() if not todo]
+    return {
+        name: {test: said for test in written if (said := try_once(submission, tests, test, name))}
+        for name in HANDED_OUT[tests]
+        if name.startswith(kind)
+    }
+
+
+def try_once(submission: SubmissionUnderTest, tests: str, test: str, implementation: str) -> str:
+    make = partial(HANDED_OUT[tests].get, implementation)
+    return str(submission.apply("try_test", f"own_tests.{tests}", test, make, [1])[-1])
+
+
+def expect_right_code_passes(submission: SubmissionUnderTest, tests: str) -> None:
+    __tracebackhide__ = True
+    found = failures_of(submission, tests, "right")
+    got = [f"{test} fails on {name} ({why})" for name, failed in found.items() for test, why in failed.items()]
+    look_at = f"does the docstring of what {tests} tests say so? A test that rejects right code counts for nothing"
+    expect(not got, f"{tests} on right code", "all of your tests pass", "; ".join(got), look_at)
+
+
+def expect_faults_are_found(submission: SubmissionUnderTest, tests: str) -> None:
+    __tracebackhide__ = True
+    wrong = {test for failed in failures_of(submission, tests, "right").values() for test in failed}
+    found = failures_of(submission, tests, "fault")
+    missed = [name.partition(": ")[2] for name, failed in found.items() if failed.keys() <= wrong]
+    got = f"all pass on code that {', and on code that '.join(missed)}"
+    look_at = f"for which call in a test of {tests} would such code return something else than right code?"
+    expect(not missed, f"{tests} on faulty code", "a test that fails on each", got, look_at)
+
+
+def test_right_attention_passes(submission: SubmissionUnderTest) -> None:
+    expect_right_code_passes(submission, "TestAttention")
+
+
+def test_faulty_attention_is_found(submission: SubmissionUnderTest) -> None:
+    expect_faults_are_found(submission, "TestAttention")
+
+
+def test_right_layer_norm_passes(submission: SubmissionUnderTest) -> None:
+    expect_right_code_passes(submission, "TestLayerNorm")
+
+
+def test_faulty_layer_norm_is_found(submission: SubmissionUnderTest) -> None:
+    expect_faults_are_found(submission, "TestLayerNorm")

@@ -1,0 +1,72 @@
+"""Extensions E.6, your answers to questions about your own code, and E.7, what you have found out about the hunts.
+
+E.6 has the answers to what `understand` asks. E.7 has the changed line of each of your boxes, its code there, and an
+input that shows it. Grading judges E.7 in the sandbox, by the same checks (`autograder/own_work/graded_hunts.py`).
+"""
+
+import pytest
+
+import assignment.own_work.calls  # noqa: F401  by which versions are told apart
+import assignment.own_work.scenes  # noqa: F401  the calls that are asked about
+from autograder.own_work.boxes import check_at_home
+from autograder.own_work.traced_questions import find, read_answers
+from autograder.running.under_test import SubmissionUnderTest
+from autograder.testing.comparison import describe, expect, fail
+from foundation.assignment_file import read_assignment
+
+ASSIGNMENT = read_assignment()
+
+
+def expect_answers(submission: SubmissionUnderTest, component: str) -> None:
+    __tracebackhide__ = True
+    name = component.partition(".")[2]
+    number = next(task.number for task in ASSIGNMENT.tasks if component in task.components)
+    answers = read_answers("understanding.answers", submission)
+    entries = [key for key in answers if isinstance(key, str) and key.split()[:1] == [number]]
+    if not entries:
+        raise NotImplementedError(f"TODO E.6: your answers about {number}")
+    asked = find(component, submission, ASSIGNMENT)
+    what, n, key = f"answers about {name}", len(asked.questions), f"{number} {asked.tag}"
+    if key not in answers:
+        again = f"your code has changed: `understand` asks about it anew ({number})"
+        fail(what, f'an entry "{key}"', ascii(entries[-1])[:80], again)
+    said = answers[key]
+    if not isinstance(said, (list, tuple)) or len(said) != n or not all(isinstance(one, str) for one in said):
+        fail(what, f"a list of {n} texts", describe(said))
+    expect(n > 0, what, "code that can be watched while it runs", "none", f"what does `understand({number!r})` show?")
+    for index, (question, one) in enumerate(zip(asked.questions, said, strict=True), start=1):
+        what = f"answer {index} about {name}: {question.text.split(chr(10))[-1].strip()}"
+        expect(
+            question.is_answered(one),
+            what,
+            "what your code does",
+            repr(one[:80]),
+            "go through the lines by hand",
+        )
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about attention")
+def test_answers_about_attention(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "attention.scaled_dot_product_attention")
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about heads")
+def test_answers_about_heads(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "attention.MultiHeadedAttention")
+
+
+@pytest.mark.task_e_6
+@pytest.mark.item("about LayerNorm")
+def test_answers_about_layer_norm(submission: SubmissionUnderTest) -> None:
+    expect_answers(submission, "layers.LayerNorm")
+
+
+[HUNTS] = [task for task in ASSIGNMENT.tasks if task.understanding == "hunts"]
+
+
+@pytest.mark.task_e_7
+@pytest.mark.parametrize("item", [pytest.param(item.name, marks=pytest.mark.item(item.name)) for item in HUNTS.items])
+def test_hunt(submission: SubmissionUnderTest, item: str) -> None:
+    check_at_home(submission, HUNTS, item, ASSIGNMENT)

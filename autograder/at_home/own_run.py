@@ -1,0 +1,242 @@
+"""A student's own run: which rubric items are earned, and which tasks are still to be written.
+
+    1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
+    1.3 Multi-headed attention: still to be written
+
+Of each task, the most telling failure is shown, with what separates the calls that fail from those that do not; the
+first that was compared is drawn. A failed attempt is counted, and a hint offered after some.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import shorten
+from types import TracebackType
+
+import pytest
+
+from foundation.assignment_file import Assignment, Task, released_folder
+from foundation.texts import told_by
+
+from ..intake.rules import find_mentions
+from ..intake.sources import IntakeError, read_sources
+from ..running.under_test import SEED, SUBMISSION, InProcessSubmission, item_of
+from ..testing import contrast
+from ..testing.observation import side_by_side
+from ..testing.results import (
+    LOOK_AT,
+    OBSERVED,
+    ONLY,
+    CheckFailed,
+    Outcome,
+    State,
+    UnreadableError,
+    judge_task,
+    most_telling,
+)
+from .hints import ATTEMPTS, count_attempt, not_python, read_hints
+
+NOT_SHOWN, TO_DO = "more failed", "still to be written"
+WIDTH = 80
+"""Of a terminal: a task that is still to be written gets one line."""
+QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
+PRINTED = 20
+"""Lines of what the code has printed that are shown below a failure."""
+
+
+class OwnRun:
+    """A pytest plugin: notes how tests end, and sums up what they mean in points."""
+
+    def __init__(self, config: pytest.Config, assignment: Assignment) -> None:
+        """Reads the folder that an option names; ends pytest where it cannot be read."""
+        os.environ["MPLBACKEND"] = "Agg"  # as in grading, whatever a notebook's host has set
+        if getattr(config.option, "tbstyle", None) == "auto":  # the bodies of our checks would explain nothing
+            config.option.tbstyle = "short"
+        released = released_folder()
+        self._folder: Path = config.getoption("submission") or released
+        if not self._folder.is_dir():
+            pytest.exit(f"--submission {self._folder}: no such folder", returncode=2)
+        try:
+            self._sources = read_sources(self._folder, released)
+        except IntakeError as error:
+            pytest.exit(str(error), returncode=2)
+        self._assignment, self._config, self._folders = assignment, config, {self._folder, released}
+        judged = {name: source for name, source in self._sources.items() if name not in assignment.own_tests}
+        self._notes = list(find_mentions(judged, assignment.contract.forbidden))
+        self._has_hints = self._folder == released and bool(read_hints(assignment.folder))
+        self._is_picked = any("::" in argument for argument in config.args)
+        self._tests: dict[str, list[str]] = {}  # by marker, node ids of all tests, also of those that are left out
+        self._outcomes: dict[str, Outcome] = {}
+        self._errors: dict[str, BaseException] = {}  # by node id, of failures
+        self._shown: list[Outcome] = []  # the failures that are shown in full, one for each task
+        self._failed: set[str] = set()  # test functions
+        self._hinted: list[Task] = []  # tasks for which there may be a hint
+        config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
+
+    def pytest_report_header(self) -> str:
+        """Says what is tested, and how to repeat it."""
+        return f"submission: {self._folder}   repeat with: --seed {self._config.stash[SEED]}"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Notes which tests there are before any is left out."""
+        for item in items:
+            for mark in item.iter_markers():
+                self._tests.setdefault(mark.name, []).append(item.nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+        """Notes the outcome; a test that meets a TODO is skipped, so that unfinished tasks stay out of the way."""
+        error = None if call.excinfo is None else call.excinfo.value
+        if isinstance(error, CheckFailed) and (function := item.nodeid.partition("[")[0]) not in self._failed:
+            self._failed.add(function)
+            error.look_closer()
+        if error is not None and not item.config.getoption("fulltrace"):
+            call.excinfo = self._shortened(error, item.path)
+        report = yield
+        report.sections = [(name, last_lines(text)) for name, text in report.sections]
+        state = State.FAILED if isinstance(error, CheckFailed) else State.ERROR
+        state, why = (State.PASSED, "") if error is None else (state, str(error))
+        if isinstance(error, NotImplementedError):
+            state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
+            report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
+        elif isinstance(error, UnreadableError):
+            state = State.NEEDS_READER
+        if call.when == "call" or error is not None:
+            if report.outcome == "failed" and error is not None:
+                self._errors[item.nodeid] = error
+            calls = contrast.noted()
+            self._outcomes[item.nodeid] = Outcome(item.name, state, why, item_of(item), "", item.nodeid, calls)
+        return report
+
+    def _shortened(self, raised: BaseException, test: Path) -> pytest.ExceptionInfo[BaseException]:
+        """An exception with the frames of the test and the student; `--pdb` stops there.
+
+        The frames between and below them are ours and PyTorch's; `--full-trace` shows them too.
+        """
+        if isinstance(raised, NotImplementedError):
+            raised.args = (told_by(raised),)
+        if isinstance(raised, (CheckFailed, UnreadableError)):  # it says all that there is to say
+            raised.__suppress_context__ = True
+        for error in (raised, raised.__cause__, raised.__context__):
+            kept = None
+            for entry in reversed([*_entries(error.__traceback__ if error else None)]):
+                path = Path(entry.tb_frame.f_code.co_filename)
+                if path == test or self._folders & {*path.parents}:
+                    kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+            if error is not None and kept is not None:
+                error.__traceback__ = kept
+        return pytest.ExceptionInfo.from_exception(raised)
+
+    def pytest_runtest_setup(self) -> None:
+        """Forgets the calls of the test before."""
+        contrast.begin()
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """What is to be written gets no letter."""
+        return (TO_DO, "", "SKIPPED") if report.skipped else None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A run in which something is still to be written has not passed. Of a task, one failure is shown."""
+        if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if self._is_picked or reporter is None:
+            return
+        told: dict[str, str] = {}
+        for task in self._assignment.tasks:
+            outcomes = [self._outcomes[one] for one in self._tests.get(task.marker, []) if one in self._outcomes]
+            if missed := [one for one in outcomes if one.nodeid in self._errors]:
+                self._shown.append(most_telling(missed, outcomes))
+                told[self._shown[-1].nodeid] = contrast.only(call for one in outcomes for call in one.calls)
+        for report in reporter.stats.pop("failed", []):
+            reporter.stats.setdefault("failed" if report.nodeid in told else NOT_SHOWN, []).append(report)
+            add_contrast(report, told.get(report.nodeid, ""))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Says what each task has earned, where the tests were not picked one by one."""
+        self._hinted = [*self._count_attempts()]
+        lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
+        if lines:
+            terminalreporter.section("rubric")
+            for line in lines:
+                terminalreporter.line(line)
+
+    def _about_tasks(self) -> Iterator[str]:
+        """A line for each task of which tests have run, and where all are to run for each without tests."""
+        is_all = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        for task in self._assignment.tasks:
+            wanted = self._tests.get(task.marker, [])
+            outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
+            if outcomes:
+                line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
+                yield shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line
+                left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
+                for todo in left if TO_DO not in line else ():
+                    yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
+                if task in self._hinted:
+                    yield f"  perhaps there is a hint: python -m {self._assignment.package} hint {task.number}"
+            elif is_all and task.components and not wanted:
+                yield f"{task.number} {task.title}: its tests are handed out later"
+
+    def _count_attempts(self) -> Iterator[Task]:
+        """Counts each failed run of a task's tests, even of few of them; yields the tasks that have had enough."""
+        if not self._has_hints or not_python(self._sources):
+            return
+        for task in self._assignment.tasks:
+            states = {self._outcomes[one].state for one in self._tests.get(task.marker, []) if one in self._outcomes}
+            if State.FAILED in states and not task.understanding:
+                n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
+                if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
+                    yield task
+
+    def _about_failures(self) -> Iterator[str]:
+        """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""
+        for one in self._shown[:1]:
+            error, seed = self._errors[one.nodeid], self._config.stash[SEED]
+            if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
+                yield from [*drawn, ""]
+            command = f'python -m pytest "{one.nodeid}" --seed {seed}'
+            yield f"the first failure alone, where breakpoints work: {command}"
+        if n := len(self._errors) - len(self._shown):
+            more = "1 more test fails" if n == 1 else f"{n} more tests fail"
+            yield f"{more}, perhaps for the same reason; name a test to see its message"
+
+    def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
+        if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
+            return f"{TO_DO}: {outcomes[0].message}"
+        n_passed = sum(one.state is State.PASSED for one in outcomes)
+        if len(outcomes) < total:
+            return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
+        if task.tests_of:  # here they are tried on a few implementations, and graded on many
+            return f"{n_passed} of {total} tests pass; graded by the groups of faults that yours find"
+        result = judge_task(task, outcomes, self._assignment.credit)
+        if result.state is State.NEEDS_READER:
+            return "the tests cannot judge this: a person will read it"
+        points = f"{result.score:.3g} of {task.points:g} points" if task.points else f"{n_passed} of {total} tests pass"
+        lost = [mark for mark in result.items if mark.missed or mark.requires]
+        missing = ", ".join(mark.name + f" ({mark.points:.2g})" * bool(task.points) for mark in lost)
+        return points + f"; missing: {missing}" * bool(lost)
+
+
+def _entries(entry: TracebackType | None) -> Iterator[TracebackType]:
+    """A traceback, one by one."""
+    while entry is not None:
+        yield entry
+        entry = entry.tb_next
+
+
+def add_contrast(report: pytest.TestReport, text: str) -> None:
+    """Puts what separates failing calls from others into the message that pytest prints, before any question."""
+    if text:
+        lines = report.longrepr.reprtraceback.reprentries[-1].lines  # type: ignore[union-attr]
+        at = next((n for n, line in enumerate(lines) if line.lstrip("E ").startswith(QUESTIONS)), len(lines))
+        lines.insert(at, f"E     {ONLY.strip()}     {text}")
+
+
+def last_lines(text: str) -> str:
+    """The end of what was printed: a `print` left in a loop would bury the message."""
+    lines = text.splitlines(keepends=True)
+    left_out = [f"… {len(lines) - PRINTED} more lines; -s shows all\n"] if len(lines) > PRINTED else []
+    return "".join(left_out + lines[-PRINTED:])

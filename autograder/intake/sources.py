@@ -1,0 +1,217 @@
+"""A package's modules as text and as syntax trees: what intake reads, rules, sandbox and tests work on.
+
+Nothing here runs them. A module that cannot be read is refused with the reason. Students get this file with the tests,
+intake they do not.
+
+A model with names and files of its own is handed in with `adapters.py`, which has a function or a class for each
+component that is to be judged. Its modules are in a package within the submission's, so that none is taken for one of
+the contract's: these are the release's, and take the components from `adapters`.
+"""
+
+import ast
+import io
+import symtable
+import sys
+import tokenize
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from foundation.assignment_tables import Contract
+from foundation.command_line import UserError
+from foundation.texts import line_of, printable
+
+from ..sandbox.worker.loading import OWN_MODEL
+
+Source = tuple[str, str]
+"""A module's path, for messages, and its text."""
+Sources = Mapping[str, Source]
+"""Modules by name: "layers", "__init__", and "tools.soft" for one in a folder beside the modules."""
+Locate = Callable[[str, int], str]
+"""From a module's name and a line number to the place where the student finds that line."""
+FREE_F_STRINGS = (3, 12)
+"""The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
+F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
+SHOWN_NAME = 120
+ADAPTERS = "adapters"
+KIT = "(the kit's) "
+"""Begins the paths of the contract's modules in a submission with `adapters.py`, whose own may have the same names."""
+
+
+class IntakeError(UserError):
+    """Nothing can be taken in; the message is one line: what is wrong, where, and what would be right."""
+
+
+class RefusedError(Exception):
+    """Within this package: the reason alone, to which the caller adds the submission's name."""
+
+
+def quote(name: str) -> str:
+    """A file name from a submission, safe to show in a message."""
+    return f"'{printable(name, SHOWN_NAME)}'"
+
+
+def file_of(module: str, path: str = "") -> str:
+    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module.
+
+    Of a submission with `adapters.py` it is the file that the student knows, and none of the contract's.
+    """
+    if path.startswith(KIT):
+        return path
+    module = module.removeprefix(f"{OWN_MODEL}.")
+    return module.replace(".", "/") + ("/__init__.py" if path.endswith("/__init__.py") else ".py")
+
+
+def in_module(module: str, line: int) -> str:
+    """The place of a line where every module is a file of its own."""
+    return f"{file_of(module)}, line {line}"
+
+
+def decode(content: bytes) -> str:
+    """The text of a Python file in UTF-8, with or without a byte order mark. Raises: RefusedError for anything else."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        where = f"byte 0x{content[error.start]:02x} in line {line_of(error)}"
+        raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
+
+
+def read_modules(folder: Path) -> dict[str, Source]:
+    """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
+
+    Raises:
+        IntakeError: where a file cannot be read or is not text.
+    """
+    modules = {}
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if not all(part.isidentifier() and part != "__pycache__" for part in parts):
+            continue
+        is_package = len(parts) > 1 and parts[-1] == "__init__"
+        try:
+            modules[".".join(parts[:-1] if is_package else parts)] = (str(path), decode(path.read_bytes()))
+        except (RefusedError, OSError) as error:
+            raise IntakeError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    return modules
+
+
+def read_sources(folder: Path, release: Path) -> dict[str, Source]:
+    """The modules of a submission's folder; missing ones, and `__init__` always, are taken from the release.
+
+    Raises:
+        IntakeError: where a file cannot be read or is not text.
+    """
+    own = read_modules(folder)
+    own.pop("__init__", None)
+    if ADAPTERS in own:
+        own = {f"{OWN_MODEL}.{module}": source for module, source in own.items()}
+    return {**read_modules(release), **own}
+
+
+def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
+    """The syntax tree of a module, or what is wrong with it; warnings are suppressed.
+
+    Compiled as a cell of a notebook, where `await` may stand outside a function, more is found; nothing is run.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like
+            tree = ast.parse(text)
+            if is_compiled:
+                compile(tree, "<submission>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+            return tree
+    except SyntaxError as error:
+        return error
+    except (RecursionError, MemoryError):
+        return SyntaxError("its expressions are nested too deeply")
+    except ValueError as error:  # NUL bytes, lone surrogates
+        return SyntaxError(f"it cannot be compiled: {str(error)[:80]}")
+
+
+@lru_cache(maxsize=64)
+def tree_of(text: str) -> ast.Module | SyntaxError:
+    """What `parse` finds, for those who only look at it: a submission's modules are looked at several times."""
+    return parse(text)
+
+
+def names_in(text: str) -> tuple[set[str], set[str]]:
+    """The names that code gives a value, and those that it looks up outside itself; none where it does not compile.
+
+    Arguments and variables of its functions are neither.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes and the like
+            waiting = [symtable.symtable(text, "<submission>", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set(), set()
+    own = waiting[0].get_symbols()
+    binds = {symbol.get_name() for symbol in own if symbol.is_assigned() or symbol.is_imported()}
+    read = {symbol.get_name() for symbol in own if symbol.is_referenced()}
+    while waiting:
+        scope = waiting.pop()
+        read |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+        waiting += scope.get_children()
+    return binds, read
+
+
+def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
+    """Checks a module against the Python that grades, where this one is newer; it must be able to read the module.
+
+    Raises:
+        SyntaxError: with the path, the line, what is newer, and the version.
+    """
+    if sys.version_info[:2] <= version or isinstance(parse(text), SyntaxError):
+        return
+    try:
+        ast.parse(text, path, feature_version=version)
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        parts = ((tokenize.tok_name[token.type], token.string, token.start[0]) for token in tokens)
+        what, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
+    except SyntaxError as error:
+        what, line = error.msg, error.lineno or 1
+    if line:
+        shown = ".".join(map(str, version))
+        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
+
+
+def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:
+    """The first line with an f-string that Python 3.11 cannot read; 0 if there is none.
+
+    Up to 3.11 an f-string ends at the first quotes like its own, and what is in braces holds no backslash.
+
+    Args:
+        tokens: kind, text and line of each, as Python 3.12 and later give them, which split f-strings into their parts.
+    """
+    around: list[str] = []  # the quotes of each f-string; a token that is not text of the last is in its braces
+    for kind, text, line in tokens:
+        if kind == "FSTRING_END":
+            around.pop()
+        within = around[:-1] if kind == "FSTRING_MIDDLE" else around
+        if any(quotes in text or "\\" in text for quotes in within):
+            return line
+        if kind == "FSTRING_START":
+            around.append(text.lstrip("fFrRbBuU"))
+    return 0
+
+
+def adapt(sources: Sources, contract: Contract) -> dict[str, Source]:
+    """The modules; where some are of a model of one's own, the contract's take from `adapters` what it offers.
+
+    A module of the contract that the model imports, and lacks, is the release's.
+    """
+    adapted, adapters = dict(sources), f"{OWN_MODEL}.{ADAPTERS}"
+    if adapters not in sources:
+        return adapted
+    names, _ = names_in(sources[adapters][1])
+    is_broken = isinstance(tree_of(sources[adapters][1]), SyntaxError)  # each component is to say so
+    for module, components in contract.modules.items():
+        path, text = sources[module]
+        if not path.startswith(KIT):
+            offered = ", ".join(name for name in components if is_broken or name in names)
+            text = f"{text.rstrip()}\n\nfrom .{adapters} import {offered}\n" if offered else text
+            adapted[module] = (f"{KIT}{module}.py", text)
+        adapted.setdefault(f"{OWN_MODEL}.{module}", (f"{KIT}{OWN_MODEL}/{module}.py", f"from ..{module} import *\n"))
+    return adapted

@@ -1,0 +1,127 @@
+"""Implementations that students' own tests are tried on, made of the reference and the catalogue.
+
+`own_tests.toml` names them. A grading server, which has neither reference nor catalogue, gets them in a file:
+
+    python -m autograder.own_work.made_code FILE         prints what a server tries own tests on
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import sys
+import tomllib
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from foundation.assignment_file import Assignment, Task, read_assignment
+from foundation.command_line import UserError
+
+from ..course.assignment_code import read_cells
+from ..course.catalogue import apply, faults_of
+from ..intake.sources import Sources, read_modules
+
+OWN_TESTS, PACKED = "own_tests.toml", "own_tests.packed"
+REFERENCE = "reference"
+WRAPPED = "\n\nimplementation = {name}\n"
+
+
+def read_table(assignment: Assignment, file: str) -> Mapping[str, Any]:
+    """What a file of the assignment says."""
+    return tomllib.loads((assignment.folder / file).read_text(encoding="utf-8"))
+
+
+def definition_of(component: str, sources: Sources) -> str:
+    """A component and all that it needs of the sources, in one text without docstrings, annotations and comments."""
+    nodes = {name: node for _, text in sources.values() for name, node in _bare(text).items()}
+    needed, waiting = set[str](), {component.partition(".")[2]}
+    while waiting:
+        needed |= waiting
+        named = {part.id for one in waiting for part in ast.walk(nodes[one]) if isinstance(part, ast.Name)}
+        waiting = (named & nodes.keys()) - needed
+    return "\n".join(dict.fromkeys(ast.unparse(node) for name, node in nodes.items() if name in needed))
+
+
+@lru_cache
+def _bare(text: str) -> Mapping[str, ast.stmt]:
+    """The statements of a module that define a name each."""
+    nodes: dict[str, ast.stmt] = {}
+    for node in ast.parse(text).body:
+        for part in ast.walk(node):
+            if isinstance(part, (ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(part) is not None:
+                part.body[0] = ast.Pass()
+            if isinstance(part, ast.FunctionDef):
+                part.returns = None
+            if isinstance(part, ast.arg):
+                part.annotation = None
+        match node:
+            case ast.Import(names=names) | ast.ImportFrom(names=names, level=0):
+                nodes |= {one.asname or one.name.partition(".")[0]: node for one in names}
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+                nodes[name] = node
+    return nodes
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One implementation of a component."""
+
+    name: str  # "reference", or of a correct variant; the id of a fault
+    text: str  # Python that sets the name `implementation`
+    group: str = ""  # the item of the rubric that a faulty one belongs to; "" = it is right
+    law: str = ""  # of a right one: what a test has demanded that accepts either this one or the reference
+
+
+def implementations_of(task: Task, assignment: Assignment) -> dict[str, list[Implementation]]:
+    """All implementations, by component, the reference first. Raises: UserError where the file names an unknown one."""
+    packed = assignment.folder / PACKED
+    if packed.is_file():
+        content = json.loads(zlib.decompress(base64.b85decode(packed.read_bytes())))
+        return {component: [Implementation(**one) for one in content[component]] for component in task.tests_of}
+    return {component: list(_made(component, task, assignment)) for component in task.tests_of}
+
+
+def _made(component: str, task: Task, assignment: Assignment) -> Iterator[Implementation]:
+    table = read_table(assignment, OWN_TESTS)[component]
+    module = component.partition(".")[0]
+    sources = read_modules(assignment.reference)
+    cells = {
+        cell.name: cell.text
+        for path in sorted((assignment.folder / "proof" / "variants").glob(f"{module}*.py"))
+        for cell in read_cells(path)
+    }
+    faults = {fault.id: fault for fault in faults_of(assignment)}
+    for variant in table["right"]:
+        if variant != REFERENCE and variant not in cells:
+            raise UserError(f"{OWN_TESTS}: {component}: right: there is no correct variant {variant!r}")
+        text = sources[module][1] if variant == REFERENCE else cells[variant]
+        yield Implementation(variant, _alone(component, text), law=table["laws"].get(variant, ""))
+    for group, ids in table["groups"].items():
+        if group not in {item.name for item in task.items}:
+            raise UserError(f"{OWN_TESTS}: {component}: groups: task {task.number} has no item {group!r}")
+        for fault in ids:
+            if fault not in faults:
+                raise UserError(f"{OWN_TESTS}: {component}: {group}: there is no fault {fault!r}")
+            yield Implementation(fault, _alone(component, apply(faults[fault], sources)[module][1]), group)
+
+
+def _alone(component: str, text: str) -> str:
+    """A component of a module with this text, as an implementation."""
+    module, _, name = component.partition(".")
+    return definition_of(component, {module: ("", text)}) + WRAPPED.format(name=name)
+
+
+def pack(assignment: Assignment) -> bytes:
+    """All implementations in one file."""
+    made = [implementations_of(task, assignment) for task in assignment.tasks if task.tests_of]
+    content = {component: [asdict(one) for one in known] for each in made for component, known in each.items()}
+    return base64.b85encode(zlib.compress(json.dumps(content, ensure_ascii=False).encode(), 9))
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(pack(read_assignment(Path(sys.argv[1]))))

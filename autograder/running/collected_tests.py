@@ -1,0 +1,151 @@
+"""Component tests, collected once, and run on one sandboxed submission after the other.
+
+    tests = CollectedTests(assignment)
+    for outcomes in tests.run(submission, seed):
+        ...
+
+Trusted code compares what a submission has returned, and an odd answer could keep it busy for ever. So it gets some
+CPU time: far more than all tests need together, about six seconds. The limit strikes for hostile answers alone, and the
+record says so when it does. No file of tests, of one task each, can use up the time of the others.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import cast
+
+import pytest
+from tqdm import tqdm
+
+from foundation.assignment_file import Assignment, Task
+from foundation.watchdog import CPU, time_limit
+
+from ..sandbox.errors import (
+    SubmissionError,
+    SubmissionOutOfMemoryError,
+    SubmissionRefusedError,
+    SubmissionTimeoutError,
+)
+from ..sandbox.submission import Sandbox
+from ..testing.results import CollectionError, Outcome, State
+from .collection import Collection
+from .under_test import SubmissionUnderTest, item_of
+
+FRESH_WORKERS = 4
+"""In each of so many workers a test must pass that failed in one that other components have used."""
+SECONDS, SECONDS_A_FILE, SECONDS_IN_ALL = 8.0, 10.0, 60.0
+"""CPU time of this process for one test, for all tests of a file, and for all files."""
+
+TOO_LONG = "checking timed out: the returned value is too large, or has too many parts, to compare"
+
+
+class CheckingTimeoutError(Exception):
+    """The test itself took too long, over answers that came in time."""
+
+
+STATES: dict[type, State] = {  # the first that fits: a MemoryError of a submission is a SubmissionError, too
+    SubmissionTimeoutError: State.TIMEOUT,
+    CheckingTimeoutError: State.TIMEOUT,
+    SubmissionOutOfMemoryError: State.OUT_OF_MEMORY,
+    MemoryError: State.OUT_OF_MEMORY,
+    SubmissionRefusedError: State.REFUSED,
+    SubmissionError: State.ERROR,
+}
+
+
+class CollectedTests(Collection):
+    """The tests of some tasks, as they run on a sandboxed submission, within limits of time."""
+
+    def __init__(self, assignment: Assignment, tasks: Iterable[Task] | None = None) -> None:
+        """Collects the tests of an assignment, or of some tasks. Raises: CollectionError where that cannot be done."""
+        self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
+        self._used: Counter[Path] = Counter()  # CPU time by file
+        self._is_fresh = True
+        super().__init__(assignment)
+        chosen = assignment.tasks if tasks is None else tasks
+        markers = [task.marker for task in chosen if task.has_component_tests]
+        for task, item in ((one, item) for one in chosen if one.has_component_tests for item in one.items):
+            if not any(one.get_closest_marker(task.marker) and item_of(one) == item.name for one in self.items):
+                what = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
+                raise CollectionError(f"{what}; expected one marked {task.marker} and item({item.name!r})")
+        self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
+
+    def describe(self, error: BaseException) -> tuple[State, str]:
+        """State and message of a test that ended with an exception: the submission's, or the grader's own."""
+        message = str(error)
+        state = next((state for kind, state in STATES.items() if isinstance(error, kind)), State.GRADER_ERROR)
+        if state == State.ERROR:
+            kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+            message = f"{kinds[0]}: {message}" if kinds and kinds[0] != "Exception" else message
+        elif state == State.GRADER_ERROR:
+            message = f"the grader failed, please tell your instructor: {type(error).__name__}: {message}"
+        return state, message
+
+    @contextmanager
+    def limits(self, item: pytest.Item) -> Iterator[None]:
+        """Limits the time that trusted code takes."""
+        left = min(SECONDS, SECONDS_A_FILE - self._used[item.path], SECONDS_IN_ALL - self._used.total())
+        if left <= 0:
+            raise CheckingTimeoutError(TOO_LONG)
+        began = time.process_time()
+        struck: list[float] = []
+        try:
+            with time_limit(left, CPU) as struck:
+                yield
+        finally:
+            self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
+            if struck:
+                self.exhausted_by.append(item.nodeid)
+                cast(Sandbox, self.submission).restart()  # it may have been in the middle of an answer
+                raise CheckingTimeoutError(TOO_LONG)
+
+    def run(
+        self, submission: Sandbox, seed: int, show_progress: bool = False, only: str = ""
+    ) -> Iterator[dict[str, list[Outcome]]]:
+        """Runs the tests, file by file.
+
+        One worker serves as long as all is well. What submitted code does to its process costs no other task: a test
+        that does not pass is forgiven where it passes, with the same inputs, in each of several workers that no other
+        component has touched. Code that only sometimes works is not forgiven.
+
+        The seed is that of the random inputs; `only` is the marker of the one task whose tests run, "" = all. Yields
+        after each file the outcomes by task marker, for the tasks whose tests have all run.
+        """
+        self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
+        self._used.clear()
+        self.hand_over(cast(SubmissionUnderTest, submission), seed)
+        of_task = {only: self._of_task[only]} if only else self._of_task
+        wanted = {item.nodeid for items in of_task.values() for item in items}
+        chosen = [item for item in self.items if item.nodeid in wanted]
+        with tqdm(desc="tests", unit="test", total=len(chosen), disable=not show_progress, leave=False) as bar:
+            for _, group in groupby(chosen, key=lambda item: item.path):
+                of_file = list(group)
+                self._run_file(of_file, submission)
+                bar.update(len(of_file))
+                found = {
+                    marker: [self.outcomes[item.nodeid] for item in items if item.nodeid in self.outcomes]
+                    for marker, items in of_task.items()
+                }
+                yield {marker: ends for marker, ends in found.items() if ends and len(ends) == len(of_task[marker])}
+
+    def _run_file(self, items: Sequence[pytest.Function], submission: Sandbox) -> None:
+        """Runs the tests of one file; a worker in which something went wrong serves no further file."""
+        self.run_items(items)
+        missed = [item for item in items if self.outcomes[item.nodeid].is_missed]
+        if missed and not self._is_fresh:
+            self.try_again(missed, submission)
+        self._is_fresh = any(self.outcomes[item.nodeid].is_missed for item in items)
+        if self._is_fresh:
+            submission.restart()
+
+    def try_again(self, items: Iterable[pytest.Function], submission: Sandbox) -> None:
+        """Lets tests pass that pass in each of some fresh workers; the others keep what failed them there."""
+        hopeful = [item for item in items if self.outcomes[item.nodeid].message != TOO_LONG]
+        for _ in range(FRESH_WORKERS):
+            if hopeful:
+                submission.restart()
+                self.run_items(hopeful)
+                hopeful = [item for item in hopeful if not self.outcomes[item.nodeid].is_missed]

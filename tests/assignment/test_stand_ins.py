@@ -1,0 +1,85 @@
+"""The stand-ins' own laws, on which the tests of the components rely."""
+
+import ast
+import copy
+import inspect
+
+import pytest
+import torch
+
+from assignment import stand_ins
+from assignment.stand_ins.components import InputEmbedding
+from autograder.running.under_test import InProcessSubmission
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+
+ARGUMENTS = {"d_model": 4, "n_heads": 2, "d_ff": 6, "n_layers": 3, "dropout": 0.25, "norm_first": True}
+ARGUMENTS |= {"vocab_size": 7, "epsilon": 0.5, "max_length": 9}
+
+CONTRACT = read_assignment().contract.modules
+
+
+def given_attributes() -> list[tuple[str, str, str | None]]:
+    """Class, attribute, and the argument that it is set to, of everything that the skeleton's constructors set."""
+    found = []
+    for module, names in CONTRACT.items():
+        classes = ast.parse((ROOT / "student" / f"{module}.py").read_text(encoding="utf-8")).body
+        for made in (one for one in classes if isinstance(one, ast.ClassDef) and one.name in names):
+            if not issubclass(getattr(stand_ins, made.name, object), torch.nn.Module):
+                continue
+            [init] = [one for one in made.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+            for node in ast.walk(init):
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).startswith("self."):
+                    value = node.value.id if isinstance(node.value, ast.Name) else None
+                    found.append((made.name, node.targets[0].attr, value))
+                elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self.register_buffer":
+                    found.append((made.name, node.args[0].value, None))
+    return found
+
+
+@pytest.mark.parametrize("kind, attribute, argument", given_attributes())
+def test_a_stand_in_has_what_the_given_code_sets(kind, attribute, argument):
+    """In the instance itself: an embedding's stand-in takes any other name for its table."""
+    factory = getattr(stand_ins, kind)
+    wanted = [name for name in inspect.signature(factory).parameters if name in ARGUMENTS]
+    made = factory(**{name: ARGUMENTS[name] for name in wanted})
+    assert attribute in {**vars(made), **made._modules, **made._buffers}
+    if argument is not None:
+        assert getattr(made, attribute) == ARGUMENTS[argument]
+
+
+def test_a_copied_embedding_can_be_tied_to():
+    for embedding in (made := InputEmbedding(5, 4), copy.deepcopy(made), copy.deepcopy(made).double()):
+        tied = torch.nn.Linear(4, 5, bias=False)
+        tied.weight = embedding.whatever.weight
+        assert tied.weight is embedding.whatever and len(list(embedding.parameters())) == 1
+        assert type(embedding(torch.tensor([1]))) is torch.Tensor
+
+
+OLD_SUPER = """
+from torch import nn
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model):
+        super(EncoderLayer, self).__init__()
+        self.own = nn.Linear(d_model, d_model)
+
+class DecoderLayer(EncoderLayer):
+    def __init__(self, d_model):
+        super(DecoderLayer, self).__init__(d_model)
+
+    def forward(self, x):
+        return EncoderLayer, self.own(x)
+"""
+
+
+def test_what_a_component_inherits_from_stays():
+    sources = {"__init__": ("", ""), "layers": ("layers.py", OLD_SUPER)}
+    sources["model"] = ("model.py", "from .layers import DecoderLayer\ndef Encoder(): return DecoderLayer\n")
+    submission = InProcessSubmission(sources, read_assignment())
+    try:
+        base, value = submission.build("layers.DecoderLayer", 4)(torch.ones(4))
+        assert base is not stand_ins.EncoderLayer and value.shape == (4,)
+        assert submission.call("model.Encoder") is stand_ins.DecoderLayer
+    finally:
+        submission.close()

@@ -1,0 +1,137 @@
+"""A student's own run of the component tests, on the command line."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+
+pytestmark = pytest.mark.slow
+
+TELLS_OF_CI = {"CI", "BUILD_NUMBER"}
+"""Where one of these variables is set, pytest repeats each message in its summary, all lines of it."""
+
+
+BLEU = "task_4_1", "task_4_2"
+
+
+def run_on(folder: Path, *flags: str) -> subprocess.CompletedProcess:
+    tests = ["-c", "assignment/tests/pytest.ini", "assignment/tests", "-q", *flags]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *tests, "--submission", str(folder)]
+    environment = {name: value for name, value in os.environ.items() if name not in TELLS_OF_CI}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def run_tests(folder: Path, old: str, new: str, *flags: str, status: int = 1) -> str:
+    """What a student reads whose layers are the reference's but for one place."""
+    text = (ROOT / "reference" / "layers.py").read_text()
+    assert text.count(old) == 1
+    (folder / "layers.py").write_text(text.replace(old, new))
+    done = run_on(folder, *flags)
+    assert done.returncode == status, done.stdout
+    return done.stdout
+
+
+def test_a_short_cut_is_noted(tmp_path):
+    borrowed = "self.norm = nn.LayerNorm(d_model)\n        self.gamma = "
+    said = run_tests(tmp_path, "self.gamma = ", borrowed, "-m", "task_1_5", status=0)
+    assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses it in ", said)
+
+
+def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
+    changed = "x -= 1\n        centred = x -"
+    said = run_tests(tmp_path, "centred = x -", changed, "-m", "task_1_2 or task_1_4")
+    assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in said
+    assert "1.4 Layer normalisation: 7.5 of 10 points; missing: no side effects (2.5)" in said
+    assert "Skipped" not in said and len(said.splitlines()) < 25
+    assert re.search(r"changed in place by layers\.py, line \d+: x -= 1\n", said) and said.count("look at:") == 1
+
+
+def test_of_a_half_written_task_the_rest_is_named_and_a_wrong_mask_is_drawn(tmp_path):
+    text = (ROOT / "student" / "masks.py").read_text()
+    asked, todo = text.partition("which keys may a query see")[::2]
+    todo = todo.replace('raise NotImplementedError("TODO 1.6")', "return torch.ones(length, length).triu().bool()", 1)
+    (tmp_path / "masks.py").write_text(f"{asked}which keys may a query see{todo}")
+    lines = run_on(tmp_path, "-m", "task_1_6").stdout.splitlines()
+    assert "E     got:      True at [0, 1]; 2 of 4 cells are different: rows and columns are swapped" in lines
+    [drawn] = [index for index, line in enumerate(lines) if line.startswith("expected[0:, 0:]")]
+    assert [line.split() for line in lines[drawn + 1 : drawn + 3]] == [["1", "0", "1", "1"], ["1", "1", "0", "1"]]
+    assert any(line.startswith("- still to be written: TODO 1.6: which keys are words?") for line in lines)
+
+
+def test_the_skeletons_run_fits_one_screen():
+    done = run_on(ROOT / "student")
+    lines = done.stdout.splitlines()
+    tasks = [line for line in lines if "still to be written: TODO" in line]
+    assert (
+        done.returncode == 1
+        and len(lines) < 40
+        and len(tasks) == len([t for t in read_assignment().tasks if not t.by_hand and t.marker not in BLEU])
+    )
+    assert all(len(line) <= 80 for line in tasks)
+
+
+def test_a_missing_return_is_one_message(tmp_path):
+    said = run_tests(tmp_path, "return self.contract(", "self.contract(", "-m", "task_1_5")
+    assert said.count("None (is a return missing?)") == 1 and "During handling" not in said
+    assert re.search(r"\n1 failed, \d+ deselected, \d+ more failed", said)
+
+
+def test_what_is_printed_does_not_bury_the_message(tmp_path):
+    said = run_tests(
+        tmp_path, "return self.contract(", "print('x\\n' * 99); return self.contract(1 + ", "-m", "task_1_5"
+    )
+    assert said.count("\nx\n") < 30 and "more lines; -s shows all\n" in said
+
+
+WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
+WRONG_VALUE = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.tanh(self.expand(x)))"
+
+
+def test_of_an_error_the_students_own_lines_are_shown(tmp_path):
+    said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x")
+    test, student, error = map(said.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
+    assert test < student < error and WRONG_ERROR[1] in said[student:error]
+    assert "torch/nn" not in said and "checking/" not in said and "under_test.py" not in said
+    assert "torch/nn" in run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--full-trace")
+
+
+def test_the_debugger_stops_in_the_students_code(tmp_path):
+    said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
+    assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in said
+
+
+def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):
+    folder = shutil.copytree(ROOT / "student", tmp_path / "student")
+    code = (
+        "import sys; from autograder.testing import hints, own_run, fixtures; import pytest; from pathlib import Path\n"
+    )
+    code += (
+        f"own_run.released_folder = lambda: Path({str(folder)!r}); own_run.read_hints = lambda folder: {{'1.5': []}}\n"
+    )
+    code += "sys.exit(pytest.main(sys.argv[1:], plugins=[]))"
+    text = (ROOT / "reference" / "layers.py").read_text()
+    tests = [
+        "-c",
+        "assignment/tests/pytest.ini",
+        "assignment/tests",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+    ]
+    for number, picked in enumerate((["-x"], ["-k", "test_maps"], [])):
+        (folder / "layers.py").write_text(text.replace("self.contract(torch", f"{number + 2} * self.contract(torch"))
+        done = subprocess.run(
+            [sys.executable, "-c", code, *tests, "-m", "task_1_5", *picked], cwd=ROOT, capture_output=True, text=True
+        )
+        attempts = json.loads((tmp_path / ".attempts.json").read_text())["1.5"]
+        assert len(attempts) == number + 1 and ("perhaps there is a hint: " in done.stdout) is (number == 2), (
+            done.stdout
+        )

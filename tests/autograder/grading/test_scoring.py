@@ -1,0 +1,302 @@
+"""Translations are read and scored, verdicts given, and `grade.py` says so: as sacreBLEU's own calls do."""
+
+import dataclasses
+import json
+import random
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+
+from autograder.grading import scoring
+from autograder.grading.scoring import (
+    Score,
+    ScoringError,
+    Verdict,
+    as_text,
+    judge,
+    read_references,
+    read_translations,
+    score,
+)
+from foundation.assignment_file import read_assignment
+from foundation.places import ROOT
+from foundation.texts import as_threshold
+from grade import main
+
+WORDS = ["the", "a", "cat", "dog", "house", "garden", "sees", "likes", "is", "was", "very", "old", "in", "on"]
+THREE = "one\ntwo\nthree\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a file: bytes as they are, or a string in UTF-8."""
+
+    def create(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+        return path
+
+    return create
+
+
+def corpus(sentences, kept=0.8, seed=1):
+    """Translations and references of 5 to 12 words; a word of theirs is kept, or else replaced at random."""
+    draw = random.Random(seed)
+    references = [[draw.choice(WORDS) for _ in range(draw.randint(5, 12))] for _ in range(sentences)]
+    translations = [[word if draw.random() < kept else draw.choice(WORDS) for word in line] for line in references]
+    return [" ".join(line) for line in translations], [" ".join(line) for line in references]
+
+
+# -- files ----------------------------------------------------------------------------------------------
+
+
+def refusal(read, *arguments, **options):
+    """The one-line message with which a file is refused."""
+    with pytest.raises(ScoringError) as refused:
+        read(*arguments, **options)
+    message = str(refused.value)
+    assert message.isprintable() and len(message) < 400
+    return message
+
+
+NO_LINE_END = "one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone"
+BLANK = "t.txt: blank lines at the end are not counted"
+
+
+@pytest.mark.parametrize(
+    ("content", "translations", "notes"),
+    [
+        (THREE, ["one", "two", "three"], []),
+        ("\ufeffone\ntwo\nthree", ["one", "two", "three"], []),
+        (f"{NO_LINE_END}\ntwo\nthree\n", [NO_LINE_END, "two", "three"], []),
+        ("one\ntwo\nthree\r\n \t\r\n", ["one", "two", "three"], [f"{BLANK} (1)"]),
+        # the model found nothing for the last sentence
+        ("one\ntwo\n\n", ["one", "two", ""], ["t.txt: 1 of 3 translations have no text (first: line 3)"]),
+        (
+            "le chat|||the c@@ at\noui ||| yes\nnon|||\n\n",
+            ["the c@@ at", "yes", ""],
+            [
+                f"{BLANK} (1)",
+                "t.txt: every line has the form src|||tgt, so only what follows ||| is scored",
+                "t.txt: 1 of 3 translations have no text (first: line 3)",
+            ],
+        ),
+    ],
+)
+def test_lines_blank_lines_and_sources_beside_translations(write, content, translations, notes):
+    told = []
+    assert read_translations(write("t.txt", content), expected=3, name="t.txt", note=told.append) == translations
+    assert told == notes
+
+
+def test_refused_files(write):
+    for content, reason in (
+        (b"", "is empty"),
+        (b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as UTF-8"),
+        (b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
+        (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
+        (b"x" * 10_000_001, "is too large; at most 10 MB are read"),
+        ("a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
+        ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; write src|||tgt in every line or in none"),
+    ):
+        path = write("file.txt", content)
+        for said in (refusal(read_references, path), refusal(read_translations, path, expected=2)):
+            assert said.startswith(f"{path}: ") and reason in said
+
+
+def test_what_is_no_file_and_too_many_lines(write, tmp_path):
+    assert "\\x1b[2J\\u202egro\\nlines: no such file" in refusal(read_references, tmp_path / "\x1b[2J\u202egro\nlines")
+    assert "is a directory; name a text file" in refusal(read_translations, tmp_path, expected=3)
+    message = refusal(read_translations, write("t.txt", "one\n\ntwo\nthree\n"), expected=3)
+    assert "t.txt: 4 lines, but there are 3 references; write one translation per line" in message
+
+
+@pytest.mark.parametrize("content", ["one\n\nthree\n", "\n", "le|||the\nnon|||"])
+def test_an_empty_reference_is_refused(write, content):
+    assert "has no reference; every line needs one" in refusal(read_references, write("r", content))
+    assert read_references(write("r", "one\ntwo\n\n \n")) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("i m trus@@ t@@ wor@@ thy .", "i m trustworthy ."),
+        ("cut off in@@", "cut off in"),
+        ("  many\t spa@@  ces ", "many spaces"),
+        ("me@home.org a@@b", "me@home.org a@@b"),
+        ("e\u0301te@@ \u0301", "été"),
+    ],
+)
+def test_byte_pair_marks_are_undone(marked, plain):
+    assert scoring.undo_bpe(marked) == scoring.undo_bpe(plain) == plain
+
+
+# -- BLEU -----------------------------------------------------------------------------------------------
+
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+@given(st.lists(st.tuples(text, text), min_size=1, max_size=8))
+def test_value_interval_and_signature_are_sacrebleus(pairs):
+    ours = score(*zip(*pairs, strict=True), samples=100)
+    hypotheses, references = ([scoring.undo_bpe(line) for line in side] for side in zip(*pairs, strict=True))
+    metric = BLEU(tokenize="none", force=True)
+    theirs = metric.corpus_score(hypotheses, [references], n_bootstrap=100)
+    assert 100 * ours.value == pytest.approx(theirs.score, abs=1e-7)
+    assert 50 * (ours.high - ours.low) == pytest.approx(theirs._ci, abs=1e-4)  # theirs are float32 inside
+    assert 0 <= ours.low <= ours.high <= 1
+    assert ours.signature == str(metric.get_signature()) and "|tok:none|" in ours.signature
+
+
+def test_marks_and_composed_letters_change_nothing_on_either_side():
+    plain = ["l'été est très beau ici", "il est né à côté de la forêt"]
+    marked = [" ".join(f"{w[:1]}@@ {w[1:]}" if w[1:] else w for w in line.split()) for line in plain]
+    for other in (marked, [unicodedata.normalize("NFD", line) for line in plain]):
+        assert other != plain
+        assert score(plain, other) == score(other, plain) == score(plain, plain)
+
+
+def test_what_cannot_be_scored():
+    assert "there must be one for each, in order" in refusal(score, ["a"], ["a", "b"])
+    assert "there must be one for each, in order" in refusal(score, [], [])
+
+
+# -- verdicts -------------------------------------------------------------------------------------------
+
+SCORE = Score(0.46, 0.44, 0.48, 971, "a signature")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "status", "is_reached"),
+    [
+        (0.44, "passed", True),
+        (0.4400001, "borderline", True),
+        (0.46, "borderline", True),
+        (0.4600001, "borderline", False),
+        (0.48, "borderline", False),
+        (0.4800001, "failed", False),
+    ],
+)
+def test_verdicts(threshold, status, is_reached):
+    assert judge(SCORE, {"x": threshold}) == [Verdict("x", threshold, status, is_reached)]
+
+
+def test_the_assignments_thresholds():
+    assert read_assignment().thresholds == {"beginner": 0.30, "advanced": 0.45}
+    assert scoring.parse_thresholds(["a = .45 ", "b=1"]) == {"a": 0.45, "b": 1.0}
+
+
+decimal = st.floats(0, 1).map(lambda x: round(x, 10))
+
+
+@given(st.lists(decimal, min_size=3, max_size=3).map(sorted), decimal | st.sampled_from([0.3, 0.45]))
+def test_shown_figures_lead_to_the_same_verdict(figures, threshold):
+    low, bleu, high = figures
+    result = Score(bleu, low, high, 971)
+    verdicts = judge(result, {"x": threshold})
+    value, low, high = map(float, scoring.figures(result, verdicts))
+    again = dataclasses.replace(result, value=value, low=low, high=high)
+    assert judge(again, {"x": float(as_threshold(verdicts[0].threshold))}) == verdicts
+
+
+TABLE = """\
+BLEU       0.46   95% interval 0.44 to 0.48
+sentences  971
+signature  a signature
+
+threshold  at least  verdict
+beginner       0.30  passed
+advanced       0.45  borderline (counts as passed)
+expert         0.60  failed
+
+advanced: 0.45 lies within the 95% interval 0.44 to 0.48: BLEU 0.46 reaches it and counts as
+passed, but 971 sentences cannot settle it.
+
+note: \\x1b[2J\\u202egone\\n
+"""
+
+
+def test_the_table():
+    verdicts = judge(SCORE, {"beginner": 0.3, "advanced": 0.45, "expert": 0.6})
+    assert as_text(SCORE, verdicts, ["\x1b[2J\u202egone\n"]) == TABLE
+    close = dataclasses.replace(SCORE, value=0.446)
+    assert "BLEU       0.446   95% interval 0.440 to 0.480\n" in as_text(close, judge(close, {"b": 0.45}))
+    wrong = "note: hardly anything matches: do both files have the same split, order and language?\n"
+    assert wrong in as_text(Score(0.01, 0.0, 0.02, 971), [])
+
+
+# -- grade.py -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def grade(capsys):
+    """Runs grade.py; returns its status, what it prints, and its errors."""
+
+    def run(*arguments):
+        try:
+            status = main(list(map(str, arguments)))
+        except SystemExit as end:
+            status = end.code
+        printed = capsys.readouterr()
+        assert all(c.isprintable() or c == "\n" for c in "".join(printed))
+        return status, *printed
+
+    return run
+
+
+@pytest.fixture
+def files(write):
+    """Translations and references of 200 ordinary sentences, as arguments; BLEU is about 0.6."""
+    places = (write(name, "".join(f"{line}\n" for line in side)) for name, side in zip("tr", corpus(200), strict=True))
+    return dict(zip(("--translations", "--references"), places, strict=True))
+
+
+def words(files):
+    return [word for option in files.items() for word in option]
+
+
+def test_report_and_status(grade, files):
+    result = score(*corpus(200))
+    below, above = round(result.low - 0.05, 2), round(result.high + 0.05, 2)
+    status, out, err = grade(*words(files), "--threshold", f"low={below}")
+    assert (status, err) == (0, "") and out == as_text(result, judge(result, {"low": below}))
+    status, out, err = grade(*words(files), "--threshold", f"low={below}", "--threshold", f"high={above}")
+    assert (status, err) == (1, "") and f"\nhigh           {above:.2f}  failed\n" in out
+    for shift, expected, outcome in ((-0.001, 0, "passed"), (0.001, 1, "failed")):
+        status, out, _ = grade(*words(files), "--threshold", f"near={result.value + shift:.10f}")
+        assert status == expected and f"borderline (counts as {outcome})" in out
+    found = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
+    assert found["bleu"] == result.value and found["n"] == 200
+    assert found["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "more", "reason"),
+    [
+        ({"--translations": "a\n"}, [], "1 line, but there are 200 references"),
+        ({"--references": "\na\n"}, [], "line 1 has no reference"),
+        ({"--references": None}, [], "no such file"),
+        *(
+            ({}, ["--threshold", wrong], "write NAME=VALUE with a BLEU from 0 to 1")
+            for wrong in ("advanced", "a=0,45", "a=-0.01", "a=45", "=0.4", "\x1b[2Ja=0.4")
+        ),
+        ({}, ["--nothing", "\x1b[31m"], "unrecognized arguments: --nothing \\x1b[31m"),
+    ],
+)
+def test_what_is_wrong_is_one_line(grade, files, write, tmp_path, changes, more, reason):
+    for option, content in changes.items():
+        files[option] = tmp_path / "missing" if content is None else write("bad", content)
+    status, out, err = grade(*words(files), *more)
+    assert (status, out) == (2, "") and err.startswith("grade.py: ") and err.count("\n") == 1 and reason in err
+
+
+def test_missing_package_is_said_in_one_line():
+    done = subprocess.run([sys.executable, "-S", ROOT / "grade.py"], capture_output=True, timeout=60)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1
+    assert done.stderr.startswith(b"grade.py: ") and b"is not installed for this Python" in done.stderr

@@ -1,0 +1,351 @@
+"""What students' own tests earn: the reference's all, weak ones little, and those that reject right code nothing."""
+
+import random
+import textwrap
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+
+from assignment.stand_ins.own_tests import try_test
+from autograder.at_home.notebook import run_task
+from autograder.intake.modules import Intake
+from autograder.own_work.made_code import implementations_of
+from autograder.own_work.own_tests import Tried, judge_own_tests
+from autograder.own_work.test_names import named_tests
+from autograder.testing.results import State
+from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE, ROOT
+
+ASSIGNMENT = read_assignment()
+[TASK] = [task for task in ASSIGNMENT.tasks if task.tests_of]
+KNOWN = implementations_of(TASK, ASSIGNMENT)
+CLASSES = {"attention": ("TestAttention", TASK.tests_of[0]), "LayerNorm": ("TestLayerNorm", TASK.tests_of[1])}
+
+PRELUDE = """
+import pytest
+import random
+import torch
+from torch.autograd import gradcheck
+from torch.nn.functional import layer_norm, scaled_dot_product_attention as ours
+from torch.testing import assert_close
+
+def draw(b=2, h=3, q=5, k=4, d=7, dtype=torch.float64):
+    return tuple(torch.randn(b, h, n, d, dtype=dtype) for n in (q, k, k))
+
+def near(found, expected, tolerance=1e-6):
+    assert_close(found, expected, atol=tolerance, rtol=0)
+
+def moved(norm):
+    for parameter in norm.parameters():
+        parameter.data.add_(0.5)
+    return norm
+
+def normed(x, epsilon=1e-6):
+    return layer_norm(x, x.shape[-1:], eps=epsilon)
+
+NONE = torch.zeros(5, 4, dtype=torch.bool)
+PADDING = torch.tensor([[[[True, True, False, False]]], [[[True, True, True, True]]]])
+CAUSAL = torch.ones(5, 4, dtype=torch.bool).tril()
+"""
+
+FORMULA = {"scale", "softmax", "which tensor where", "precision"}
+VALUES = {"axes", "mean and variance", "first values"}
+ROWS = "a query that may attend to nothing may get any finite numbers"
+ROUNDING = "results may be rounded differently"
+
+SUITES: dict[str, tuple[str, set[str], str]] = {
+    "accepts everything": ("pass", set(), ""),
+    "a random verdict": ("assert random.random() < 0.5", set(), "counts for nothing"),
+    "sums of rows": (
+        "near(attention(*draw())[1].sum(-1), torch.ones(2, 3, 5).double())",
+        {"precision", "softmax", "what is returned"},
+        "",
+    ),
+    "one comparison": ("x = draw(); near(attention(*x)[0], ours(*x))", FORMULA, ""),
+    "too tight": ("x = draw(); near(attention(*x)[0], ours(*x), 1e-12)", set(), ROUNDING),
+    "padding": (
+        "x = draw(); near(attention(*x, PADDING)[0], ours(*x, PADDING))",
+        FORMULA | {"what a mask means"},
+        "",
+    ),
+    "demands zeros": ("assert not attention(*draw(), NONE)[1].any()", set(), ROWS),
+    "demands a plain tuple": ("assert type(attention(*draw())) is tuple", set(), "a named tuple is a tuple, too"),
+    "gradients": (
+        "assert gradcheck(attention, [t.requires_grad_() for t in draw(1, 1, 2, 2, 2)], fast_mode=True)",
+        {"gradients", "precision"},
+        "",
+    ),
+    "one comparison of norms": ("x = torch.randn(2, 3, 5); near(LayerNorm(5)(x), normed(x), 1e-5)", VALUES, ""),
+    "gain by name": ("n = LayerNorm(5); n.gamma.data.fill_(2.0)", set(), "shapes of the parameters are free"),
+    "a small epsilon": (
+        "x = torch.randn(2, 5).double() / 1e3; near(LayerNorm(5).double()(x), normed(x), 1e-4)",
+        VALUES | {"epsilon", "precision"},
+        "",
+    ),
+    "counts what is learned": (
+        "assert sum(p.numel() for p in LayerNorm(5).parameters() if p.requires_grad) == 10",
+        {"what is learned"},
+        "",
+    ),
+    "evaluation": (
+        "n = LayerNorm(5).eval(); x = torch.randn(2, 5); near(n(x), normed(x), 1e-4)",
+        VALUES | {"side effects"},
+        "",
+    ),
+}
+"""Weak and wrong tests, with the names of `PRELUDE`: the body, the groups that it finds, what its author is told."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _imports():
+    """What `assert_close` imports when it first runs warns of itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.testing.assert_close(torch.ones(1), torch.ones(1))
+
+
+def suite(argument: str, body: str) -> str:
+    """A module with one test."""
+    test = f"    def test_it(self, {argument}):\n{textwrap.indent(body, ' ' * 8)}"
+    return f"{PRELUDE}\nclass {CLASSES[argument][0]}:\n{test}\n"
+
+
+def make(text: str):
+    names: dict = {}
+    exec(text, names)
+    return names["implementation"]
+
+
+def tried(argument: str, text: str) -> Tried:
+    """Tests of ours, tried in this process; nothing in them needs a sandbox."""
+    name, component = CLASSES[argument]
+    one, names = Tried(f"own_tests.{name}", component, KNOWN[component], named_tests(text, name)), {}
+    draw = random.Random(1)
+    exec(text, names)
+
+    def passes(implementation, test, seeds):
+        return [not why for why in try_test(names[name], test, partial(make, implementation.text), seeds)]
+
+    while implementation := one.next(draw):
+        one.try_on(implementation, partial(passes, implementation), draw)
+    for implementation in one.right:
+        one.explain(implementation, partial(passes, implementation), draw)
+    return one
+
+
+def groups(found: Tried) -> set[str]:
+    return {one.item.partition(": ")[2] for one in found.outcomes if one.state is State.PASSED}
+
+
+FEW = {"accepts everything", "one comparison", "too tight", "demands zeros", "a small epsilon", "gain by name"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=() if one in FEW else pytest.mark.slow) for one in SUITES])
+def test_a_weak_suite_is_worth_what_the_table_says(name):
+    body, worth, told = SUITES[name]
+    argument = "LayerNorm" if "LayerNorm" in body else "attention"
+    found = tried(argument, suite(argument, body))
+    assert groups(found) == worth
+    assert bool(found.counting) != bool(told) and told in found.report
+
+
+REFERENCE_SUITE = (REFERENCE / "own_tests.py").read_text(encoding="utf-8")
+
+
+def judged(zygote, text: str):
+    intake = Intake("anna", {"own_tests": ("own_tests.py", text)}, frozenset({"own_tests"}))
+    quick = replace(ASSIGNMENT, limits=replace(ASSIGNMENT.limits, call_seconds=3))
+    return judge_own_tests(intake, TASK, quick, KNOWN, zygote, 7)
+
+
+@pytest.mark.slow
+def test_the_reference_earns_all_in_the_sandbox(zygote):
+    result = judged(zygote, REFERENCE_SUITE)
+    assert (result.state, result.message) == (State.PASSED, "")
+    assert [mark.missed for mark in result.items] == [0] * len(TASK.items)
+
+
+TROUBLE = {  # what a test does, and what is said of it; the test beside it still counts
+    "while True: pass": "it takes too long",
+    "raise SystemExit": "it rejects correct code",
+    "attention(*draw()); torch.zeros(10**12)": "it rejects correct code",
+    "import os; os.fork()": "it rejects correct code",
+    "print('x' * 10**7); [attention(*draw()) for _ in range(9)]; assert False": "it rejects correct code",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", TROUBLE)
+def test_a_test_that_goes_wrong_costs_only_itself(zygote, body):
+    text = (
+        suite("attention", body)
+        + "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
+    )
+    result = judged(zygote, text)
+    assert result.state is State.FAILED
+    assert {"attention: scale", "attention: softmax"} <= {mark.name for mark in result.items if not mark.missed}
+    assert f"test_it counts for nothing: {TROUBLE[body]}" in result.message
+
+
+@pytest.mark.parametrize(
+    "text, state, told",
+    [
+        ("class TestAttention(:\n", State.ERROR, "own_tests.py, line 1: invalid syntax"),
+        (suite("attention", "pass") + "raise ValueError('oops')", State.ERROR, "own_tests.py: oops"),
+    ],
+)
+def test_a_module_that_cannot_be_tried_gets_one_line(zygote, text, state, told):
+    result = judged(zygote, text)
+    assert result.state is state and result.message.startswith(told) and "\n" not in result.message
+
+
+def test_the_skeleton_is_not_attempted(zygote):
+    result = judged(zygote, (ROOT / ASSIGNMENT.package / "own_tests.py").read_text(encoding="utf-8"))
+    assert result.state is State.NOT_ATTEMPTED and result.message.startswith("TODO E.4: ")
+
+
+SPIES = """
+import os
+import sys
+import importlib
+import inspect
+from functools import update_wrapper
+from torch.nn.functional import *
+
+seen = []
+
+
+def text_of(thing):
+    code = getattr(thing, "__code__", None)
+    return f"{getattr(code, 'co_consts', '')} {getattr(code, 'co_names', '')}"
+
+
+class TestAttention:
+    def test_nothing_of_it_is_here(self, attention):
+        attention(*draw())
+        functions = [one for one in importlib.import_module("gc").get_objects() if inspect.isfunction(one)]
+        assert functions and not any("masked_fill" in text_of(one) and "softmax" in text_of(one) for one in functions)
+
+    def test_names_say_nothing(self, attention):
+        copied = update_wrapper(lambda: 0, attention)
+        told = text_of(copied.__wrapped__) + copied.__name__ + copied.__qualname__ + copied.__module__
+        assert "softmax" not in told and "attention-" not in told
+
+    def test_frames_say_nothing(self, attention):
+        frame = sys._getframe()
+        while frame:
+            assert "attention-" not in str(frame.f_locals) and "masked_fill" not in str(frame.f_locals)
+            frame = frame.f_back
+
+    def test_errors_say_nothing(self, attention):
+        with pytest.raises(Exception) as caught:
+            attention(torch.ones(2, 3), torch.ones(7, 5), None)
+        assert str(caught.value) == "the code under test has raised this"
+
+    def test_earlier_implementations_are_forgotten(self, attention):
+        assert not hasattr(torch, "seen") or torch.seen is seen
+        torch.seen = seen
+
+    def test_files_say_nothing(self, attention):
+        for path in ("/proc/self/mem", "/proc/self/environ", "/worker/host.py", "/etc/passwd"):
+            with pytest.raises(OSError):
+                open(path).read()
+
+    def test_the_other_worker_does_nothing_else(self, attention):
+        peer = next(one.cell_contents for one in attention.__closure__ if hasattr(one.cell_contents, "implementation"))
+        target = {"component": "attention.scaled_dot_product_attention", "made": 1}
+        encoder = importlib.import_module("worker.messages").Encoder
+        for method in ("__code__", "__globals__", "__reduce_ex__", "__getattribute__"):
+            content = {"target": {**target, "method": method, "stand_in": None}, "args": {"list": []}, "grad": False}
+            content |= {"kwargs": {"dict": []}, "seed": 1, "parameters": []}
+            with pytest.raises(Exception, match="^the code under test has raised this$"):
+                peer.request("", "call", content, encoder(), lambda answer: answer.result)
+"""
+"""What tells implementations apart, or gets at them, were it there. Where it is not, these tests pass each time."""
+
+HONEST = "\n    def test_values(self, attention):\n        x = draw(); near(attention(*x)[0], ours(*x))\n"
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+def test_spies_see_nothing(zygote):
+    result = judged(zygote, PRELUDE + SPIES)
+    assert "TestAttention: 7 of 7 tests count; 0 of 10 groups are found" in result.message
+
+
+WRITES = """
+import os, json, struct
+
+def write(data):
+    for descriptor in range(3, 64):
+        try:
+            os.write(descriptor, data)
+        except OSError:
+            pass
+"""
+FORGERS = {
+    "claims to pass": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: ''",
+    "claims to fail": "import sys; sys.modules['stand_ins.own_tests']._run = lambda *all: 'failed'",
+    "writes anything": "write(b'x' * 99)",
+    "leaves a message": "write(b'TAK1' + bytes(40))",
+    "asks for other verbs": """
+for verb in ("load", "import", "serve", "try", "find"):
+    text = json.dumps({"id": 1, "verb": verb, "drop": [], "tensors": [], "default": "float32", "texts": {}}).encode()
+    write(struct.pack("<4sIQ", b"TAK1", len(text), 0) + text)
+""",
+}
+"""What a test does to the process that it runs in, and with its pipes."""
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORGERS)
+def test_a_forger_gains_nothing(zygote, name):
+    """The test beside it finds at most what it finds alone."""
+    text = suite("attention", FORGERS[name]) + HONEST + "\nclass TestLayerNorm:\n    pass\n"
+    result = judged(zygote, WRITES + text)
+    assert {mark.name for mark in result.items if not mark.missed} <= {f"attention: {group}" for group in FORMULA}
+
+
+@pytest.mark.hostile
+@pytest.mark.slow
+def test_what_a_test_says_stays_where_it_is(zygote):
+    body = "print('LEAK', attention(*draw())); raise ValueError(f'LEAK {attention(*draw())}')"
+    result = judged(zygote, suite("attention", body))
+    assert "LEAK" not in str(result) and "test_it counts for nothing: it rejects correct code" in result.message
+
+
+WALK = """
+import torch
+import torch.nn.functional as F
+
+
+class TestAttention:
+    def test_values(self, attention):
+        x = torch.randn(3, 2, 3, 5, 8)
+        torch.testing.assert_close(attention(*x)[0], F.scaled_dot_product_attention(*x), atol=1e-5, rtol=0)
+
+    def test_rows(self, attention):
+        assert not attention(*torch.randn(3, 2, 3, 5, 8), torch.zeros(5, 5, dtype=torch.bool))[1].any()
+
+    def test_mask(self, attention):
+        # TODO E.4: later
+        raise NotImplementedError("TODO E.4")
+
+
+class TestLayerNorm:
+    def test_gain(self, LayerNorm):
+        assert LayerNorm(5).gamma.shape == (5,)
+"""
+
+
+def test_at_home_they_are_tried_on_what_students_have():
+    sources = {"__init__": ("__init__.py", ""), "own_tests": ("own_tests.py", WALK)}
+    result, said = run_task(TASK, sources, 1, ASSIGNMENT, lambda module, line: f"{module}, line {line}")
+    assert "0 of 4 tests pass, graded once you hand in" in said and result.score == 0
+    assert "test_rows fails on right 1 (line 12, AssertionError)" in said
+    assert "test_gain fails on right 1 (line 21, AttributeError: 'LayerNorm' object has no attribute 'gamma')" in said
+    assert "all pass on code that takes True for forbidden, and on code that gives the values no gradient" in said

@@ -1,0 +1,162 @@
+"""A test that fails once has failed, unless another component has damaged the worker; checking has its limits.
+
+The random inputs of a test depend on the seed, the test's file and its name, and on nothing else.
+"""
+
+import shutil
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from autograder.running import collected_tests
+from autograder.running.collected_tests import CheckingTimeoutError, CollectedTests
+from autograder.running.collection import Collection
+from autograder.sandbox.errors import submission_error
+from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.zygote import Zygote
+from autograder.testing.results import CollectionError, Outcome, State
+from autograder.testing.results import tests_of as results_of
+from foundation.assignment_file import Item, read_assignment
+from foundation.places import ROOT
+
+DAMAGE = """
+class MultiHeadedAttention(MultiHeadedAttention):
+    def forward(self, *args, **kwargs):
+        torch.relu = lambda x: x
+        return super().forward(*args, **kwargs)
+"""
+
+
+def test_an_item_that_no_test_names_stops_everything():
+    usual = read_assignment()
+    task = usual.tasks[0]
+    task = replace(task, items=(*task.items, Item("read aloud", 1.0)))
+    with pytest.raises(CollectionError, match=r"assignment.toml: task 1\.1: no test names the item 'read aloud'"):
+        CollectedTests(replace(usual, tasks=(task,)))
+
+
+@pytest.mark.slow
+def test_damage_by_another_component_is_forgiven(reference):
+    assignment = read_assignment()
+    tests = CollectedTests(assignment, [task for task in assignment.tasks if task.number in ("1.3", "1.5")])
+    path, text = reference["attention"]
+    with (
+        Zygote(assignment) as zygote,
+        Sandbox({**reference, "attention": (path, text + DAMAGE)}, assignment, zygote=zygote) as sandbox,
+    ):
+        outcomes = {marker: found for some in tests.run(sandbox, seed=3) for marker, found in some.items()}
+    passed = {result.task.number for result in results_of(assignment, outcomes) if result.state == "passed"}
+    assert passed == {"1.3", "1.5"}
+
+
+@pytest.mark.parametrize(
+    "kind, state",
+    [
+        ("MemoryError", State.OUT_OF_MEMORY),
+        ("ForbiddenShortcut", State.REFUSED),
+        ("NotImplementedError", State.ERROR),
+        ("ValueError", State.ERROR),
+    ],
+)
+def test_states_of_what_submitted_code_raises(kind, state):
+    found, message = CollectedTests.describe(None, submission_error(kind, "why"))
+    assert found is state and message.endswith("why")
+
+
+@pytest.mark.parametrize(
+    "tries, passes", [("pppp", True), ("fppp", False), ("pfpp", False), ("pppf", False), ("ffff", False)]
+)
+def test_chance_is_not_forgiven(tries, passes):
+    """A test that failed must pass in every fresh worker; after one failure it is not tried again."""
+    item, restarts, script = SimpleNamespace(nodeid="test"), [], iter(tries)
+    outcomes = {"test": Outcome("test", State.FAILED, "first", False)}
+
+    def run_items(items):
+        for one in items:
+            state = State.PASSED if next(script) == "p" else State.FAILED
+            outcomes[one.nodeid] = Outcome("test", state, "again", False)
+
+    tests = SimpleNamespace(outcomes=outcomes, run_items=run_items)
+    CollectedTests.try_again(tests, [item], SimpleNamespace(restart=lambda: restarts.append(1)))
+    assert (outcomes["test"].state == State.PASSED) is passes
+    assert len(restarts) == (tries.index("f") + 1 if "f" in tries else 4)
+
+
+@pytest.mark.parametrize("n_files, most", [(1, collected_tests.SECONDS_A_FILE), (40, collected_tests.SECONDS_IN_ALL)])
+def test_however_many_tests_stay_within_their_limit_checking_ends(monkeypatch, n_files, most):
+    """The clock is one that nothing else moves."""
+    now, tests = [0.0], SimpleNamespace(_used=Counter(), exhausted_by=[])
+    monkeypatch.setattr(collected_tests.time, "process_time", lambda: now[0])
+
+    def runs(file: str) -> bool:
+        try:
+            with CollectedTests.limits(tests, SimpleNamespace(path=Path(file), nodeid="test")):
+                now[0] += 1.9
+        except CheckingTimeoutError:
+            return False
+        return True
+
+    n_run = sum(runs(f"{file}.py") for file in range(n_files) for _ in range(50))
+    assert n_run * 1.9 <= most + 1.9
+    assert runs("other.py") is (n_files == 1)
+
+
+SAME_TEST = """
+import pytest
+
+@pytest.mark.task_1_1
+@pytest.mark.parametrize("size", [1, 2])
+def test_values(submission, case, size):
+    submission[__name__, size] = case.normal(3).tolist()
+"""
+
+
+class Drawing(Collection):
+    """Runs the tests of an assignment without a submission, and keeps what they draw."""
+
+    def draw(self, seed: int, items: list[pytest.Function]) -> dict[tuple[str, int], list[float]]:
+        drawn: dict[tuple[str, int], list[float]] = {}
+        self.hand_over(drawn, seed)
+        self.run_items(items)
+        assert {outcome.state for outcome in self.outcomes.values()} == {State.PASSED}, self.outcomes
+        return drawn
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory: pytest.TempPathFactory) -> Drawing:
+    """An assignment with the same test in two files."""
+    folder = tmp_path_factory.mktemp("twice") / "assignment"
+    shutil.copytree(ROOT / "tests" / "example" / "assignment", folder)
+    for path in (folder / "tests").glob("test_*.py"):
+        path.write_text("")
+    for name in ("test_one.py", "test_two.py"):
+        (folder / "tests" / name).write_text(SAME_TEST)
+    return Drawing(read_assignment(folder))
+
+
+def test_tests_of_one_name_in_two_files_share_no_inputs(collected: Drawing) -> None:
+    drawn = collected.draw(7, collected.items)
+    assert len({file for file, _ in drawn}) == 2 and {size for _, size in drawn} == {1, 2}
+    assert len({tuple(values) for values in drawn.values()}) == 4
+
+
+def test_the_inputs_do_not_depend_on_what_ran_before(collected: Drawing) -> None:
+    drawn = collected.draw(7, collected.items)
+    torch.rand(3)
+    assert collected.draw(7, collected.items[::-1]) == drawn
+    other = collected.draw(8, collected.items)
+    assert other.keys() == drawn.keys() and all(other[name] != drawn[name] for name in drawn)
+
+
+def test_a_fixture_that_component_tests_cannot_have_is_told(collected: Drawing, tmp_path: Path) -> None:
+    shutil.copytree(collected.items[0].path.parents[1], tmp_path / "assignment")
+    test = tmp_path / "assignment" / "tests" / "test_one.py"
+    test.write_text(SAME_TEST.replace("submission", "tmp_path"))
+    with pytest.raises(
+        CollectionError, match=r"test_one.py::test_values\[1\] takes tmp_path: expected submission, case"
+    ):
+        Collection(read_assignment(tmp_path / "assignment"))
