@@ -1,4 +1,4 @@
-"""What grading a submission costs in CPU seconds: the reference, correct variants, faults of the catalogue."""
+"""The cost of grading a submission in CPU seconds: the reference, correct variants, faults of the catalogue."""
 
 import random
 import tempfile
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
+from typing import Annotated
 
 import psutil
 from tqdm import tqdm
@@ -20,8 +21,9 @@ from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, run_forked
+from foundation.command_line import positive
 from foundation.places import REFERENCE, SKELETON
-from validity.report import print_table
+from validity.console import option, print_table
 from validity.variants import read_variants
 
 REFERENCE_ALONE = "the reference, in a class"
@@ -29,27 +31,36 @@ RIGHT, WRONG = "correct variants, in a class", "faulty submissions with their di
 MOST_SECONDS = 600
 
 
-def cpu_of(pid: int) -> float:
-    """CPU seconds of a process and of all below it, living or waited for."""
-    seconds = 0.0
-    for process in [one := psutil.Process(pid), *one.children(recursive=True)]:
-        with suppress(psutil.NoSuchProcess):  # it has just ended
-            seconds += sum(process.cpu_times()[:4])
-    return seconds
+def measure(count: Annotated[int, option("submissions of each kind in the class", type=positive)] = 30) -> int:
+    """Measure the CPU time of grading a submission in a class: the reference, correct variants, faulty submissions."""
+    seconds: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        for kind, cost in in_a_class([*submissions_of(count, Path(folder))]):
+            seconds.setdefault(kind, []).append(cost)
+    figures = ([kind, *(f"{choose(costs):.2f}" for choose in (median, min, max))] for kind, costs in seconds.items())
+    print_table(["CPU seconds", "median", "least", "most"], figures)
+    return 0
 
 
-def points_of(grader: Grader, submission: Path) -> float:
-    """Grades a submission; returns its points in regular tasks: answers about its own code (E.6) go with that code."""
-    intake = take_in(submission, SKELETON, grader.assignment)
-    record = new_record(intake.name, grader.assignment, "0" * 16)
-    *_, record = grade_submission(intake, record, Seeds(b"benchmark"), grader)
-    parts = record.judgement.parts
-    regular = {task.number for task in grader.assignment.tasks if not task.extension}
-    return sum(part.score or 0.0 for part in parts if part.number in regular)
+def submissions_of(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
+    """So many of each kind, in turn, so that all meet the same neighbours on a shared machine; by their kinds."""
+    chance = random.Random(0)  # noqa: S311  a sample for a measurement
+    assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
+    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
+    right, wrong = [variant.sources for variant in variants], [apply(fault, reference) for fault in read_catalogue()]
+    for number in range(count):
+        yield REFERENCE_ALONE, REFERENCE
+        for kind, known in ((RIGHT, right), (WRONG, wrong)):
+            place = folder / f"{number}-{kind.partition(' ')[0]}"
+            place.mkdir()
+            for module, (_, text) in chance.choice(known).items():
+                if module != "__init__" and "." not in module:
+                    (place / f"{module}.py").write_text(text, encoding="utf-8")
+            yield kind, place
 
 
 def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, float]]:
-    """The CPU seconds of each submission, by what it is; a forked grader grades each, as in `grade-class`."""
+    """The CPU seconds of each submission, by its kind; a forked grader grades each, as in `grade-class`."""
     with tempfile.NamedTemporaryFile() as references, open_grader(read_assignment(), Path(references.name)) as grader:
 
         def work(submission: Path) -> Iterator[tuple[float, float]]:
@@ -57,37 +68,27 @@ def in_a_class(submissions: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, f
             yield time.process_time(), points
 
         full = points_of(grader, REFERENCE)  # so that the first is like the others
-        for what, submission in tqdm(submissions, desc="class", leave=False):
+        for kind, submission in tqdm(submissions, desc="class", leave=False):
             before = cpu_of(grader.zygote._process.pid)
-            (_, told), *_ = run_forked([submission], work, MOST_SECONDS)
-            if isinstance(told, Ended) or (what != WRONG and told[1] != full):
-                raise RuntimeError(f"{submission} did not get all points: {told}")
-            yield what, told[0] + cpu_of(grader.zygote._process.pid) - before
+            (_, result), *_ = run_forked([submission], work, MOST_SECONDS)
+            if isinstance(result, Ended) or (kind != WRONG and result[1] != full):
+                raise RuntimeError(f"{submission} did not get all points: {result}")
+            yield kind, result[0] + cpu_of(grader.zygote._process.pid) - before
 
 
-def submissions_of(count: int, folder: Path) -> Iterator[tuple[str, Path]]:
-    """So many of each kind, in turn, so that all meet the same neighbours on a shared machine; by what they are."""
-    chance = random.Random(0)  # noqa: S311  a sample for a measurement
-    assignment, reference = read_assignment(), read_sources(REFERENCE, SKELETON)
-    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
-    right, wrong = [variant.sources for variant in variants], [apply(fault, reference) for fault in read_catalogue()]
-    for number in range(count):
-        yield REFERENCE_ALONE, REFERENCE
-        for what, known in ((RIGHT, right), (WRONG, wrong)):
-            place = folder / f"{number}-{what.partition(' ')[0]}"
-            place.mkdir()
-            for module, (_, text) in chance.choice(known).items():
-                if module != "__init__" and "." not in module:
-                    (place / f"{module}.py").write_text(text, encoding="utf-8")
-            yield what, place
+def points_of(grader: Grader, submission: Path) -> float:
+    """Grade a submission; return its points in regular tasks: answers about its own code (E.6) go with that code."""
+    intake = take_in(submission, SKELETON, grader.assignment)
+    record = new_record(intake.name, grader.assignment, "0" * 16)
+    *_, record = grade_submission(intake, record, Seeds(b"benchmark"), grader)
+    regular = {task.number for task in grader.assignment.tasks if not task.extension}
+    return sum(part.score or 0.0 for part in record.judgement.parts if part.number in regular)
 
 
-def measure(count: int) -> int:
-    """Prints the CPU seconds of so many submissions of each kind."""
-    rows: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
-        for what, seconds in in_a_class([*submissions_of(count, Path(folder))]):
-            rows.setdefault(what, []).append(seconds)
-    figures = ([name, *(f"{choose(seconds):.2f}" for choose in (median, min, max))] for name, seconds in rows.items())
-    print_table(["CPU seconds", "median", "least", "most"], figures)
-    return 0
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process and of all below it, living or waited for."""
+    seconds = 0.0
+    for process in [top := psutil.Process(pid), *top.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            seconds += sum(process.cpu_times()[:4])
+    return seconds

@@ -24,7 +24,9 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
-from validity.processes import run
+from validity.console import run_python
+
+from . import DEV, TRAIN, Pairs
 
 if TYPE_CHECKING:
     from given.experiment import Experiment
@@ -39,8 +41,8 @@ WATCHED, LONGER = 4, 8  # likewise: whose attention is noted, and what is before
 Row = dict[str, Any]
 
 
-def measure(train: Path, dev: Path) -> int:
-    """Train what the file of figures lacks, and take out what no mistake needs any more; return the exit status."""
+def measure(train: Pairs = TRAIN, dev: Pairs = DEV) -> int:
+    """Measure models that are trained with a mistake, for `hunt`; what the file of figures has is not done again."""
     assignment = read_assignment()
     path = assignment.folder / FIGURES
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
@@ -51,7 +53,7 @@ def measure(train: Path, dev: Path) -> int:
         write_whole(path, "".join(json.dumps(row) + "\n" for row in rows if "loss" in row))
 
     for row in tqdm([row for row in rows if "loss" not in row], "training"):
-        output = run("-m", "benchmarks.mistakes", row["fault"], train.resolve(), dev.resolve())
+        output = run_python("-m", "benchmarks.mistakes", row["fault"], train.resolve(), dev.resolve())
         row |= json.loads(output.splitlines()[-1])
         write()
     write()
@@ -106,7 +108,7 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         experiment.run_epoch(progress=False)
         note.remove()
         bleu, alone, together = experiment.history[-1]["dev_bleu"], *translations(experiment)
-        changed = [place for place, (one, other) in enumerate(zip(alone, together, strict=True)) if one != other]
+        changed = [place for place, (single, other) in enumerate(zip(alone, together, strict=True)) if single != other]
         n_batches = config.epochs * len(experiment.loader)  # the losses on dev follow
         every = math.ceil(n_batches / N_POINTS)
         means = [sum(losses[first : first + every]) / every for first in range(0, n_batches - every + 1, every)]
@@ -131,8 +133,8 @@ def translations(run: Experiment) -> tuple[list[str], list[str]]:
 
     def in_batches(size: int) -> list[str]:
         several = [sources[first : first + size] for first in range(0, len(sources), size)]
-        found = [translate(model, some, run.src_vocab, run.tgt_vocab, run.config) for some in several]
-        return [package.vocab.join_subwords(tokens) for some in found for tokens in some]
+        batches = [translate(model, some, run.src_vocab, run.tgt_vocab, run.config) for some in several]
+        return [package.vocab.join_subwords(tokens) for some in batches for tokens in some]
 
     return in_batches(1), in_batches(TOGETHER)
 

@@ -8,7 +8,6 @@ padding.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 
 import torch
@@ -22,7 +21,9 @@ from reference.data import Batch, BatchLoader, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch
 from reference.vocab import PAD_ID, Vocabulary
-from validity.report import print_table
+from validity.console import print_table
+
+from . import TRAIN, Pairs
 
 ROUNDS, BATCHES = 5, 40
 FASTER: dict[str, object] = {"precision": "fast-float32"}
@@ -79,11 +80,11 @@ class TorchTransformer(nn.Module):
 
 def median_ratio(values: Sequence[float], others: Sequence[float]) -> float:
     """The median of the ratios of measurements that were made in turn, so that both met the same neighbours."""
-    return median(one / other for one, other in zip(values, others, strict=True))
+    return median(value / other for value, other in zip(values, others, strict=True))
 
 
 def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[[Sequence[Batch]], float]:
-    """Builds a model for vocabularies of these sizes; returns what trains it and tells the seconds of CPU."""
+    """Build a model for vocabularies of these sizes; return a function that trains it and measures seconds of CPU."""
     torch.manual_seed(0)
     model: nn.Module = TorchTransformer(*sizes, config) if is_rival else build_model(config, *sizes)
     optimizer = make_optimizer(config, model)
@@ -98,8 +99,8 @@ def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[
     return train
 
 
-def measure(train: Path) -> int:
-    """Measures all ways at the default size, and prints a table."""
+def measure(train: Pairs = TRAIN) -> int:
+    """Measure tokens a second in training, and against torch.nn.Transformer."""
     pairs = read_pairs(train)
     vocabularies = Vocabulary.build(src for src, _ in pairs), Vocabulary.build(tgt for _, tgt in pairs)
     loader = BatchLoader(pairs, *vocabularies, COURSE.batch_size)
@@ -117,8 +118,8 @@ def measure(train: Path) -> int:
         for name, trainer in trainers.items():
             seconds[name].append(trainer(batches))
     rows = []
-    for name, found in seconds.items():
-        figures = [f"{n_tokens / median(found):,.0f}", f"{median(found) / len(batches) * 1e3:.1f}"]
-        rows.append([name, *figures, *(f"{median_ratio(seconds[base], found):.2f} x" for base in list(WAYS)[:2])])
+    for name, of_way in seconds.items():
+        figures = [f"{n_tokens / median(of_way):,.0f}", f"{median(of_way) / len(batches) * 1e3:.1f}"]
+        rows.append([name, *figures, *(f"{median_ratio(seconds[base], of_way):.2f} x" for base in list(WAYS)[:2])])
     print_table(["way", "tokens/s", "ms a step", "against the first", "against torch.nn.Transformer"], rows)
     return 0

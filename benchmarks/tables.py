@@ -1,25 +1,25 @@
-"""What trained models reach: the tables of the course's report again, and models with a part missing.
+"""BLEU of trained models: the tables of the course's report again, and models with a part missing (models.toml).
 
-The report came with the course's original code: "Creating a Transformer Assignment for Machine Translation"
-(L. Falzarano, 2024), section 5 (tables 1 and 2) and section 7 (table 3). Its figures are from one run each, on 8,701
-French-English pairs from Tatoeba.
-
-A run's folder in these tables is named after the settings that differ from the defaults, and its seed; the result is a
-file there, so that an interrupted command goes on where it stopped. Two models with the same seed begin with the same
-weights and see the same batches, so the effect of the diagonal mask is the mean of the differences between such pairs.
+A run's folder is named after the settings that differ from the defaults, and its seed; the result is a file there, so
+that an interrupted command goes on where it stopped. Where two columns have the same settings (the report trained its
+defaults three times), one run serves them all. Two models with the same seed begin with the same weights and see the
+same batches, so the effect of the diagonal mask is the mean of the differences between such pairs.
 """
 
 import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Annotated
 
 from tqdm import tqdm
 
+from foundation.command_line import positive
 from foundation.places import REFERENCE, ROOT
 from foundation.texts import counted
 from foundation.whole_files import make_folder, write_whole
@@ -27,174 +27,108 @@ from given.config import ConfigError
 from given.decoding import bleu
 from reference.data import read_pairs
 from reference.vocab import join_subwords
-from validity.processes import CommandError, run
-from validity.report import print_table, table
+from validity.console import CommandError, option, print_table, run_python, table
 
+from . import DEV, TRAIN, Pairs
+
+MODELS = tomllib.loads((Path(__file__).parent / "models.toml").read_text(encoding="utf-8"))
 MASK, NO_MASK = "diagonal mask", "no mask"
-SIZES = {
-    "small": {"d_model": 64, "d_ff": 128, "n_heads": 2},
-    "medium": {"d_model": 128, "d_ff": 256, "n_heads": 2, "epochs": 20},
-    "large": {"d_model": 256, "d_ff": 512, "n_heads": 2, "epochs": 20},
-}
-DIAGONAL = {
-    "diagonal_width": 2
-}  # the report's own code trains with 1 and decodes with 2; here it is one width for both
-
-
-@dataclass(frozen=True)
-class Column:
-    """One model of a table.
-
-    Attributes:
-        name: what is special about it.
-        reported: BLEU on dev and on test in the report; in table 3 on train, dev and test.
-        changes: settings that differ from the defaults.
-    """
-
-    name: str
-    reported: tuple[float, ...]
-    changes: Mapping[str, float] = field(default_factory=dict, hash=False)
-
-
-TABLES = {
-    1: (
-        Column("10 epochs", (0.43, 0.44)),
-        Column("20 epochs", (0.52, 0.51), {"epochs": 20}),
-        Column("30 epochs", (0.54, 0.55), {"epochs": 30}),
-        Column("40 epochs", (0.48, 0.47), {"epochs": 40}),
-        Column("width 256", (0.53, 0.53), {"d_model": 256}),
-        Column("width 512", (0.50, 0.54), {"d_model": 512}),
-        Column("width 1024", (0.06, 0.07), {"d_model": 1024}),
-        Column("feed-forward 128", (0.44, 0.44), {"d_ff": 128}),
-        Column("feed-forward 512", (0.48, 0.48), {"d_ff": 512}),
-        Column("feed-forward 1024", (0.46, 0.47), {"d_ff": 1024}),
-        Column("feed-forward 256", (0.44, 0.44)),
-    ),
-    2: (
-        Column("4 layers", (0.45, 0.47), {"n_layers": 4}),
-        Column("8 layers", (0.45, 0.45), {"n_layers": 8}),
-        Column("2 heads", (0.44, 0.44), {"n_heads": 2}),
-        Column("1 head", (0.46, 0.47), {"n_heads": 1}),
-        Column("8 heads", (0.47, 0.46), {"n_heads": 8}),
-        Column("learning rate 0.001", (0.43, 0.44)),
-        Column("learning rate 0.01", (0.00, 0.00), {"learning_rate": 0.01}),
-        Column("learning rate 0.0001", (0.13, 0.13), {"learning_rate": 0.0001}),
-        Column("best", (0.59, 0.58), {"d_model": 256, "d_ff": 512, "n_layers": 4, "epochs": 50}),
-    ),
-    3: (
-        Column(f"small, {NO_MASK}", (0.36, 0.29, 0.30), SIZES["small"]),
-        Column(f"small, {MASK}", (0.42, 0.33, 0.34), SIZES["small"] | DIAGONAL),
-        Column(f"medium, {NO_MASK}", (0.70, 0.45, 0.49), SIZES["medium"]),
-        Column(f"medium, {MASK}", (0.84, 0.56, 0.56), SIZES["medium"] | DIAGONAL),
-        Column(f"large, {NO_MASK}", (0.76, 0.51, 0.53), SIZES["large"]),
-        Column(f"large, {MASK}", (0.83, 0.54, 0.53), SIZES["large"] | DIAGONAL),
-    ),
-}
-"""Where two columns have the same settings (the report trained its defaults three times), one run serves them all."""
-
-TITLES = {
-    1: "Table 1: epochs, width, feed-forward",
-    2: "Table 2: layers, heads, learning rate, and the best setting",
-    3: "Table 3: three sizes, without and with the diagonal mask",
-}
-
 T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The 97.5% quantiles of Student's t with 1, 2, … degrees of freedom; with more than 9 the last one, a little wide."""
-
-
+RUNS = Path("runs/tables")
 Files = tuple[Path, Path, Path | None]
-"""Pairs to train on, of dev, and of test, `source|||target` lines."""
+"""Pairs to train on, of dev, and of test."""
 Result = dict[str, float]
 """Of one model: dev BLEU after the last epoch, test BLEU of the best model where test pairs are given, and minutes."""
 
 
-def run_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: Path = ROOT) -> None:
-    """Trains once into `folder`, in a process of its own, with the package `reference` in `cwd`."""
-    files = ["--train", train.resolve(), "--dev", dev.resolve(), "--output", folder.resolve(), "--samples", 0]
-    run("-m", "reference", "train", *files, *flags, cwd=cwd)
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One model of a table: its name, BLEU in the report, and settings that differ from the defaults."""
 
+    name: str
+    reported: Sequence[float]
+    changes: dict[str, float] = field(default_factory=dict)
 
-def place(column: Column, seed: int, output: Path) -> Path:
-    """Returns the folder of a run."""
-    changes = "_".join(f"{name}-{value}" for name, value in column.changes.items())
-    return output / "runs" / (changes or "defaults") / f"seed-{seed}"
+    def place(self, seed: int, output: Path) -> Path:
+        """The folder of a run."""
+        changes = "_".join(f"{name}-{value}" for name, value in self.changes.items())
+        return output / "runs" / (changes or "defaults") / f"seed-{seed}"
 
+    def train(self, seed: int, folder: Path, files: Files) -> None:
+        """Train a model, or go on where an earlier run was interrupted, and measure it.
 
-def find_result(folder: Path, files: Files) -> Result | None:
-    """Returns the result of a run with these files of pairs if it is there."""
-    path = folder / "result.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return dict(known["result"]) if known.get("files") == [*map(str, files)] else None
-
-
-def make_result(column: Column, seed: int, folder: Path, files: Files) -> None:
-    """Trains a model, or goes on where an earlier run was interrupted, and measures it.
-
-    Raises:
-        CommandError: if the run fails, such as for one that began with other data.
-    """
-    train, dev, test = files
-    lines = folder / "translations.txt"
-    tested = ["--test-file", test.resolve(), "--out-file", lines.resolve()] if test else []
-    run_reference(folder, train, dev, *flags_of(column, seed, (folder / "last.pt").is_file()), *tested)
-    history = [json.loads(line) for line in (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()]
-    result = {"dev": history[-1]["dev_bleu"], "minutes": round(sum(line["seconds"] for line in history) / 60, 2)}
-    if test:
-        references = [join_subwords(tgt) for _, tgt in read_pairs(test)]
-        result["test"] = round(bleu(lines.read_text(encoding="utf-8").split("\n")[:-1], references), 4)
-    content = {"files": [*map(str, files)], "result": result}
-    write_whole(folder / "result.json", json.dumps(content) + "\n")
-
-
-def flags_of(column: Column, seed: int, is_resumed: bool) -> Sequence[object]:
-    """The options of `python -m reference train`; the cache changes how long decoding takes, not what it finds."""
-    if is_resumed:
-        return ["--resume"]
-    changes = [part for name, value in column.changes.items() for part in (f"--{name.replace('_', '-')}", value)]
-    return ["--preset", "course", "--cached", "--seed", seed, *changes]
+        Raises:
+            CommandError: if the run fails, such as for one that began with other data.
+        """
+        train, dev, test = files
+        lines = folder / "translations.txt"
+        flags: list[object] = ["--test-file", test.resolve(), "--out-file", lines.resolve()] if test else []
+        if (folder / "last.pt").is_file():
+            flags += ["--resume"]
+        else:  # the cache changes how long decoding takes, not its result
+            flags += ["--preset", "course", "--cached", "--seed", seed]
+            for name, value in self.changes.items():
+                flags += [f"--{name.replace('_', '-')}", value]
+        history = train_reference(folder, train, dev, *flags)
+        result = {"dev": history[-1]["dev_bleu"], "minutes": round(sum(line["seconds"] for line in history) / 60, 2)}
+        if test:
+            references = [join_subwords(tgt) for _, tgt in read_pairs(test)]
+            result["test"] = round(bleu(lines.read_text(encoding="utf-8").split("\n")[:-1], references), 4)
+        content = {"files": [*map(str, files)], "result": result}
+        write_whole(folder / "result.json", json.dumps(content) + "\n")
 
 
 Rows = dict[Column, list[Result | None]]
 """By column the result with each seed, as far as there is one."""
 
 
-def measure(
-    tables: Sequence[int],
-    only: Sequence[str] | None,
-    seeds: int,
-    train: Path,
-    dev: Path,
-    test: Path | None,
-    output: Path,
-    show: bool,
-) -> int:
-    """Trains what is missing, prints the tables and writes tables.md; returns the exit status.
+def train_reference(folder: Path, train: Path, dev: Path, *flags: object, cwd: Path = ROOT) -> list[Result]:
+    """Train once into `folder`, in a process of its own, with the package `reference` in `cwd`; the run's history."""
+    files = ["--train", train.resolve(), "--dev", dev.resolve(), "--output", folder.resolve(), "--samples", 0]
+    run_python("-m", "reference", "train", *files, *flags, cwd=cwd)
+    lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
 
-    Args:
-        tables: their numbers.
-        only: texts of which a column's name must contain one; None = all columns.
-        seeds: runs of each column.
-        train: training pairs.
-        dev: dev pairs.
-        test: test pairs, or None.
-        output: folder for runs and tables.
-        show: train nothing.
-    """
-    columns = {
-        number: [column for column in TABLES[number] if only is None or any(text in column.name for text in only)]
-        for number in tables
-    }
+
+def find_result(folder: Path, files: Files) -> Result | None:
+    """The result of a run with these files of pairs if it is there."""
+    path = folder / "result.json"
+    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return dict(known["result"]) if known.get("files") == [*map(str, files)] else None
+
+
+def measure(
+    tables: Annotated[Sequence[int], option("default: all", type=int, nargs="+", choices=(1, 2, 3))] = (
+        1,
+        2,
+        3,
+    ),
+    only: Annotated[Sequence[str] | None, option("only columns with such a text", nargs="+", metavar="TEXT")] = None,
+    seeds: Annotated[int, option("runs of each column", type=positive)] = 3,
+    train: Pairs = TRAIN,
+    dev: Pairs = DEV,
+    test: Annotated[Path | None, option("likewise; without it the tables have no test BLEU", type=Path)] = None,
+    output: Annotated[Path, option("folder for runs and tables; what is there is not done again", type=Path)] = RUNS,
+    show: Annotated[bool, option("train nothing: write tables of what is finished", action="store_true")] = False,
+) -> int:
+    """Make the three tables of the course's report with several seeds."""
+    files = train, dev, test
+    columns = {number: [Column(**row) for row in MODELS["tables"][str(number)]["columns"]] for number in tables}
+    if only is not None:
+        columns = {
+            number: [column for column in several if any(text in column.name for text in only)]
+            for number, several in columns.items()
+        }
     if not any(columns.values()):
         raise ConfigError(f"--only {' '.join(only or ())}: no column of these tables is named like that")
-    files = train, dev, test
     make_folder(output)
-    failures = (
-        [] if show else train_missing([one for several in columns.values() for one in several], seeds, files, output)
-    )
+    failures = [] if show else train_missing(sum(columns.values(), []), seeds, files, output)
     parts = []
     for number, several in columns.items():
-        rows = {one: [find_result(place(one, seed, output), files) for seed in range(seeds)] for one in several}
-        parts += [f"### {TITLES[number]}", models(rows, test is not None), masks(rows)] if rows else []
+        rows = {column: [find_result(column.place(seed, output), files) for seed in range(seeds)] for column in several}
+        title = MODELS["tables"][str(number)]["title"]
+        parts += [f"### {title}", models(rows, test is not None), masks(rows)] if rows else []
     text = "\n\n".join(filter(None, parts))
     write_whole(output / "tables.md", text + "\n")
     print(text)
@@ -204,37 +138,37 @@ def measure(
 
 
 def train_missing(columns: Sequence[Column], seeds: int, files: Files, output: Path) -> list[str]:
-    """Trains all columns with the first seed, then with the next, so that whoever stops early has a row of each.
+    """Train all columns with the first seed, then with the next, so that whoever stops early has a row of each.
 
     Returns:
         A line for each run that failed.
     """
-    places = {place(column, seed, output): (column, seed) for seed in range(seeds) for column in columns}
+    places = {column.place(seed, output): (column, seed) for seed in range(seeds) for column in columns}
     missing = [folder for folder in places if find_result(folder, files) is None]
     failures = []
     for folder in tqdm(missing, unit="run", disable=None):
+        column, seed = places[folder]
         try:
-            make_result(*places[folder], folder, files)
+            column.train(seed, folder, files)
         except CommandError as error:
             failures.append(f"{folder.relative_to(output)}: {error}")
     return failures
 
 
 def models(rows: Rows, has_test: bool) -> str:
-    """A table of all models of one of the report's tables."""
-    figures = ["dev", *["test"] * has_test, "minutes"]
+    """All models of one of the report's tables."""
+    figures = {"dev": "dev BLEU", **({"test": "test BLEU"} if has_test else {}), "minutes": "minutes of CPU a run"}
     cells = []
     for column, results in rows.items():
         done = [result for result in results if result]
         measured = [mean_and_spread([result[name] for result in done]) for name in figures]
         reported = ", ".join(f"{value:.2f}" for value in column.reported)
         cells.append([column.name, len(done) or "not run", *measured, reported])
-    heads = ["dev BLEU", *["test BLEU"] * has_test, "minutes of CPU a run"]
-    return table(["model", "seeds", *heads, "the report"], cells)
+    return table(["model", "seeds", *figures.values(), "the report"], cells)
 
 
 def masks(rows: Rows) -> str:
-    """A table of the diagonal mask's effect on dev BLEU; "" where there are no runs with it and without."""
+    """The diagonal mask's effect on dev BLEU; "" where there are no runs with it and without."""
     by_name = {column.name: results for column, results in rows.items()}
     cells = []
     for name, masked in by_name.items():
@@ -257,46 +191,42 @@ def verdict(differences: Sequence[float]) -> tuple[str, str]:
 
 
 def mean_and_spread(values: Sequence[float]) -> str:
-    """Formats the mean and, of several values, the standard deviation."""
+    """The mean and, of several values, the standard deviation."""
     if not values:
         return "–"
     return f"{mean(values):.3f}" + (f" ± {stdev(values):.3f}" if len(values) > 1 else "")
 
 
-ABLATIONS = {
-    "no positional encoding": ("embedding.py", "self.dropout(x + self.code[:length])", "self.dropout(x)"),
-    "no cross-attention": ("layers.py", "attention(x, memory, memory", "attention(x, 0 * memory, 0 * memory"),
-    "no causal mask in training": ("data.py", " & causal_mask(tgt_input.size(1))", ""),
-    "attention not scaled": ("attention.py", " / math.sqrt(query.size(-1))", ""),
-    "attention not masked": ("attention.py", "if mask is not None:", "if False:"),
-}
-"""The file of the reference, the text that goes, and what takes its place."""
-
-
 def bleu_without(part: str, train: Path, dev: Path, seed: int = 0) -> float:
-    """Trains the reference without a part, or, by another name, with all; dev BLEU after the last epoch."""
+    """Dev BLEU after the last epoch of the reference without a part, or, by another name, with all."""
     with tempfile.TemporaryDirectory() as name:
-        shutil.copytree(REFERENCE, Path(name, REFERENCE.name))
-        if part in ABLATIONS:
-            file, old, new = ABLATIONS[part]
-            path = Path(name, REFERENCE.name, file)
-            text = path.read_text(encoding="utf-8")
+        copy = Path(name, REFERENCE.name)
+        shutil.copytree(REFERENCE, copy)
+        if part in MODELS["ablations"]:
+            file, old, new = MODELS["ablations"][part]
+            text = (copy / file).read_text(encoding="utf-8")
             if text.count(old) != 1:
                 raise RuntimeError(f"{file}: expected {old!r} once")
-            path.write_text(text.replace(old, new), encoding="utf-8")
-        run_reference(Path(name, "run"), train, dev, "--preset", "course", "--seed", seed, cwd=Path(name))
-        last = Path(name, "run", "history.jsonl").read_text(encoding="utf-8").splitlines()[-1]
-        return float(json.loads(last)["dev_bleu"])
+            (copy / file).write_text(text.replace(old, new), encoding="utf-8")
+        flags = "--preset", "course", "--seed", seed
+        return train_reference(Path(name, "run"), train, dev, *flags, cwd=Path(name))[-1]["dev_bleu"]
 
 
-def measure_ablations(seeds: int, train: Path, dev: Path) -> int:
-    """Trains all models, and prints a table, each row once it is known."""
+def measure_ablations(
+    seeds: Annotated[int, option("runs of the intact model", type=positive)] = 5,
+    train: Pairs = TRAIN,
+    dev: Pairs = DEV,
+) -> int:
+    """Measure dev BLEU of the reference over seeds, and of models with a part missing."""
 
     def row(part: str) -> list[str]:
-        if part in ABLATIONS:
+        if part in MODELS["ablations"]:
             return [part, f"{bleu_without(part, train, dev):.3f}"]
-        found = [bleu_without(part, train, dev, seed) for seed in range(seeds)]
-        return [f"intact, {counted(seeds, 'seed')}", f"{min(found):.3f} to {max(found):.3f}, mean {mean(found):.3f}"]
+        values = [bleu_without(part, train, dev, seed) for seed in range(seeds)]
+        return [
+            f"intact, {counted(seeds, 'seed')}",
+            f"{min(values):.3f} to {max(values):.3f}, mean {mean(values):.3f}",
+        ]
 
-    print_table(["model", "dev BLEU"], map(row, ["intact", *ABLATIONS]))
+    print_table(["model", "dev BLEU"], map(row, ["intact", *MODELS["ablations"]]))
     return 0

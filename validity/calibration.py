@@ -1,6 +1,6 @@
-"""`python -m validity calibrate`: where to put the BLEU thresholds.
+"""Where to put the BLEU thresholds.
 
-The reference is trained with several seeds, and its scores tell what share of correct students would miss a threshold.
+The reference is trained with several seeds, and its scores show what share of correct students would miss a threshold.
 A student's BLEU is modelled as the seeds' mean plus two independent errors: the spread over training seeds, known only
 from n runs (hence Student's t with n - 1 degrees of freedom, and the uncertainty of the mean), and the choice of the
 test sentences (the bootstrap's standard error). Trained seeds stay in the output folder, so that an interrupted
@@ -13,37 +13,51 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from autograder.grading.scoring import Score, read_references, read_translations, score
+from autograder.grading.scoring import Score, read_references, read_translations
+from autograder.grading.scoring import score as bleu_of
 from foundation.assignment_file import read_assignment
+from foundation.command_line import at_least, positive
 from foundation.places import ROOT, TEST_REFERENCES
 from foundation.whole_files import write_whole
 
-from .processes import run
+from .console import option, run_python
 
 SHARES = (0.01, 0.05)
 DRAWS = 200_000
+RUNS = ROOT / "runs" / "calibration"
 SEED = 12_345
 INTERVAL_IN_ERRORS = 2 * 1.96  # a 95% interval, in standard errors
 
 
-def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
-    """Prints the report, and writes calibration.json."""
+def calibrate(
+    seeds: Annotated[int, option("number of seeds, 2 or more: one has no spread", type=at_least(2))] = 5,
+    preset: Annotated[str, option("the reference's settings")] = "course",
+    epochs: Annotated[int | None, option("default: the preset's", type=positive)] = None,
+    output: Annotated[Path, option("folder for runs, and calibration.json", type=Path)] = RUNS,
+) -> int:
+    """Propose BLEU thresholds.
+
+    Train the reference with several seeds, score its translations of the test sentences, and show what share of correct
+    students would miss the present thresholds, and which thresholds few would miss. Started again after an
+    interruption, it resumes where it stopped.
+    """
     arguments = ["--preset", preset, *(["--epochs", str(epochs)] if epochs else [])]
     output = output.resolve() / "-".join([preset, *([f"{epochs}-epochs"] if epochs else [])])
     scores = run_seeds(range(seeds), arguments, TEST_REFERENCES, output)
     spread, present = spread_of(scores), read_assignment().thresholds
     missing = {name: round(spread.share_below(value), 4) for name, value in present.items()}
     proposed = {f"{share:.0%}": spread.threshold_for(share) for share in SHARES}
-    found = [{"bleu": one.value, "low": one.low, "high": one.high} for one in scores]
-    content = {"scores": found, "share_that_misses": missing, "thresholds": proposed}
+    intervals = [{"bleu": score.value, "low": score.low, "high": score.high} for score in scores]
+    content = {"scores": intervals, "share_that_misses": missing, "thresholds": proposed}
     write_whole(output / "calibration.json", json.dumps(content, indent=1) + "\n")
-    for seed, one in enumerate(scores):
-        print(f"seed {seed}: BLEU {one.value:.3f}")
+    for seed, score in enumerate(scores):
+        print(f"seed {seed}: BLEU {score.value:.3f}")
     deviations = f"{spread.over_seeds:.3f} over seeds, {spread.over_sentences:.3f} over test sentences"
     print(f"mean {spread.mean:.3f}, standard deviation {deviations}")
     for name, value in present.items():
@@ -54,17 +68,10 @@ def calibrate(seeds: int, preset: str, epochs: int | None, output: Path) -> int:
 
 
 def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, output: Path) -> list[Score]:
-    """The scores of all seeds.
+    """The scores of all seeds, on the test split, with these arguments of `python -m reference train`.
 
-    Args:
-        seeds: one per run.
-        arguments: arguments of `python -m reference train`: preset, epochs, other settings.
-        references: the test split, `source|||target` lines.
-        output: folder; each seed gets one in it, with translations once it is trained. An interrupted run is resumed.
-            The folder's name identifies everything that decides the score, so that nothing outdated is used.
-
-    Raises:
-        UserError: where training or translating fails, or the references cannot be read.
+    Each seed gets a folder in `output`, with translations once it is trained. Its name identifies everything that
+    decides the score, so that an interrupted run is resumed and nothing outdated is used.
     """
     targets = read_references(references)
     version = version_of(arguments, references)
@@ -75,9 +82,9 @@ def run_seeds(seeds: Sequence[int], arguments: Sequence[str], references: Path, 
         if not translations.is_file():
             is_begun = (folder / "last.pt").is_file()
             how = ["--resume"] if is_begun else [*arguments, "--seed", str(seed)]
-            run("-m", "reference", "train", *how, "--output", folder)
-            run("-m", "reference", "translate", "--checkpoint", folder / "best.pt", "--output", translations)
-        scores.append(score(read_translations(translations, expected=len(targets)), targets))
+            run_python("-m", "reference", "train", *how, "--output", folder)
+            run_python("-m", "reference", "translate", "--checkpoint", folder / "best.pt", "--output", translations)
+        scores.append(bleu_of(read_translations(translations, expected=len(targets)), targets))
     return scores
 
 

@@ -1,25 +1,33 @@
-"""Grades public implementations that nobody here wrote, and compares each rubric item with an independent verdict.
+"""Public implementations that nobody here wrote: each rubric item is graded, and compared with an independent verdict.
 
-Verdicts are those of `outside_verdicts`, or findings by hand with a reason. What was found last is stored beside the
-descriptions, for each with the version of the component tests that it belongs to.
+A description is a file `assignment/outside/NAME.toml`, with an adapter of ours and no line of theirs. Verdicts are
+those of `outside_verdicts`, or findings by hand with a reason. The last ones are stored beside the descriptions, with
+the version of the component tests that they belong to.
 """
 
+from __future__ import annotations
+
+import ast
 import hashlib
 import json
+import re
+import subprocess
 import tempfile
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
-from autograder.intake.sources import names_in
+from autograder.intake.sources import ADAPTERS, names_in
 from autograder.intake.submission import take_in
 from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.worker.loading import is_available
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import State, TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
@@ -28,26 +36,128 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 from foundation.whole_files import write_whole
 
+from .console import option, table
 from .outside_formulas import kind_of
-from .outside_sources import HOST, OutsideError, Repository, clone_of, read_repositories, write_submission
 from .outside_verdicts import JUDGES
-from .report import table
 
+HOST = "https://github.com"
 FOLDER = ASSIGNMENT / "outside"
 VERDICTS = FOLDER / "verdicts.json"
 PAGE = ROOT / "docs" / "proof" / "outside.md"
-TESTS = [ASSIGNMENT / room for room in ("tests", "expected", "stand_ins")]
 TESTING = ("arguments", "case", "comparison", "fitting", "observation", "results", "subject")
 """Modules of `autograder.testing` that decide how a test ends."""
 SEED = 20_261_128
-MOST_WHY = 240
+MOST_WHY, MOST_LINES = 240, 40
+"""Characters of the kit's reason; lines of an adapter."""
 Stored = dict[str, dict[str, Any]]
 """By the name of the description: version, and rows as they are written."""
 
 
+class OutsideError(UserError):
+    """A repository cannot be examined; the message has the reason."""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A public implementation."""
+
+    id: str  # the name of its description
+    name: str  # "owner/name"
+    commit: str  # that is examined
+    licence: str  # "none" gives no permission to copy
+    kind: str  # of text or code
+    files: tuple[str, ...]  # paths there; notebooks become modules of their code
+    adapter: str  # the text of `adapters.py`, ours
+    root: str = ""  # the folder from which files are imported, "" = the top
+    scripts: bool = False  # only definitions, constants and imports of the files count
+    keep: tuple[str, ...] = ()  # the names of the definitions that count, where a file is too large; none = all
+    findings: dict[str, dict[str, str]] = field(default_factory=dict)  # task -> item -> "right: why", by a person
+
+    @property
+    def link(self) -> str:
+        """A link to the commit, in Markdown."""
+        return f"[{self.name}]({HOST}/{self.name}/tree/{self.commit})"
+
+    def clone_in(self, folder: Path, is_fetched: bool) -> Path:
+        """The clone in FOLDER/owner+name; fetched first, if asked for and missing."""
+        clone = folder / self.name.replace("/", "+")
+        if is_fetched and not clone.exists():
+            run_git("clone", "--quiet", "--filter=blob:none", "--no-checkout", f"{HOST}/{self.name}", str(clone))
+        if not clone.is_dir():
+            raise OutsideError(f"{clone}: no such folder; clone {HOST}/{self.name} there, or give --fetch")
+        return clone
+
+    def write_submission(self, clone: Path, folder: Path) -> None:
+        """Write the files at the commit, and the adapter, as a submission."""
+        names = {file: importable(file.removeprefix(f"{self.root}/")) for file in self.files}
+        own = {str(Path(name).with_suffix("")).replace("/", ".") for name in names.values()}
+        for file, name in names.items():
+            path = (folder / name).with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = run_git("-C", str(clone), "show", f"{self.commit}:{file}").decode("utf-8-sig")
+            text = code_of(text) if file.endswith(".ipynb") else text
+            path.write_text(definitions_of(text, own, self.keep) if self.scripts else text, encoding="utf-8")
+        (folder / f"{ADAPTERS}.py").write_text(self.adapter, encoding="utf-8")
+
+
+def read_repositories(folder: Path) -> list[Repository]:
+    """All descriptions in a folder, by file name. Raises: OutsideError, naming the file and what is wrong."""
+    repositories = []
+    for path in sorted(folder.glob("*.toml")):
+        try:
+            repository = Repository(path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
+        except (tomllib.TOMLDecodeError, TypeError) as error:
+            raise OutsideError(f"{path}: {error}") from None
+        if (n_lines := repository.adapter.count("\n")) > MOST_LINES:
+            raise OutsideError(f"{path}: the adapter has {n_lines} lines; at most {MOST_LINES}")
+        repositories.append(repository)
+    return repositories
+
+
+def run_git(*words: str) -> bytes:
+    """The output of git. Raises: OutsideError with the last line of its complaint."""
+    done = subprocess.run(["git", *words], capture_output=True, check=False)  # noqa: S603, S607
+    if done.returncode:
+        raise OutsideError(done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
+    return done.stdout
+
+
+def importable(file: str) -> str:
+    """The path of a file as modules may be called; "notebook_6___Attention.ipynb"."""
+    return re.sub(r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file))
+
+
+def code_of(notebook: str) -> str:
+    """The code of a notebook, without lines for the shell."""
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
+    return re.sub(r"(?m)^\s*[!%].*", "", "\n".join(cells))
+
+
+def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
+    """A script's definitions, constants and imports of what is there; the rest would run when a test imports it."""
+    lines = text.split("\n")
+    for node in ast.parse(text).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                is_kept = not keep or name in keep
+            case ast.Import(names=aliases):
+                is_kept = all(is_available(alias.name) or alias.name in own for alias in aliases)
+            case ast.ImportFrom(module=str(module), level=level):
+                is_there = any(name == module or name.endswith(f".{module}") for name in own)
+                is_kept = is_there or (not level and is_available(module) and not module.startswith("IPython"))
+            case ast.Assign():
+                is_kept = not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
+            case _:
+                is_kept = False
+        if not is_kept:
+            first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
+            lines[first - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - first + 1)
+    return "\n".join(lines)
+
+
 @dataclass(frozen=True)
 class Row:
-    """An item of the rubric: what the kit gives, and what it should."""
+    """An item of the rubric: the kit's mark, and an independent verdict."""
 
     task: str
     item: str
@@ -58,13 +168,13 @@ class Row:
 
     @property
     def is_disputed(self) -> bool:
-        """Whether the kit takes what is right, or gives what is wrong."""
+        """True if the kit takes what is right, or gives what is wrong."""
         return (self.kit, self.verdict) in (("lost", "right"), ("kept", "wrong"))
 
 
 @dataclass(frozen=True)
 class Exam:
-    """What repositories are examined with."""
+    """The means to examine repositories."""
 
     assignment: Assignment
     tests: CollectedTests
@@ -73,7 +183,7 @@ class Exam:
     def examine(self, repository: Repository, clone: Path) -> Iterator[Row]:
         """The rows of the components that the adapter offers."""
         with tempfile.TemporaryDirectory() as folder:
-            write_submission(repository, clone, Path(folder))
+            repository.write_submission(clone, Path(folder))
             sources = take_in(Path(folder), SKELETON, self.assignment).sources
         free = replace(self.assignment, contract=replace(self.assignment.contract, forbidden=Forbidden()))
         offered, _ = names_in(repository.adapter)
@@ -90,26 +200,26 @@ class Exam:
 
 
 def verdicts_of(task: Task, sandbox: Sandbox) -> dict[str, str]:
-    """What is wrong with each item of a task, "" where nothing is; none for tasks that are left to people."""
+    """The faults of each item of a task, "" where there are none; empty for tasks that are left to people."""
     torch.manual_seed(SEED)
 
-    def told(verdict: Callable[[], Any]) -> Any:
+    def outcome(verdict: Callable[[], Any]) -> Any:
         try:
             return verdict()
         except Exception as error:  # whatever it raises
             return f"{kind_of(error)}: {str(error).partition(chr(10))[0]}"
 
-    items = told(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
+    items = outcome(lambda: JUDGES[task.number](sandbox)) if task.number in JUDGES else {}
     if isinstance(items, str):  # it cannot even be made
         return {item.name: items for item in task.items}
-    return {item.name: told(items[item.name]) for item in task.items if item.name in items}
+    return {item.name: outcome(items[item.name]) for item in task.items if item.name in items}
 
 
 def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str]) -> Iterator[Row]:
-    """A row for each item of a task; what a person found counts more than what was computed."""
+    """A row for each item of a task; a person's finding counts more than a computed one."""
     for mark in result.items:
-        missed = [one for one in result.outcomes if one.item == mark.name and one.state != State.PASSED]
-        to_people = [one.state.value for one in missed if not one.state.has_mark]
+        missed = [outcome for outcome in result.outcomes if outcome.item == mark.name and outcome.state != State.PASSED]
+        to_people = [outcome.state.value for outcome in missed if not outcome.state.has_mark]
         kit = [*to_people, "kept" if mark.score else "lost"][0]
         why = " ".join(missed[0].message.split()) if missed else f"requires {mark.requires}" if mark.requires else ""
         reason = verdicts.get(mark.name)
@@ -119,82 +229,91 @@ def rows_of(result: TaskResult, verdicts: dict[str, str], by_hand: dict[str, str
         yield Row(result.task.number, mark.name, kit, why[:MOST_WHY], verdict, reason or "")
 
 
-def outside(folder: Path | None, repository: str, fetch: bool, store: bool) -> int:
-    """Examines the repositories whose description has this text in its name; the exit status.
+CLONES = "folder with a git clone owner+name of each repository; default: only check the version of stored verdicts"
+IdText = Annotated[str, option("only those whose description's file name contains this text")]
 
-    Without a folder of clones it only says whether the stored verdicts are those of the present tests.
+
+def outside(
+    folder: Annotated[Path | None, option(CLONES, type=Path, nargs="?")] = None,
+    repository: IdText = "",
+    fetch: Annotated[bool, option("clone what is missing in the folder", action="store_true")] = False,
+    store: Annotated[bool, option("write the verdicts, and docs/proof/outside.md", action="store_true")] = False,
+) -> int:
+    """Examine the tests with code that nobody here wrote.
+
+    Grade public implementations, described in assignment/outside, and compare each item of the rubric with an
+    independent verdict. Status 1 if one cannot be examined.
     """
+    stored, version, has_failed = read_stored(), tests_version(), False
     if folder is None:
-        names = older(read_stored())
-        told = f"older than the component tests: {', '.join(names)}" if names else "all are of the present tests"
-        print(f"stored verdicts: {len(read_stored())}; {told}")
+        names = older(stored)
+        age = f"older than the component tests: {', '.join(names)}" if names else "all are of the present tests"
+        print(f"stored verdicts: {len(stored)}; {age}")
         return 0
-    chosen = [one for one in read_repositories(FOLDER) if repository in one.id]
+    repositories = read_repositories(FOLDER)
+    chosen = [source for source in repositories if repository in source.id]
     if not chosen:
         raise OutsideError(f"{FOLDER}: no description has {repository!r} in its name")
-    assignment, stored, failed = read_assignment(), read_stored(), 0
+    assignment = read_assignment()
     with Zygote(assignment, "auto") as zygote:
         exam = Exam(assignment, CollectedTests(assignment), zygote)
-        for one in chosen:
+        for source in chosen:
             try:
-                rows = [*exam.examine(one, clone_of(one, folder, fetch))]
+                rows = [*exam.examine(source, source.clone_in(folder, fetch))]
             except UserError as error:
-                failed += 1
-                stored[one.id] = {"version": tests_version(), "rows": [], "problem": str(error)}
-                print(f"{one.id}: not examined: {error}", flush=True)
+                has_failed = True
+                stored[source.id] = {"version": version, "rows": [], "problem": str(error)}
+                print(f"{source.id}: not examined: {error}", flush=True)
                 continue
-            stored[one.id] = {"version": tests_version(), "rows": [[*astuple(row)] for row in rows]}
-            print(f"{one.id}: {counted(rows)}", flush=True)
+            stored[source.id] = {"version": version, "rows": [[*astuple(row)] for row in rows]}
+            print(f"{source.id}: {counted(rows)}", flush=True)
             for row in filter(lambda row: row.is_disputed, rows):
                 print(f"  {row.task} {row.item}: {row.kit}, though {row.verdict}: {row.reason or row.why}", flush=True)
     if store:
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(stored[name])}" for name in sorted(stored))
         write_whole(VERDICTS, f"{{\n{lines}\n}}\n")
-        write_whole(PAGE, page_of(stored, read_repositories(FOLDER)))
-    return int(failed > 0)
+        write_whole(PAGE, page_of(stored, repositories))
+    return int(has_failed)
 
 
 def counted(rows: list[Row]) -> str:
-    """How many items there are of each kind."""
+    """The number of items of each kind."""
     kinds = Counter(f"{row.verdict} and {row.kit}" for row in rows)
     return f"{len(rows)} items, " + ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
 
 
 def read_stored() -> Stored:
-    """What was found last."""
+    """The last verdicts."""
     stored: Stored = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
     return stored
 
 
 def tests_version() -> str:
     """Sixteen hex digits for the component tests and all that they expect."""
-    digest = hashlib.sha256()
-    paths = [path for room in TESTS for path in sorted(room.rglob("*.py"))]
-    for path in (*paths, *(ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING)):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    paths = [path for room in ("tests", "expected", "stand_ins") for path in sorted((ASSIGNMENT / room).rglob("*.py"))]
+    paths += [ROOT / "autograder" / "testing" / f"{name}.py" for name in TESTING]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
 def older(stored: Stored) -> list[str]:
     """The descriptions whose verdicts belong to other component tests than the present ones."""
     version = tests_version()
-    return sorted(name for name, one in stored.items() if one["version"] != version)
+    return sorted(name for name, entry in stored.items() if entry["version"] != version)
 
 
 def page_of(stored: Stored, repositories: list[Repository]) -> str:
     """The page of all verdicts: a row for each task of a repository, with every item that is lost or disputed."""
-    rows = {name: [Row(*row) for row in one["rows"]] for name, one in stored.items()}
+    rows = {name: [Row(*row) for row in source["rows"]] for name, source in stored.items()}
     lines = []
-    for one in repositories:
-        where = f"[{one.name}]({HOST}/{one.name}/tree/{one.commit})"
-        if problem := stored.get(one.id, {"problem": "not examined yet"}).get("problem"):
-            lines.append((where, "", "", "", problem))
-        for task, of_task in groupby(rows.get(one.id, []), key=lambda row: row.task):
+    for source in repositories:
+        if problem := stored.get(source.id, {"problem": "not examined yet"}).get("problem"):
+            lines.append((source.link, "", "", "", problem))
+        for task, of_task in groupby(rows.get(source.id, []), key=lambda row: row.task):
             items = [*of_task]
             wrong = [f"{row.item}: {row.reason}" for row in items if row.verdict == "wrong"]
             disputed = [f"**{row.item}** ({row.kit}: {row.why or row.reason})" for row in items if row.is_disputed]
             kept = sum(row.kit == "kept" for row in items)
-            lines.append((where, task, f"{kept} of {len(items)}", "; ".join(wrong), "; ".join(disputed)))
+            lines.append((source.link, task, f"{kept} of {len(items)}", "; ".join(wrong), "; ".join(disputed)))
     parts = [
         "# The component tests and public code",
         "Written by `python -m validity outside CLONES --store`. Through an adapter of ours, which is in "
@@ -204,6 +323,6 @@ def page_of(stored: Stored, repositories: list[Repository]) -> str:
         counted([row for of_one in rows.values() for row in of_one]) + ".",
         table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
         "## Where the code comes from",
-        table(("code", "licence", "kind"), sorted({(one.name, one.licence, one.kind) for one in repositories})),
+        table(("code", "licence", "kind"), sorted({(r.name, r.licence, r.kind) for r in repositories})),
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,8 +1,8 @@
-"""What the components of a public implementation should compute, in float64, and how theirs differs.
+"""Formulas in float64 for the components of a public implementation, and how their results differ.
 
 Nothing here is shared with the component tests, whose verdicts it examines: neither inputs nor formulas nor the way to
-tell parameters apart. A component is taken as its authors wrote it, with its own parts inside. What differs is told in
-words, "" where nothing does.
+tell parameters apart. A component is taken as its authors wrote it, with its own parts inside. A difference is put into
+words, "" where there is none.
 
 Shapes: b batch, q queries, k keys, h heads, d features.
 """
@@ -20,6 +20,8 @@ from torch import Tensor
 from autograder.sandbox.submission import Sandbox
 
 Formula = Callable[..., Any]
+Verdicts = dict[str, Callable[[], str]]
+"""By item: "" where it is right, or what differs."""
 STEP = 1e-5
 """Of the differences that gradients are compared with."""
 
@@ -47,11 +49,16 @@ def first(problems: Iterable[str]) -> str:
     return next(filter(None, problems), "")
 
 
+def first_of(several: Sequence[Verdicts], item: str) -> str:
+    """The first problem with an item."""
+    return first(verdicts[item]() for verdicts in several)
+
+
 def tensors_in(result: Any) -> list[Tensor]:
     """The tensors that a component returns, also those in lists."""
     if torch.is_tensor(result):
         return [result]
-    return [one for each in result for one in tensors_in(each)] if isinstance(result, (tuple, list)) else []
+    return [tensor for part in result for tensor in tensors_in(part)] if isinstance(result, (tuple, list)) else []
 
 
 def part(result: Any, index: int) -> Any:
@@ -70,47 +77,70 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 
 
 def gradients_apart(call: Formula, inputs: Sequence[Any], learned: Sequence[Tensor] = ()) -> str:
-    """Whether gradients are not the slopes of the component's own values, in a random direction of each tensor."""
-    given = [one.clone().requires_grad_() if is_float(one) else one for one in inputs]
+    """How gradients differ from the slopes of the component's own values, in a random direction of each tensor."""
+    given = [tensor.clone().requires_grad_() if is_float(tensor) else tensor for tensor in inputs]
     varied: list[Tensor] = [*filter(is_float, given), *learned]
-    for one in learned:
-        one.grad = None
+    for tensor in learned:
+        tensor.grad = None
     result = part(call(*given), 0)
     seed = torch.randn_like(result)
     if not result.requires_grad:
         return "the result has no gradient"
     (result * seed).sum().backward()
-    for one in varied:
-        direction, values = torch.randn_like(one), list[float]()
+    for tensor in varied:
+        direction, values = torch.randn_like(tensor), list[float]()
         for step in (STEP, -STEP, -STEP, STEP):  # back to where it was
             with torch.no_grad():
-                one.add_(step * direction)
+                tensor.add_(step * direction)
                 values.append(float((part(call(*given), 0) * seed).sum()))
         slope = (values[0] - values[2]) / (2 * STEP)
-        found = 0.0 if one.grad is None else float((one.grad * direction).sum())
-        if abs(found - slope) > 1e-4 * max(1.0, abs(slope)):
-            return "a tensor gets no gradient" if one.grad is None else "a gradient is not the slope of the values"
+        computed = 0.0 if tensor.grad is None else float((tensor.grad * direction).sum())
+        if abs(computed - slope) > 1e-4 * max(1.0, abs(slope)):
+            return "a tensor gets no gradient" if tensor.grad is None else "a gradient is not the slope of the values"
     return ""
 
 
 def is_float(value: Any) -> bool:
-    """Whether a value has gradients."""
+    """True if a value has gradients."""
     return torch.is_tensor(value) and value.is_floating_point()
 
 
 def side_effects(call: Formula, inputs: Sequence[Any], others: Sequence[Any]) -> str:
-    """Whether a call changes its arguments, what an earlier one returned, or what a later one returns."""
-    copies = [one.clone() if torch.is_tensor(one) else one for one in inputs]
+    """How a call changes its arguments, the results of an earlier call, or those of a later one."""
+    copies = [tensor.clone() if torch.is_tensor(tensor) else tensor for tensor in inputs]
     with torch.no_grad():
         before = tensors_in(call(*copies))
-        kept = [one.clone() for one in before]
+        kept = [tensor.clone() for tensor in before]
         if any(torch.is_tensor(a) and not torch.equal(a, b) for a, b in zip(inputs, copies, strict=True)):
             return "changes an argument"
         call(*others)
-        again = tensors_in(call(*(one.clone() if torch.is_tensor(one) else one for one in inputs)))
+        again = tensors_in(call(*(tensor.clone() if torch.is_tensor(tensor) else tensor for tensor in inputs)))
     if not all(map(torch.equal, before, kept)):
         return "changes what it has returned"
     return "" if all(map(torch.equal, kept, again)) else "a call depends on earlier ones or on chance"
+
+
+def usual(call: Formula, given: Sequence[Any], others: Sequence[Any], learned: Sequence[Tensor] = ()) -> Verdicts:
+    """The items that all components have."""
+    return {
+        "gradients": lambda: gradients_apart(call, given, learned),
+        "no side effects": lambda: side_effects(call, given, others),
+    }
+
+
+class Comparison(NamedTuple):
+    """A component beside its formula, which returns what the component does."""
+
+    call: Formula
+    formula: Formula
+    problem: str = ""  # no reading of the parameters was found: nothing can be compared
+    tolerance: float = 1e-7
+
+    def __call__(self, *given: Any, index: int = 0) -> str:
+        """How one of the results differs."""
+        if self.problem:
+            return self.problem
+        return apart(part(self.call(*given), index), self.formula(*given)[index], self.tolerance)
 
 
 def normal(*shape: int) -> Tensor:
@@ -167,41 +197,42 @@ class Tested:
     def __init__(self, submission: Sandbox, component: str, *sizes: int, **options: Any) -> None:
         self.call: Any = submission.build(component, *sizes, dtype=torch.float64, isolated=False, **options).eval()
         with torch.no_grad():
-            for one in self.call.parameters():
-                one.copy_(0.4 * normal(*one.shape) + 0.2)
-        self.learned = [one for one in self.call.parameters() if one.requires_grad]
+            for parameter in self.call.parameters():
+                parameter.copy_(0.4 * normal(*parameter.shape) + 0.2)
+        self.learned = [parameter for parameter in self.call.parameters() if parameter.requires_grad]
         names = getattr(self.call, "parameter_names", None) or [name for name, _ in self.call.named_parameters()]
         self.named = dict(zip(names, map(Tensor.detach, self.call.parameters()), strict=True))
 
     def parts(self, d: int, h: int, d_ff: int = -1, where: Callable[[str], bool] = bool) -> Parts:
         """Sorts the parameters with such names."""
-        named = {name: one for name, one in self.named.items() if where(name)}
+        named = {name: parameter for name, parameter in self.named.items() if where(name)}
         parts, others, per_head, used = Parts([], [], []), list[Map](), list[Map](), set[str]()
-        for name, one in named.items():
+        for name, parameter in named.items():
             bias_name = f"{name.removesuffix('weight')}bias" if name.endswith("weight") else ""
             bias = named.get(bias_name)
-            one = one.squeeze(-1) if one.dim() == 3 and one.shape[-1] == 1 else one  # a convolution of width 1
-            if one.dim() == 1:
+            if parameter.dim() == 3 and parameter.shape[-1] == 1:  # a convolution of width 1
+                parameter = parameter.squeeze(-1)
+            if parameter.dim() == 1:
                 continue
             used |= {name, bias_name}
-            if one.dim() == 3:  # heads in an axis of their own
-                whole = one.movedim(one.shape.index(h), 0)
+            if parameter.dim() == 3:  # heads in an axis of their own
+                whole = parameter.movedim(parameter.shape.index(h), 0)
                 parts.maps.append(((whole if whole.shape[2] == d else whole.mT).reshape(d, d), None))
-            elif {*one.shape} == {d, d_ff}:
-                parts.hidden.append((one, bias))
-            elif one.numel() in (d * d, 2 * d * d, 3 * d * d):  # joined ones, too
-                n = one.numel() // (d * d)
-                whole = one if one.shape[1] == d else one.T
+            elif {*parameter.shape} == {d, d_ff}:
+                parts.hidden.append((parameter, bias))
+            elif parameter.numel() in (d * d, 2 * d * d, 3 * d * d):  # joined ones, too
+                n = parameter.numel() // (d * d)
+                whole = parameter if parameter.shape[1] == d else parameter.T
                 for to, axes in ((parts.maps, (1, n, -1)), (others, (h, n, -1)))[: 1 + (n > 1)]:
                     kinds = whole.view(*axes, d).transpose(0, 1).reshape(n, d, d)  # thirds, or thirds of each head
                     shifts = [None] * n if bias is None else bias.view(axes).transpose(0, 1).reshape(n, d)
                     to += zip(kinds, shifts, strict=True)
             else:
-                per_head.append((one if one.shape[1] == d else one.T, bias))
+                per_head.append((parameter if parameter.shape[1] == d else parameter.T, bias))
         n = len(per_head) // 3
         parts.maps = [*(join(per_head[i * n : i * n + n]) for i in range(3 * bool(n))), *parts.maps]
         parts.maps += others + [join(per_head[i::3]) for i in range(3 * bool(n))]
-        vectors = [one for name, one in named.items() if one.dim() == 1 and name not in used and len(one) in (1, d)]
+        vectors = [p for name, p in named.items() if p.dim() == 1 and name not in used and len(p) in (1, d)]
         parts.norms = list(zip(vectors[::2], vectors[1::2], strict=False))
         return parts
 
@@ -209,7 +240,7 @@ class Tested:
 def join(of_heads: Sequence[Map]) -> Map:
     """One map of those of single heads."""
     biases = [bias for _, bias in of_heads if bias is not None]
-    return torch.cat([one for one, _ in of_heads]), torch.cat(biases) if biases else None
+    return torch.cat([matrix for matrix, _ in of_heads]), torch.cat(biases) if biases else None
 
 
 def affine(x: Tensor, of: Map, turned: bool) -> Tensor:
@@ -257,7 +288,7 @@ def stack(
             x = norm(x + kept * y, *norms[i], less=by.less)
             all_weights[i].append(weights)
         x = norm(x + kept * network(x, parts.hidden, torch.relu, by.turned), *norms[len(masks)], less=by.less)
-    return [x, *(one for of_one in all_weights for one in of_one)]
+    return [x, *(weights for of_one in all_weights for weights in of_one)]
 
 
 def search(result: Any, choices: Iterable[Any], formula: Formula, tolerance: float = 1e-7) -> tuple[Any, str]:

@@ -18,22 +18,20 @@ from autograder.sandbox.submission import Sandbox
 
 from . import outside_formulas as formulas
 from .outside_formulas import (
+    Comparison,
     Formula,
-    Parts,
     Reading,
     Tested,
+    Verdicts,
     apart,
     first,
-    gradients_apart,
-    kind_of,
+    first_of,
     mask_of,
     normal,
     part,
-    search,
+    usual,
 )
-from .outside_formulas import side_effects as effects
 
-Verdicts = dict[str, Callable[[], str]]
 OF_NORMS = 1e-4
 """The largest difference, relative to the largest value, where the part that epsilon plays is judged elsewhere."""
 
@@ -42,24 +40,24 @@ def judge_embedding(submission: Sandbox) -> Verdicts:
     """Task 1.1."""
     vocabulary, d = 11, 6
     tested, tokens = Tested(submission, "embedding.InputEmbedding", vocabulary, d), torch.randint(1, 11, (3, 5))
-    count = sum(one.numel() for one in tested.learned)
-    rows = next((one for one in tested.learned if one.shape == (vocabulary, d)), torch.zeros(vocabulary, d))[tokens]
+    count = sum(parameter.numel() for parameter in tested.learned)
+    tables = [parameter for parameter in tested.learned if parameter.shape == (vocabulary, d)]
+    rows = [*tables, torch.zeros(vocabulary, d)][0][tokens]
     got = tested.call(tokens)
     factor = float((got / rows).detach().mean()) if torch.is_tensor(got) and got.shape == rows.shape else 1.0
+    common = usual(tested.call, [tokens], [tokens[:, :3]], tested.learned)
 
     def scaled() -> str:
         problem = apart(got, rows * math.sqrt(d))
         return f"times {factor:.3g} instead of sqrt({d})" if problem and not apart(got, rows * factor) else problem
 
-    def learned() -> str:
-        is_other = count != vocabulary * d
-        return f"{count} learned numbers" if is_other else gradients_apart(tested.call, [tokens], tested.learned)
-
     return {
         "looked up": lambda: apart(got, rows * factor),
         "times sqrt(d_model)": scaled,
-        "one table is learned": learned,
-        "no side effects": lambda: effects(tested.call, [tokens], [tokens[:, :3]]),
+        "one table is learned": lambda: (
+            f"{count} learned numbers" if count != vocabulary * d else common["gradients"]()
+        ),
+        "no side effects": common["no side effects"],
     }
 
 
@@ -67,46 +65,43 @@ def judge_attention(submission: Sandbox) -> Verdicts:
     """Task 1.2."""
     call = partial(submission.call, "attention.scaled_dot_product_attention", isolated=False)
 
-    def draw(q: int = 5, k: int = 6, d: int = 7) -> list[Any]:
-        return [normal(2, 3, q, d), normal(2, 3, k, d), normal(2, 3, k, d)]
+    def draw(q: int = 5, k: int = 6, d: int = 7, mask: Tensor | None = None) -> list[Any]:
+        return [normal(2, 3, q, d), normal(2, 3, k, d), normal(2, 3, k, d), *([] if mask is None else [mask])]
 
-    def values(index: int, *given: Any, tolerance: float = 1e-7) -> str:
-        query, key, value = (one.double() for one in given[:3])
-        wanted = formulas.attend(query, key, value, given[3] if len(given) > 3 else None)[index]
-        return apart(part(call(*given), index), wanted, tolerance)
+    def formula(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        return formulas.attend(query.double(), key.double(), value.double(), mask)
 
+    compare = Comparison(call, formula)
     masks = [mask_of(*shape) for shape in ((2, 1, 1, 6), (2, 1, 5, 6), (2, 3, 5, 6), (5, 6))]
     masks += [torch.ones(5, 6).tril() > 0, torch.ones(5, 6) > 0]
     far = [torch.full((2, 3, 5, 7), 20.0).double(), normal(2, 3, 6, 7) + 100.0 * ~masks[0].mT, normal(2, 3, 6, 7)]
     low = [-far[0], normal(2, 3, 6, 7).abs() + 8, far[2]]
-    sizes = [draw(), draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
-    single = [one.float() for one in draw()]
+    masked = [[*draw(), mask] for mask in masks] + [[*far, masks[0]], [*low, masks[0]]]
+    plain = [draw(), draw(5, 1), draw(1, 1, 3), draw(60, 90, 64)]
+    single = [tensor.float() for tensor in draw()]
     lonely = mask_of(2, 3, 5, 6)
     lonely[0, 0, 0] = False
+    with_masks = [usual(call, draw(mask=mask), draw(mask=mask)) for mask in (None, masks[1])]
 
     def unsafe() -> str:
         given = draw()
         wanted, has_keys = formulas.attend(given[0], given[1], given[2], lonely)[0], lonely.any(-1, keepdim=True)
-        result = call(*(one.requires_grad_() for one in given), lonely)
-        if not all(one.isfinite().all() for one in (part(result, 0), part(result, 1)) if one is not None):
+        result = call(*(tensor.requires_grad_() for tensor in given), lonely)
+        if not all(tensor.isfinite().all() for tensor in (part(result, 0), part(result, 1)) if tensor is not None):
             return "not finite for a query without keys"
         part(result, 0).sum().backward()
-        if not all(one.grad is not None and one.grad.isfinite().all() for one in given):
+        if not all(tensor.grad is not None and tensor.grad.isfinite().all() for tensor in given):
             return "gradients not finite for a query without keys"
-        large = [60 * one for one in draw()]
-        return apart(part(result, 0) * has_keys, wanted * has_keys) or values(0, *large)
+        return apart(part(result, 0) * has_keys, wanted * has_keys) or compare(*(60 * tensor for tensor in draw()))
 
     return {
         "scores, scale and softmax": lambda: (
-            first(values(0, *given) for given in sizes) or values(0, *single, tolerance=2e-4)
+            first(compare(*given) for given in plain) or compare._replace(tolerance=2e-4)(*single)
         ),
-        "returned weights": lambda: first(values(1, *draw(), mask) for mask in (None, *masks[:2])),
-        "masks": lambda: (
-            first(values(0, *draw(), mask) for mask in masks) or first(values(0, *x, masks[0]) for x in (far, low))
-        ),
+        "returned weights": lambda: first(compare(*draw(mask=mask), index=1) for mask in (None, *masks[:2])),
+        "masks": lambda: first(compare(*given) for given in masked),
         "numerically safe": unsafe,
-        "gradients": lambda: first(gradients_apart(call, [*draw(), mask]) for mask in (None, masks[1])),
-        "no side effects": lambda: first(effects(call, [*draw(), one], [*draw(), one]) for one in (None, masks[1])),
+        **{item: partial(first_of, with_masks, item) for item in with_masks[0]},
     }
 
 
@@ -120,19 +115,14 @@ def judge_heads(submission: Sandbox) -> Verdicts:
         return [normal(3, q, d), normal(3, k, d), normal(3, k, d)]
 
     given = draw()
-
-    def formula(by: Reading) -> Tensor:
-        return formulas.heads(given, maps, h, by)[0]
-
-    reading, problem = search(part(tested.call(*given), 0), formulas.readings(), formula)
-
-    def values(index: int, *inputs: Any) -> str:
-        return problem or apart(part(tested.call(*inputs), index), formulas.heads(inputs, maps, h, reading)[index])
+    result = part(tested.call(*given), 0)
+    reading, problem = formulas.search(result, formulas.readings(), lambda by: formulas.heads(given, maps, h, by)[0])
+    compare = Comparison(tested.call, lambda *given: formulas.heads(given, maps, h, reading), problem)
 
     def obeyed(mask: Tensor) -> str:
         """With another formula: forbidden keys change nothing."""
         inputs, hidden = draw(), ~mask.expand(3, 1, 5, 6)[:, 0, 0, :, None]
-        others = [inputs[0], *(one + hidden * normal(3, 6, d) for one in inputs[1:])]
+        others = [inputs[0], *(tensor + hidden * normal(3, 6, d) for tensor in inputs[1:])]
         return apart(part(tested.call(*inputs, mask), 0), part(tested.call(*others, mask), 0))
 
     def refused() -> str:
@@ -142,21 +132,20 @@ def judge_heads(submission: Sandbox) -> Verdicts:
             except ValueError:
                 continue
             except Exception as error:
-                return f"{kind_of(error)} instead of ValueError"
+                return f"{formulas.kind_of(error)} instead of ValueError"
             return "no error for a d_model that the heads do not divide"
         return ""
 
     masks = [mask_of(3, 1, 1, 6), mask_of(5, 6), mask_of(3, 1, 5, 6), mask_of(3, h, 5, 6)]
-    wrong = (f"mask {tuple(mask.shape)}: {why}" for mask in masks if (why := values(0, *draw(), mask)))
+    wrong = (f"mask {tuple(mask.shape)}: {why}" for mask in masks if (why := compare(*draw(), mask)))
+    unmasked, masked = (usual(tested.call, [*draw(), *m], [*draw(), *m], tested.learned) for m in ([], [masks[2]]))
     return {
-        "projections and heads": lambda: first(values(0, *one) for one in (draw(), draw(1, 1), draw(40, 70))),
-        "returned weights": lambda: first([values(1, *draw()), values(1, *draw(), masks[2])]),
+        "projections and heads": lambda: first(compare(*given) for given in (draw(), draw(1, 1), draw(40, 70))),
+        "returned weights": lambda: compare(*draw(), index=1) or compare(*draw(), masks[2], index=1),
         "masks reach every head": lambda: obeyed(masks[0]) if problem else first(wrong),
         "refuses other sizes": refused,
-        "gradients": lambda: gradients_apart(tested.call, [*draw(), masks[2]], tested.learned),
-        "no side effects": lambda: first(
-            effects(tested.call, [*draw(), one], [*draw(), one]) for one in (None, masks[2])
-        ),
+        "gradients": masked["gradients"],
+        "no side effects": partial(first_of, [unmasked, masked], "no side effects"),
     }
 
 
@@ -165,12 +154,10 @@ def judge_norm(submission: Sandbox) -> Verdicts:
     name, d = "layers.LayerNorm", 7
     tested, x = Tested(submission, name, d, epsilon=1e-6), 100 * normal(3, 5, d)
     new: Any = submission.build(name, d, dtype=torch.float64, isolated=False)
-    count = sum(one.numel() for one in tested.learned)
-    pairs = [pair for pair in permutations(tested.learned) if len(pair) == 2 and {len(one) for one in pair} <= {1, d}]
-    reading, problem = search(tested.call(x), pairs, lambda pair: formulas.norm(x, *pair), 1e-6)
-
-    def values(x: Tensor) -> str:
-        return problem or apart(tested.call(x), formulas.norm(x, *reading), 1e-6)
+    count = sum(parameter.numel() for parameter in tested.learned)
+    pairs = [pair for pair in permutations(tested.learned) if len(pair) == 2 and {*map(len, pair)} <= {1, d}]
+    reading, problem = formulas.search(tested.call(x), pairs, lambda pair: formulas.norm(x, *pair), 1e-6)
+    compare = Comparison(tested.call, lambda x: [formulas.norm(x, *reading)], problem, 1e-6)
 
     def of_epsilon(scale: float, **options: float) -> str:
         fresh: Any = submission.build(name, d, dtype=torch.float64, isolated=False, **options)
@@ -183,19 +170,20 @@ def judge_norm(submission: Sandbox) -> Verdicts:
         return "" if y.grad is not None and y.grad.isfinite().all() else "gradients not finite for equal features"
 
     def parameters() -> str:
-        stretched = formulas.norm(x) * float(
-            new(x).detach().norm() / formulas.norm(x).norm()
-        )  # a variance is another item's
-        return f"{count} learned numbers instead of {2 * d}" if count != 2 * d else apart(new(x), stretched, OF_NORMS)
+        if count != 2 * d:
+            return f"{count} learned numbers instead of {2 * d}"
+        factor = float(new(x).detach().norm() / formulas.norm(x).norm())  # a variance is another item's
+        return apart(new(x), formulas.norm(x) * factor, OF_NORMS)
 
     return {
-        "mean, variance, gain and shift": lambda: first(map(values, (x, 100 * normal(d), 100 * normal(2, 3, 2, d)))),
+        "mean, variance, gain and shift": lambda: first(
+            compare(y) for y in (x, 100 * normal(d), 100 * normal(2, 3, 2, d))
+        ),
         "epsilon": lambda: (
             of_epsilon(1.0, epsilon=0.5) or of_epsilon(1e-3) or of_epsilon(1e-2, epsilon=0.0) or constant()
         ),
         "parameters": parameters,
-        "gradients": lambda: gradients_apart(tested.call, [normal(3, d)], tested.learned),
-        "no side effects": lambda: effects(tested.call, [normal(3, d)], [normal(2, 5, d)]),
+        **usual(tested.call, [normal(3, d)], [normal(2, 5, d)], tested.learned),
     }
 
 
@@ -207,14 +195,15 @@ def judge_network(submission: Sandbox) -> Verdicts:
     kinds: dict[str, Formula] = {"relu": torch.relu, "gelu": F.gelu, "silu": F.silu}
     kinds["gelu by tanh"] = partial(F.gelu, approximate="tanh")
     choices = product(kinds, (hidden, hidden[::-1]), (False, True))
-    reading, problem = search(tested.call(x), choices, lambda by: formulas.network(x, by[1], kinds[by[0]], by[2]))
+    reading, problem = formulas.search(
+        tested.call(x), choices, lambda by: formulas.network(x, by[1], kinds[by[0]], by[2])
+    )
     biases = sum(bias is not None for _, bias in hidden)
     other = f"{reading[0]} instead of relu" if reading and reading[0] != "relu" else ""
     return {
         "both maps": lambda: problem or ("" if biases == 2 else f"{biases} biases instead of 2"),
         "relu between them": lambda: problem or other,
-        "gradients": lambda: gradients_apart(tested.call, [x], tested.learned),
-        "no side effects": lambda: effects(tested.call, [normal(2, 3, d)], [normal(2, 5, d)]),
+        **usual(tested.call, [x], [normal(2, 5, d)], tested.learned),
     }
 
 
@@ -231,7 +220,7 @@ def judge_masks(submission: Sandbox) -> Verdicts:
         return same(torch.arange(n)[:, None] >= torch.arange(n), "causal_mask", n)
 
     return {
-        "padding": lambda: first(same((tokens != one)[:, None, None], "padding_mask", tokens, one) for one in (0, 2)),
+        "padding": lambda: first(same((tokens != pad)[:, None, None], "padding_mask", tokens, pad) for pad in (0, 2)),
         "later positions": lambda: first(map(later, (1, 4, 70))),
     }
 
@@ -246,49 +235,47 @@ def judge_layers(submission: Sandbox, component: str, n_layers: int = 0) -> Verd
         masks = [mask_of(3, 1, t, t) if masked else None, mask_of(3, 1, 1, s) if masked else None]
         return [normal(3, t, d), normal(3, s, d), masks[1], masks[0]] if is_decoder else [normal(3, t, d), masks[0]]
 
-    def parts_of(of: Tested) -> list[Parts]:
-        places = {name: re.search(r"(?<!\w)\d+", name) if n_layers else None for name in of.named}
-        found = {name: place[0] if place else "" for name, place in places.items()}
-        of_layers = [{name for name in found if found[name] == i} for i in dict.fromkeys(found.values())]
-        return [of.parts(d, h, d_ff, names.__contains__) for names in of_layers]
+    def parts_of(module: Tested) -> list[formulas.Parts]:
+        numbers = {name: re.search(r"(?<!\w)\d+", name) if n_layers else None for name in module.named}
+        of_layer: dict[str, set[str]] = {}
+        for name, number in numbers.items():
+            of_layer.setdefault(number[0] if number else "", set()).add(name)
+        return [module.parts(d, h, d_ff, names.__contains__) for names in of_layer.values()]
 
-    def formula(given: Sequence[Any], by: Reading, parts: Sequence[Parts], kept: float = 1.0) -> list[Tensor]:
+    def formula(*given: Any, by: Reading, parts: Sequence[formulas.Parts], kept: float = 1.0) -> list[Tensor]:
         memory, masks = (given[1], given[:1:-1]) if is_decoder else (None, given[1:])
         return formulas.stack(given[0], memory, masks, parts, h, by, kept)
 
     given, own = draw(masked=False), parts_of(tested)
     choices = formulas.readings(1 + is_decoder, 2 + is_decoder)
-    reading, problem = search(part(tested.call(*given), 0), choices, lambda by: formula(given, by, own)[0], OF_NORMS)
-
-    def values(index: int, given: Sequence[Any]) -> str:
-        return problem or apart(part(tested.call(*given), index), formula(given, reading, own)[index], OF_NORMS)
+    result = part(tested.call(*given), 0)
+    reading, problem = formulas.search(result, choices, lambda by: formula(*given, by=by, parts=own)[0], OF_NORMS)
+    compare = Comparison(tested.call, partial(formula, by=reading, parts=own), problem, OF_NORMS)
 
     def drops(rate: float) -> str:
+        if problem:
+            return problem
         other, inputs = Tested(submission, component, *sizes, dropout=rate), draw()
-        wanted = formula(inputs, reading, parts_of(other), 0.0 if rate else 1.0)[0] if reading else normal()
-        return problem or apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
+        wanted = formula(*inputs, by=reading, parts=parts_of(other), kept=0.0 if rate else 1.0)[0]
+        return apart(part(other.call.train()(*inputs), 0), wanted, 1e-3)
 
     def outputs() -> str:
-        return first(values(0, one) for one in (draw(), draw(1, 1), draw(40, 50)))
+        return first(compare(*given) for given in (draw(), draw(1, 1), draw(40, 50)))
 
+    n_weights = max(1, n_layers) * (1 + is_decoder)
     return {
         "sublayers": outputs,
         "layers in order": outputs,
-        "returned weights": lambda: first(values(i, draw()) for i in range(1, 1 + max(1, n_layers) * (1 + is_decoder))),
+        "returned weights": lambda: first(compare(*draw(), index=i) for i in range(1, 1 + n_weights)),
         "dropout": lambda: first(f"rate {rate:.2g}: {why}" for rate in (0.0, 1 - 1e-9) if (why := drops(rate))),
-        "gradients": lambda: gradients_apart(tested.call, draw(), tested.learned),
-        "no side effects": lambda: effects(tested.call, draw(), draw()),
+        **usual(tested.call, draw(), draw(), tested.learned),
     }
 
 
 def judge_stacks(submission: Sandbox) -> Verdicts:
     """Task 2.3."""
     both = [judge_layers(submission, f"model.{kind}", 3) for kind in ("Encoder", "Decoder")]
-
-    def of_both(name: str) -> str:
-        return first(one[name]() for one in both)
-
-    return {name: partial(of_both, name) for name in both[0]}
+    return {item: partial(first_of, both, item) for item in both[0]}
 
 
 JUDGES: dict[str, Callable[[Sandbox], Verdicts]] = {

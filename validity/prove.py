@@ -1,53 +1,57 @@
-"""Proves the component tests: every known fault costs points in its own task alone, every correct variant passes.
+"""Proof of the component tests: every known fault costs points in its own task alone, every correct variant passes.
 
 Each gets the tests of the tasks that judge its components, with every seed. `--tests all` gives it all tests with the
 first seed, so that wrong blame shows anywhere.
-
-A verdict says whether a fault is found, and who is blamed for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
-from autograder.course.catalogue import Fault, apply, read_catalogue
+from autograder.course.catalogue import Fault, apply
 from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.command_line import UserError
+from foundation.command_line import UserError, positive
 
-from .report import as_text, write_pages
+from .console import HERE, AssignmentPlace, Component, Every, Jobs, Pages, ReferenceFolder, Start, option
+from .report import TESTS, Proof, Verdict, as_text, write_pages
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
-from .variants import Variant, read_variants
+from .variants import Variant, choose_faults, choose_variants, read_variants
 
-ENOUGH = 0.85
-"""Of the faults that show only under a condition, so many must be found; of all others, all."""
+Seeds = Annotated[int, option("seeds per fault and variant", type=positive)]
+VariantSeeds = Annotated[int | None, option("seeds per variant (default: as --seeds)", type=positive)]
+IdText = Annotated[str, option("only faults (and variants) whose id contains this text")]
+Only = Annotated[str | None, option("default: both", choices=("faults", "variants"))]
+Tests = Annotated[str, option("run the tests of a version's components, or with the first seed all", choices=TESTS)]
+Catalogue = Annotated[Path | None, option("folder of faults (default: the assignment's)", type=Path)]
+VariantFolder = Annotated[Path | None, option("default: the assignment's", type=Path)]
 
 
 def prove(
-    component: str | None,
-    fault: str,
-    only: str | None,
-    every: int,
-    start: int,
-    seeds: int,
-    variant_seeds: int | None,
-    tests: str,
-    jobs: int,
-    output: Path | None,
-    catalogue: Path | None,
-    variants: Path | None,
-    reference: Path,
-    assignment: Path,
+    component: Component = None,
+    fault: IdText = "",
+    only: Only = None,
+    every: Every = 1,
+    start: Start = 0,
+    seeds: Seeds = 1,
+    variant_seeds: VariantSeeds = None,
+    tests: Tests = "own",
+    jobs: Jobs = 1,
+    output: Pages = None,
+    catalogue: Catalogue = None,
+    variants: VariantFolder = None,
+    reference: ReferenceFolder = HERE[0],
+    assignment: AssignmentPlace = HERE[1],
 ) -> int:
-    """Runs whatever the options ask for, prints the report, and writes the pages; 0 where the proof holds, 1 otherwise.
+    """Prove the component tests.
 
-    Raises:
-        UserError: naming the fault that cannot be used.
-        VariantError: naming the variant that cannot be used.
-        CollectionError: where the tests cannot be collected.
+    Run them on known faults (each must fail, and only the tasks of its component may lose points) and on correct
+    variants (each must pass).
     """
     whole = read_assignment(assignment)
     # Answers to questions about the reference's own code are wrong for any other.
@@ -70,46 +74,8 @@ def prove(
     return 0 if proof.holds else 1
 
 
-@dataclass
-class Proof:
-    """What was found.
-
-    Attributes:
-        assignment: its tasks and points.
-        verdicts: one per fault.
-        variants: the variants that were tried.
-        seeds, variant_seeds: with how many seeds each fault and each variant was tried.
-        tests: that each was given with the first seed: of the tasks of its components ("own") or "all".
-        wrong: failures of correct code that was rejected, by the name of the variant, or "reference".
-    """
-
-    assignment: Assignment
-    verdicts: list[Verdict]
-    variants: list[Variant]
-    seeds: int = 1
-    variant_seeds: int = 1
-    tests: str = "own"
-    wrong: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def bad(self) -> list[Verdict]:
-        """Faults that escape, but not under a condition, and those that cost points elsewhere."""
-        return [verdict for verdict in self.verdicts if not verdict.is_good]
-
-    @property
-    def conditional_share(self) -> float:
-        """The share of the faults under a condition that are found; 1 where there are none."""
-        conditional = [one.is_killed for one in self.verdicts if one.fault.severity == "conditional"]
-        return sum(conditional) / len(conditional) if conditional else 1.0
-
-    @property
-    def holds(self) -> bool:
-        """Whether every fault is found and blamed rightly, and correct code passes."""
-        return self.conditional_share >= ENOUGH and not (self.bad or self.wrong)
-
-
-def run_proof(proof: Proof, reference: Sources, faults: list[Fault], jobs: int) -> None:
-    """Runs the tests on these faults and on the proof's variants, and adds what they find."""
+def run_proof(proof: Proof, reference: Sources, faults: Sequence[Fault], jobs: int) -> None:
+    """Run the tests on these faults and on the proof's variants, and add the verdicts."""
     assignment = proof.assignment
     versions = [Version("reference", reference, range(proof.variant_seeds))]
 
@@ -133,105 +99,31 @@ def run_proof(proof: Proof, reference: Sources, faults: list[Fault], jobs: int) 
     proof.verdicts = [verdict_of(fault, runs[f"fault {fault.id}"], assignment) for fault in faults]
 
 
-def choose_faults(
-    assignment: Assignment,
-    catalogue: Path | None = None,
-    component: str | None = None,
-    text: str = "",
-    every: int = 1,
-    start: int = 0,
-) -> list[Fault]:
-    """The faults of a component, or of a task's number, whose id has this text; of these a sample.
-
-    A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
-    """
-    faults = read_catalogue(catalogue, assignment)
-    faults += read_catalogue(catalogue, assignment, kind="conditional")
-    names = [(f, (f.component, f.component.split(".")[1], f.task)) for f in faults]
-    faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
-    sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]
-    return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
-
-
-def choose_variants(variants: list[Variant], component: str | None, text: str, every: int, start: int) -> list[Variant]:
-    """The variants of a component whose name has this text; of these a sample."""
-    if component:
-        name = component.split(".")[-1]
-        variants = [v for v in variants if any(one.split(".")[1] == name for one in v.components)]
-    return [variant for variant in variants if text in variant.name][start % every :: every]
-
-
 def rejections(run: Run) -> list[str]:
     """The failures of correct code, in words."""
-    return [
-        f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}"
-        for outcomes in run.outcomes.values()
-        for outcome in outcomes
-        if outcome.state != "passed"
-    ]
-
-
-@dataclass
-class Verdict:
-    """How the tests judge one fault.
-
-    Attributes:
-        fault: the fault that was put into the reference.
-        killers: tests of the fault's own task that failed with some seed, the most frequent first.
-        lost: points lost by task number (0 where a task has none to lose), the most over all seeds.
-        wrongly_blamed: numbers of the tasks that lost points but do not judge the faulty component. A fault in a part
-            that post-norm and pre-norm share may cost points in both; a fault of pre-norm alone may not.
-        missed_seeds: seeds with which the fault's own task lost nothing.
-        scores: what the fault's own task earned, in points; the same with each seed, or neighbours get other marks.
-        items: those of its own task's rubric that had a test which failed with some seed, in the rubric's order.
-        grader_errors: messages of tests that broke instead of failing.
-    """
-
-    fault: Fault
-    killers: list[str] = field(default_factory=list)
-    lost: dict[str, float] = field(default_factory=dict)
-    wrongly_blamed: list[str] = field(default_factory=list)
-    missed_seeds: list[int] = field(default_factory=list)
-    scores: set[float] = field(default_factory=set)
-    items: list[str] = field(default_factory=list)
-    grader_errors: list[str] = field(default_factory=list)
-
-    @property
-    def is_killed(self) -> bool:
-        """Whether it is found with every seed."""
-        return not self.missed_seeds
-
-    @property
-    def is_good(self) -> bool:
-        """Whether it is found with the same mark (unless it shows only under a condition), and nothing else fails."""
-        is_found = self.is_killed and len(self.scores) == 1
-        is_blameless = not self.wrongly_blamed and not self.grader_errors
-        return is_blameless and (is_found or self.fault.severity == "conditional")
+    outcomes = [outcome for of_task in run.outcomes.values() for outcome in of_task if outcome.state != "passed"]
+    return [f"seed {run.seed}, {outcome.test}: {outcome.state}: {outcome.message}" for outcome in outcomes]
 
 
 def verdict_of(fault: Fault, runs: Iterable[Run], assignment: Assignment) -> Verdict:
     """The verdict over all seeds."""
-    verdict = Verdict(fault)
-    counts: dict[str, int] = {}
-    missed: set[str] = set()
+    verdict, killers, missed = Verdict(fault), Counter[str](), set[str]()
     for run in runs:
-        ran = {result.task.number: result for result in tests_of(assignment, run.outcomes)}
-        results = {number: result for number, result in ran.items() if result.outcomes}
-        verdict.scores.add(round(results[fault.task].score, 2))
-        missed |= {mark.name for mark in results[fault.task].items if mark.missed}
-        verdict.items = [mark.name for mark in results[fault.task].items if mark.name in missed]
-        if not finds_fault(results[fault.task].outcomes):
+        results = {result.task.number: result for result in tests_of(assignment, run.outcomes) if result.outcomes}
+        own = results[fault.task]
+        verdict.scores.add(round(own.score, 2))
+        missed |= {mark.name for mark in own.items if mark.missed}
+        verdict.items = [mark.name for mark in own.items if mark.name in missed]
+        if not finds_fault(own.outcomes):
             verdict.missed_seeds.append(run.seed)
         for number, result in results.items():
             if finds_fault(result.outcomes):
                 lost = round(result.task.points - result.score, 2)
                 verdict.lost[number] = max(lost, verdict.lost.get(number, 0.0))
-            for outcome in result.outcomes:
-                if outcome.state == State.GRADER_ERROR:
-                    verdict.grader_errors.append(f"{outcome.test}: {outcome.message}")
-                elif outcome.state != State.PASSED and number == fault.task:
-                    counts[outcome.test] = counts.get(outcome.test, 0) + 1
-    verdict.killers = sorted(counts, key=lambda test: -counts[test])
+            broken = [outcome for outcome in result.outcomes if outcome.state == State.GRADER_ERROR]
+            verdict.grader_errors += [f"{outcome.test}: {outcome.message}" for outcome in broken]
+        killers.update(o.test for o in own.outcomes if o.state not in (State.PASSED, State.GRADER_ERROR))
+    verdict.killers = [test for test, _ in killers.most_common()]
     judging = {task.number for task in assignment.tasks if fault.component in task.components}
     may_blame = {fault.task} if fault.task.startswith("E") else judging
     verdict.wrongly_blamed = [number for number in verdict.lost if number not in may_blame]

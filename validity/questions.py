@@ -26,7 +26,7 @@ from autograder.own_work.student_lines import with_code
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import SKELETON
 
-from .report import table
+from .console import Every, Start, table
 from .variants import read_variants
 
 MOST_BY_TEXT, LEAST_KINDS = 0.35, 9
@@ -190,8 +190,13 @@ def report(asked: Sequence[Asked]) -> tuple[str, bool]:
     return "\n".join([shown, "", counts, *problems]), holds
 
 
-def prove(every: int, start: int) -> int:
-    """Prints the result; 0 where it holds."""
+def prove(every: Every = 1, start: Start = 0) -> int:
+    """Prove the questions about students' own code.
+
+    Draw a sitting's questions about correct variants and submissions with a known fault, run each option again with
+    other inputs, and choose answers by their texts alone. Status 1 if a question does not have one correct choice, if a
+    text feature finds it in more than 35%, or if there are fewer than nine kinds.
+    """
     text, holds = report(ask_all(every, start, read_assignment()))
     print(text)
     return int(not holds)

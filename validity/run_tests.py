@@ -55,7 +55,7 @@ class Version:
 
 @dataclass
 class Run:
-    """What became of one version with one seed: outcomes by task marker."""
+    """One version with one seed: outcomes by task marker."""
 
     version: str
     seed: int
@@ -66,7 +66,7 @@ class Recorder(Collection):
     """The tests as they run on trusted code in this process."""
 
     def __init__(self, assignment: Assignment) -> None:
-        """Collects all tests of the assignment."""
+        """Collect all tests of the assignment."""
         self.assignment = assignment
         self._paths: set[str] = set()
         super().__init__(assignment)
@@ -86,7 +86,7 @@ class Recorder(Collection):
         return [item for item in self.items if not version.markers or set(version.markers) & set(markers_of(item))]
 
     def warm_up(self, sources: Sources, versions: Sequence[Version]) -> None:
-        """Runs the tests that will run on the versions, so that no child pays for what torch imports late.
+        """Run the tests that will run on the versions, so that no child pays for what torch imports late.
 
         Args:
             sources: a submission that is run once.
@@ -127,7 +127,7 @@ def markers_of_tasks(assignment: Assignment, components: Iterable[str]) -> tuple
 
 
 def finds_fault(outcomes: Iterable[Outcome]) -> bool:
-    """Whether a test found something wrong; one that broke, or that leaves it to a reader, has found nothing."""
+    """True if a test shows a fault; a test that broke, or that leaves it to a reader, shows nothing."""
     nothing = (State.PASSED, State.NEEDS_READER, State.GRADER_ERROR)
     return any(outcome.state not in nothing for outcome in outcomes)
 
@@ -153,7 +153,7 @@ def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, s
 
 
 def run_versions(
-    versions: Sequence[Version], warm_up: Sources, assignment: Assignment, jobs: int = 1, what: str = ""
+    versions: Sequence[Version], warm_up: Sources, assignment: Assignment, jobs: int = 1, bar: str = ""
 ) -> Iterator[Run]:
     """Runs the tests on every version, once for each of its seeds; yields results in the order in which they come.
 
@@ -162,7 +162,7 @@ def run_versions(
         warm_up: a submission that is run once at first, so that no child pays for what torch imports late.
         assignment: whose tests they are.
         jobs: children at a time.
-        what: the name of a bar on the terminal; "" = none is shown.
+        bar: its name on the terminal; "" = none is shown.
 
     Raises:
         CollectionError: where the tests cannot be collected, or a version would pass because no test runs on it.
@@ -175,12 +175,12 @@ def run_versions(
     most_seeds = max((len(version.seeds) for version in versions), default=0)
     work = partial(run_here, recorder)
     tqdm.monitor_interval = 0  # no thread: this process forks
-    with tqdm(total=len(versions), desc=what, unit="version", disable=None if what else True, leave=False) as bar:
+    with tqdm(total=len(versions), desc=bar, unit="version", disable=None if bar else True, leave=False) as progress:
         for version, message in run_forked(versions, work, SECONDS_A_SEED * most_seeds, jobs):
             if isinstance(message, Run):
                 yield message
                 continue
-            bar.update()
+            progress.update()
             if message.reason:
                 markers = version.markers or {marker for item in recorder.items for marker in markers_of(item)}
                 yield broken_off(version, markers, message)

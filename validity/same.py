@@ -1,11 +1,14 @@
-"""Proves that home and grading say the same: each test ends alike in a student's own process and in the sandbox.
+"""Proof that home and grading agree: each test ends alike in a student's own process and in the sandbox.
 
 Known faults and correct variants run both ways, with the tests of the tasks that judge their components.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Annotated
 
 from autograder.course.catalogue import apply
 from autograder.intake.sources import Sources, read_sources
@@ -13,57 +16,54 @@ from autograder.running.collected_tests import CollectedTests
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import Outcome
-from foundation.assignment_file import Assignment, read_assignment
+from foundation.assignment_file import read_assignment
 from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 
-from .prove import choose_faults, choose_variants
+from .console import Component, Every, Jobs, Start, option
 from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks, run_here
-from .variants import read_variants
+from .variants import choose_faults, choose_variants, read_variants
 
 SEEDS = 5
 """Code that acts by chance may end either way: tests differ if they do with each of so many seeds."""
+NameText = Annotated[str, option("only faults and variants whose name contains this text")]
 
 
-def compare(component: str | None, text: str, every: int, start: int, jobs: int) -> int:
-    """Runs faults and variants both ways, and prints each difference; 0 if there is none, otherwise 1.
+def compare(
+    component: Component = None, text: NameText = "", every: Every = 1, start: Start = 0, jobs: Jobs = 1
+) -> int:
+    """Prove that home and grading agree.
 
-    Raises:
-        UserError: where nothing matches.
+    Run the component tests on known faults and correct variants in a student's own process and in the sandbox: each
+    test must end in the same state, and each task earn the same points.
     """
     assignment, reference = read_assignment(), read_sources(REFERENCE, REFERENCE)
-    versions = chosen_versions(assignment, component, text, every, start)
+    faults = choose_faults(assignment, None, component, text)
+    variants = read_variants(assignment.folder / "proof" / "variants", reference, assignment.contract)
+    known: list[tuple[str, Sources, tuple[str, ...]]] = []
+    known += [(f"fault {fault.id}", apply(fault, reference), (fault.component,)) for fault in faults]
+    for variant in choose_variants(variants, component, text, 1, 0):
+        known.append((f"variant {variant.name}", variant.sources, variant.components))
+    tested = {task.marker for task in assignment.tasks if not task.is_answered and not task.tests_of}
+    versions = [
+        Version(name, sources, range(SEEDS), tuple(sorted(tested & {*markers_of_tasks(assignment, components)})))
+        for name, sources, components in known[start % every :: every]
+    ]
     if not versions:
         raise UserError("nothing matches --component and --text")
     recorder, graded = Recorder(assignment), CollectedTests(assignment)
     recorder.warm_up(reference, versions)
-    different = 0
+    n_different = 0
     with Zygote(assignment) as zygote:
         work = partial(differences, recorder, graded, zygote)
         for version, answer in ask_forked(versions, work, SEEDS * SECONDS_A_SEED, jobs):
             lines = [answer.reason] if isinstance(answer, Ended) else answer
-            different += bool(lines)
+            n_different += bool(lines)
             for line in lines:
                 print(f"{version.name}: {line}", flush=True)
-    print(f"{different} of {len(versions)} faults and variants are judged differently at home and when graded")
-    return int(bool(different))
-
-
-def chosen_versions(assignment: Assignment, component: str | None, text: str, every: int, start: int) -> list[Version]:
-    """A sample of all faults and variants, those of a component whose name has this text."""
-    reference = read_sources(REFERENCE, REFERENCE)
-    faults = choose_faults(assignment, None, component, text)
-    folder = assignment.folder / "proof" / "variants"
-    variants = choose_variants(read_variants(folder, reference, assignment.contract), component, text, 1, 0)
-    made: list[tuple[str, Sources, tuple[str, ...]]] = []
-    made += [(f"fault {fault.id}", apply(fault, reference), (fault.component,)) for fault in faults]
-    made += [(f"variant {variant.name}", variant.sources, variant.components) for variant in variants]
-    tested = {task.marker for task in assignment.tasks if not task.is_answered and not task.tests_of}
-    return [
-        Version(name, sources, range(SEEDS), tuple(sorted(tested & {*markers_of_tasks(assignment, components)})))
-        for name, sources, components in made[start % every :: every]
-    ]
+    print(f"{n_different} of {len(versions)} faults and variants are judged differently at home and when graded")
+    return int(bool(n_different))
 
 
 def differences(recorder: Recorder, graded: CollectedTests, zygote: Zygote, version: Version) -> list[str]:
@@ -75,16 +75,17 @@ def differences(recorder: Recorder, graded: CollectedTests, zygote: Zygote, vers
     with Sandbox(version.sources, recorder.assignment, zygote=zygote) as sandbox:
         for seed in version.seeds:
             [run] = run_here(recorder, replace(version, seeds=[seed]))
-            found = dict[str, str]()
+            with_seed = dict[str, str]()
             for marker in version.markers:
                 [outcomes] = [ends[marker] for ends in graded.run(sandbox, seed, only=marker) if ends]
                 sandbox.restart()
-                found |= different_states(run.outcomes[marker], outcomes)
-            different = {test: told for test, told in found.items() if seed == version.seeds[0] or test in different}
+                with_seed |= different_states(run.outcomes[marker], outcomes)
+            is_first = seed == version.seeds[0]
+            different = {test: line for test, line in with_seed.items() if is_first or test in different}
             if not different:
                 break
     listed = [*sandbox.notices.seen, *sandbox.notices.unguarded] if version.name.startswith("variant ") else []
-    return [*different.values(), *(f"listed for a reader: {one}" for one in listed)]
+    return [*different.values(), *(f"listed for a reader: {notice}" for notice in listed)]
 
 
 def different_states(at_home: list[Outcome], graded: list[Outcome]) -> Iterator[tuple[str, str]]:
@@ -93,5 +94,5 @@ def different_states(at_home: list[Outcome], graded: list[Outcome]) -> Iterator[
     for home in at_home:
         other = by_id[home.nodeid]
         if home.state != other.state:
-            ends = (f"{way} {one.state} {one.message[:300]!r}" for way, one in (("at home", home), ("graded", other)))
+            ends = (f"{way} {end.state} {end.message[:300]!r}" for way, end in (("at home", home), ("graded", other)))
             yield home.nodeid, f"{home.test}: {'; '.join(ends)}"

@@ -1,4 +1,4 @@
-"""Correct implementations that look different: the tests must pass them with every seed.
+"""Correct implementations that look different, which the tests must pass with every seed; samples of known versions.
 
 The files `FOLDER/MODULE.py` and `FOLDER/MODULE_TOPIC.py` hold them in cells. The definitions of a cell replace those of
 the same name in the reference's module, so that it holds only the differences. Cells of one name in files of several
@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.assignment_code import Cell, read_cells
+from autograder.course.catalogue import Fault, read_catalogue
 from autograder.intake.sources import Sources
+from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 from foundation.command_line import UserError
 
 
 class VariantError(UserError):
-    """A variant cannot be made; the message says where and why."""
+    """A variant cannot be made; the message has the place and the reason."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,14 @@ class Variant:
 
     Attributes:
         name: of its cells.
-        what: the comment below the first.
+        difference: the comment below the first.
         sources: the whole submission.
         components: the components that differ from the reference.
         is_same_code: to Python it is the reference, or the reference with prints; more seeds would show nothing new.
     """
 
     name: str
-    what: str
+    difference: str
     sources: Sources
     components: tuple[str, ...]
     is_same_code: bool = False
@@ -80,12 +82,12 @@ def read_variants(folder: Path, reference: Sources, contract: Contract) -> list[
         VariantError: naming the file.
     """
     variants = []
-    for name, (what, rewrite) in REWRITTEN.items():
+    for name, (difference, rewrite) in REWRITTEN.items():
         sources = {
             module: (path, rewrite(text) if module in contract.modules else text)
             for module, (path, text) in reference.items()
         }
-        variants.append(Variant(name, what, sources, contract.components, is_same_code=True))
+        variants.append(Variant(name, difference, sources, contract.components, is_same_code=True))
     cells: dict[str, list[Cell]] = {}
     for path in sorted(folder.glob("*.py")):
         for cell in read_cells(path):
@@ -131,3 +133,30 @@ def names_of(node: ast.stmt) -> set[str]:
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def choose_faults(
+    assignment: Assignment,
+    catalogue: Path | None = None,
+    component: str | None = None,
+    text: str = "",
+    every: int = 1,
+    start: int = 0,
+) -> list[Fault]:
+    """The faults of a component, or of a task's number, whose id has this text; of these a sample.
+
+    A sample has all conditional ones: the share of them that must be found is of the whole, and would fail by chance.
+    """
+    faults = read_catalogue(catalogue, assignment) + read_catalogue(catalogue, assignment, kind="conditional")
+    names = [(fault, (fault.component, fault.component.split(".")[1], fault.task)) for fault in faults]
+    faults = [fault for fault, known in names if component in (None, *known) and text in fault.id]
+    sampled = [fault for fault in faults if fault.severity != "conditional"][start % every :: every]
+    return [fault for fault in faults if fault.severity == "conditional" or fault in sampled]
+
+
+def choose_variants(variants: list[Variant], component: str | None, text: str, every: int, start: int) -> list[Variant]:
+    """The variants of a component whose name has this text; of these a sample."""
+    if component:
+        name = component.split(".")[-1]
+        variants = [v for v in variants if any(known.split(".")[1] == name for known in v.components)]
+    return [variant for variant in variants if text in variant.name][start % every :: every]

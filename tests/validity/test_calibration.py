@@ -47,7 +47,7 @@ def test_seeds_that_are_done_are_not_done_again(tmp_path, monkeypatch):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "last.pt").touch()
 
-    monkeypatch.setattr(calibration, "run", run)
+    monkeypatch.setattr(calibration, "run_python", run)
     first = run_seeds([0, 1], ["--preset", "tiny"], references, tmp_path / "out")
     assert [score.value for score in first] == [1.0, 1.0]
     _, two = sorted((tmp_path / "out").iterdir())

@@ -12,7 +12,7 @@ from autograder.testing.results import Outcome, State, judge_task
 from foundation.places import REFERENCE
 from validity import outside
 from validity.__main__ import main
-from validity.outside_sources import MOST_LINES, OutsideError, definitions_of, read_repositories
+from validity.outside import MOST_LINES, OutsideError, definitions_of, read_repositories
 
 REPOSITORIES = read_repositories(outside.FOLDER)
 DESCRIPTION = """name = "{name}"

@@ -11,9 +11,10 @@ from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
 from validity.mutants import make_mutants
-from validity.prove import Proof, choose_faults, verdict_of
+from validity.prove import verdict_of
+from validity.report import Proof
 from validity.run_tests import Run, Version, run_versions
-from validity.variants import VariantError, read_cells, read_variants, splice
+from validity.variants import VariantError, choose_faults, read_cells, read_variants, splice
 
 CATALOGUE = """
 component = "{component}"
@@ -129,7 +130,7 @@ def test_verdicts(assignment, of, runs, is_killed, wrongly):
 def test_there_are_variants_of_every_component(reference, assignment):
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert len(variants) >= 40
-    assert all(variant.what for variant in variants)
+    assert all(variant.difference for variant in variants)
     changed = {component for variant in variants if not variant.is_same_code for component in variant.components}
     assert changed >= {
         component for task in assignment.tasks if not task.understanding for component in task.components

@@ -3,8 +3,7 @@
 import pytest
 
 from autograder.intake.sources import read_sources
-from benchmarks.panel import mean_difference, read_panel, tau_of
-from benchmarks.rubric import costs_of_faults, missing_in, missing_items
+from benchmarks.rubric import costs_of_faults, mean_difference, missing_in, missing_items, read_panel, tau_of
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE, SKELETON
 

@@ -1,0 +1,113 @@
+"""Command lines made from functions, tables in Markdown, and commands of the kit in processes of their own."""
+
+import inspect
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+from foundation.command_line import INTERRUPTED, Parser, UserError, positive, print_anywhere, run_command
+from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
+from foundation.whole_files import check_folder
+
+Command = Callable[..., int]
+"""Does the work and returns the exit status. Its parameters are the options, annotated with `option(…)`; its docstring
+is the help: a line for the list of commands, then a paragraph."""
+
+
+def option(text: str, **settings: Any) -> dict[str, Any]:
+    """The help of an option, and what else `add_argument` takes. With `nargs="?"` it is an argument without a flag."""
+    return {"help": text, **settings}
+
+
+Every = Annotated[int, option("only every N-th version, and all faults that show under a condition", type=positive)]
+Start = Annotated[int, option("with --every: which of the N samples", type=int)]
+Jobs = Annotated[int, option("processes at a time", type=positive)]
+Pages = Annotated[Path | None, option("folder for the report's pages (default: no pages)", type=Path)]
+Component = Annotated[str | None, option("only this component: module.Name, Name, or the number of a task")]
+ReferenceFolder = Annotated[Path, option("folder of the annotated solution", type=Path)]
+AssignmentPlace = Annotated[Path, option("an assignment's file or folder", type=Path)]
+HERE: tuple[Path, Path] = REFERENCE, ASSIGNMENT_FILE
+"""The defaults of the last two."""
+
+
+def make_parser(program: str, description: str | None, commands: Mapping[str, tuple[Command, str]]) -> Parser:
+    """The command line of a package: for each command its function, and an example of its options."""
+    parser = Parser(prog=f"python -m {program}", description=description)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, (command, example) in commands.items():
+        summary, *paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+        epilog = f"example: python -m {program} {name} {example}"
+        sub = subparsers.add_parser(name, help=summary, description=" ".join(paragraphs[:1]) or summary, epilog=epilog)
+        sub.set_defaults(command=command)
+        hints = get_type_hints(command, include_extras=True)
+        for parameter in inspect.signature(command).parameters.values():
+            [settings] = hints[parameter.name].__metadata__
+            flag = parameter.name if settings.get("nargs") == "?" else f"--{parameter.name}"
+            default = parameter.default
+            if default not in (None, "", False) and not isinstance(default, tuple):
+                shown = str(default).removeprefix(f"{ROOT}{os.sep}")
+                settings = settings | {"help": f"{settings['help']} (default: {shown})"}
+            sub.add_argument(flag.replace("_", "-"), default=default, **settings)
+    return parser
+
+
+def main_of(
+    program: str, parser: Parser, arguments: list[str] | None, others: Mapping[type[Exception], int] = {}
+) -> int:
+    """Run one command; return the exit status: 0 = proven, 1 = a proof failed, 2 = bad input, 130 = interrupted."""
+    print_anywhere()
+    options = vars(parser.parse_args(arguments))
+    command: Command = options.pop("command")
+
+    def work() -> int:
+        if options.get("output") is not None:
+            check_folder(options["output"])  # before the work begins
+        return command(**options)
+
+    return run_command(program, work, others)
+
+
+def table_lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """The lines of a Markdown table, each as soon as its row is there."""
+    for cells in (head, ["---"] * len(head)):
+        yield f"| {' | '.join(cells)} |"
+    for row in rows:
+        texts = (str(cell).replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(texts)} |"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    return "\n".join(table_lines(head, rows))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; rows that are measured one by one show at once."""
+    for line in table_lines(head, rows):
+        print(line, flush=True)
+
+
+class CommandError(UserError):
+    """A command has failed; the message has the last line that it printed."""
+
+
+def run_python(*words: object, cwd: Path = ROOT) -> str:
+    """Run `python WORDS`, in a folder whose packages come before those of the repository; return what it prints.
+
+    Raises:
+        CommandError: if it fails.
+        KeyboardInterrupt: if Ctrl-C has ended it.
+    """
+    command = [sys.executable, *map(str, words)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, errors="replace")  # noqa: S603
+    if done.returncode == INTERRUPTED:
+        raise KeyboardInterrupt
+    if done.returncode:
+        line = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
+        raise CommandError(f"python {shlex.join(map(str, words[:3]))} ended with status {done.returncode}: {line}")
+    return done.stdout.strip()

@@ -1,0 +1,201 @@
+"""Mutation testing: which mutants pass the tests, and may they?
+
+Those of the solutions run the component tests of their task. Those of all other code, of which a sample is enough, run
+the fast tests of their module in a copy of the kit: `autograder/intake/tree.py` has those in
+`tests/autograder/intake/test_tree.py`, or else in that file's folder.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from autograder.intake.sources import Sources, read_sources
+from autograder.testing.results import State
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.child_processes import Ended, ask_forked
+from foundation.command_line import UserError, positive
+from foundation.places import ROOT
+from foundation.whole_files import write_whole
+
+from .console import HERE, AssignmentPlace, Jobs, Pages, ReferenceFolder, Start, option, table
+from .mutants import Key, Mutant, functions_in, make_mutants
+from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
+
+KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
+KIT = ("autograder", "benchmarks", "data", "foundation", "given", "release", "validity", "grade.py")
+"""The code of which `--kit` makes mutants."""
+SECONDS = 600
+"""Wall time of a module's fast tests; a mutant that takes longer is found."""
+
+
+def mutate(
+    task: Annotated[str | None, option("only mutants of this task's solutions, such as 1.3")] = None,
+    text: Annotated[str, option("only mutants whose name contains this text")] = "",
+    every: Annotated[int, option("only every N-th mutant, with --kit function", type=positive)] = 1,
+    start: Start = 0,
+    jobs: Jobs = 1,
+    kit: Annotated[bool, option("mutants of all other code, for the fast tests", action="store_true")] = False,
+    output: Pages = None,
+    equivalents: Annotated[Path | None, option("default: assignment/proof/equivalents.toml", type=Path)] = None,
+    reference: ReferenceFolder = HERE[0],
+    assignment: AssignmentPlace = HERE[1],
+) -> int:
+    """Prove the component tests with mutants of the solutions.
+
+    Run the component tests on small changes of the reference's solutions: each must fail a test of its task, or be
+    listed as equivalent. With --kit, small changes of all other code, of which more than half must fail a fast test of
+    their module.
+    """
+    if kit:
+        return mutate_kit(text, every, start, jobs)
+    whole, sources = read_assignment(assignment), read_sources(reference, reference)
+    mutants = [mutant for mutant in make_mutants(sources, whole, task) if text in mutant.name][start % every :: every]
+    if not mutants:
+        raise UserError("no mutant matches --task and --text")
+    reasons = read_equivalents(equivalents or whole.folder / "proof" / "equivalents.toml")
+    passed, broken = run_mutants(mutants, sources, whole, jobs)
+    alive = {mutant: EQUIVALENT if mutant.key in reasons else SURVIVED for mutant in mutants if mutant.name in passed}
+    fates = {mutant: alive.get(mutant, KILLED) for mutant in mutants}
+    if output is not None:
+        write_whole(output / "mutation.md", mutation_page(fates, reasons))
+    survivors = [f"SURVIVED {mutant.name}" for mutant, fate in fates.items() if fate == SURVIVED]
+    totals = "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*counts(fates))
+    print("\n".join([*survivors, *(f"TEST BROKE {message}" for message in broken), totals]))
+    return int(bool(survivors or broken))
+
+
+def read_equivalents(path: Path) -> dict[Key, str]:
+    """The reasons why mutants are right, or cannot be distinguished from correct code; none without the file."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8"))["equivalent"] if path.is_file() else []
+    return {(entry["within"], entry["before"], after): entry["reason"] for entry in entries for after in entry["after"]}
+
+
+def run_mutants(
+    mutants: Sequence[Mutant], reference: Sources, assignment: Assignment, jobs: int
+) -> tuple[set[str], list[str]]:
+    """Runs the tests of each mutant's task, and of others that judge the same component, until one fails.
+
+    Returns the names of those that pass all tests, and messages of tests that broke instead of failing.
+    """
+    versions = [
+        Version(
+            mutant.name,
+            {**reference, mutant.module: (reference[mutant.module][0], mutant.text)},
+            [0],
+            markers_of_tasks(assignment, [mutant.component]),
+            until_failure=True,
+        )
+        for mutant in mutants
+    ]
+    passed, messages = set(), []
+    for run in run_versions(versions, reference, assignment, jobs, "mutate"):
+        outcomes = [outcome for marked in run.outcomes.values() for outcome in marked]
+        if not finds_fault(outcomes):
+            passed.add(run.version)
+        broken = [outcome for outcome in outcomes if outcome.state is State.GRADER_ERROR]
+        messages += [f"{run.version}: {outcome.test}: {outcome.message}" for outcome in broken]
+    return passed, messages
+
+
+def counts(fates: Mapping[Mutant, str]) -> tuple[int, ...]:
+    """How many mutants there are, are killed, equivalent, and survive."""
+    return len(fates), *([*fates.values()].count(fate) for fate in (KILLED, EQUIVALENT, SURVIVED))
+
+
+def counts_by(name: str, fates: Mapping[Mutant, str]) -> Iterator[tuple[str | int, ...]]:
+    """Rows of these counts for each task, or each operator."""
+    for value in dict.fromkeys(getattr(mutant, name) for mutant in fates):
+        yield value, *counts({mutant: fate for mutant, fate in fates.items() if getattr(mutant, name) == value})
+
+
+def mutation_page(fates: Mapping[Mutant, str], reasons: Mapping[Key, str]) -> str:
+    """The report as a page for docs/proof."""
+    head: Sequence[str] = "mutants", "killed", "equivalent", "survivors"
+    equivalent: dict[str, list[str]] = {}
+    for mutant, fate in fates.items():
+        if fate == EQUIVALENT:
+            equivalent.setdefault(reasons[mutant.key], []).append(mutant.name)
+    parts = [
+        "# Mutation testing of the solutions",
+        "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
+        "operators in `autograder/own_work/operators.py`, which know nothing of Transformers. It must fail a test "
+        "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
+        "passes must be listed in `assignment/proof/equivalents.toml`, with the reason why it is right or "
+        "cannot be told from correct code.",
+        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates)),
+        table(("task", *head), counts_by("task", fates)),
+        table(("operator", *head), sorted(counts_by("operator", fates))),
+        "## Equivalent mutants",
+    ]
+    for reason, names in equivalent.items():
+        parts.append(f"{reason[0].upper()}{reason[1:]}:")
+        parts.append("\n".join(f"- `{name}`" for name in names))
+    return "\n\n".join(parts) + "\n"
+
+
+def mutate_kit(text: str, every: int, start: int, jobs: int) -> int:
+    """Run the fast tests on a mutant of each of some functions of the kit; 1 if they find no more than half of them.
+
+    Raises:
+        UserError: where there are no such mutants, or the tests fail without one.
+    """
+    files = [ROOT / name for name in kit_files() if name.startswith(KIT) and name.endswith(".py") and text in name]
+    functions = [function for file in files if tests_of(file) for function in functions_in(file)]
+    drawn = [draw(random.Random(f"{start} {name}")) for name, draw in functions[start % every :: every]]  # noqa: S311  another one every day
+    mutants = [mutant for mutant in drawn if mutant is not None]
+    if not mutants:
+        raise UserError("no mutant matches --text")
+    tests = {test for mutant in mutants for test in tests_of(ROOT / mutant.module)}
+    if failures := fails(None, sorted(tests)):
+        raise UserError(f"tests fail without a mutant: {failures}")
+    n_killed = 0
+    for mutant, answer in ask_forked(mutants, lambda job: fails(job, tests_of(ROOT / job.module)), 2 * SECONDS, jobs):
+        is_killed = isinstance(answer, Ended) or bool(answer)
+        n_killed += is_killed
+        if not is_killed:
+            print(f"SURVIVED {mutant.name}", flush=True)
+    print(f"mutants: {len(mutants)}, killed: {n_killed}, survivors: {len(mutants) - n_killed}")
+    return int(2 * n_killed <= len(mutants))
+
+
+def kit_files() -> list[str]:
+    """The paths of all files of the kit, committed or not."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
+    return [name for name in listed.stdout.decode().split("\0") if (ROOT / name).is_file()]
+
+
+def tests_of(file: Path) -> list[str]:
+    """The tests of a module, by the mirror of `tests/`: its own file, or else the nearest folder; none of all."""
+    folder = Path("tests", file.relative_to(ROOT).parent)
+    places = (folder / f"test_{file.stem}.py", folder, *folder.parents)
+    whole = (Path("tests"), Path("tests/autograder"))
+    return [place.as_posix() for place in places if (ROOT / place).exists() and place not in whole][:1]
+
+
+def fails(mutant: Mutant | None, tests: Sequence[str]) -> str:
+    """The last line of tests that fail in a copy of the kit with a mutant, "" where all pass."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as name:
+        copy = Path(name)
+        for path in kit_files():
+            (copy / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / path, copy / path)
+        for path in ("data/corpus", "data/private"):
+            if (ROOT / path).is_dir():
+                shutil.copytree(ROOT / path, copy / path, dirs_exist_ok=True)
+        if mutant is not None:
+            (copy / mutant.module).write_text(mutant.text, encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+        try:
+            done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=SECONDS)  # noqa: S603
+        except subprocess.TimeoutExpired:
+            return f"longer than {SECONDS} s"
+        return done.stdout.strip().rpartition("\n")[2] if done.returncode else ""
