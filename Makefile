@@ -135,6 +135,7 @@ lint: $(READY)  ## check style, types, and which package may import which
 	$(PY) -m pytest -q tests/project/test_imports.py
 
 site: $(READY)  ## build the documentation's site in build/site, strictly and offline
+	$(PY) -m docs.figures
 	$(PY) -m zensical build --clean --strict --config-file mkdocs.yml
 
 pictures: $(READY) $(CORPUS)  ## draw the documentation's pictures of attention anew: of a model in training, of one head

@@ -9,7 +9,7 @@ from benchmarks.__main__ import COMMANDS as MEASUREMENTS
 from foundation.command_line import positive
 from foundation.places import ROOT
 from validity.__main__ import COMMANDS
-from validity.console import CommandError, main_of, make_parser, option, run_python
+from validity.console import CommandError, main_of, make_parser, option, run_python, table
 
 
 def sample(
@@ -49,3 +49,12 @@ def test_every_example_is_one(program, commands):
 def test_a_command_that_fails_is_named_with_its_last_line():
     with pytest.raises(CommandError, match=r"python -c .* ended with status 3: so it is"):
         run_python("-c", "print('first\\nso it is'); raise SystemExit(3)")
+
+
+def test_a_table_shows_its_head_its_rows_and_bars_in_cells():
+    assert table(("a", "b"), [(1, "x|y"), (2.5, "")]).split("\n") == [
+        "| a | b |",
+        "| --- | --- |",
+        "| 1 | x\\|y |",
+        "| 2.5 |  |",
+    ]
