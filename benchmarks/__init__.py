@@ -5,6 +5,7 @@
     tables.py    the course's report again, and models with a part missing
     rubric.py    points that faults cost, beside their harm
     panel.py     the same, beside what two readers would take off
+    accessibility.py  pages that not everybody can read
 
 Times are CPU time, compared within one run.
 """

@@ -10,7 +10,7 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from foundation.command_line import Parser, at_least, print_anywhere, run_command
 from reference.data import DataError
 
-from . import grading, mistakes, panel, rubric, speed, tables
+from . import accessibility, grading, mistakes, panel, rubric, speed, tables
 from .tables import TABLES
 
 CORPUS = Path("data/corpus")
@@ -39,6 +39,12 @@ def make_parser() -> Parser:
 
     text = "figures of models that are trained with a mistake, for `hunt`, into trained_mistakes.jsonl; resumes"
     add_corpus(add("mistakes", mistakes.measure, text), "train", "dev")
+
+    text = "pages that not everybody can read, by axe-core, into docs/reference/accessibility.md"
+    sub = add("accessibility", accessibility.measure, text, "'the site=build/site'")
+    sub.add_argument("pages", nargs="+", metavar="[NAME=]PATH", help="a page, or a folder with pages")
+    add_number(sub, "--every", 1, "check each n-th page; above 1, the report is left alone")
+    add_number(sub, "--start", 0, "begin with this page", least=0)
 
     text = "points that known faults cost today, beside what they do to a trained model, with a picture"
     sub = add("rubric", rubric.measure, text, "--picture docs/pictures/rubric.png")
