@@ -1,4 +1,4 @@
-"""This assignment: all that another one would replace. The rest of `autograder` could judge any assignment.
+"""This assignment: all that another one would replace. The engine could judge any other.
 
     assignment.toml      tasks, points, thresholds, limits, the contract
     handout.md           what students read first

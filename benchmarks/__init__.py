@@ -3,6 +3,7 @@
     __main__.py  the command line              grading.py   the cost of a submission
     speed.py     tokens a second in training   mistakes.py  models that are trained with a mistake
     tables.py    the tables of the course's report again, and models with a part missing (models.toml)
+    accessibility.py  pages that not everybody can read
     rubric.py    points that faults cost, beside their harm, and beside the marks of two readers
 
 Times are CPU time, compared within one run.

@@ -9,11 +9,12 @@ from autograder.sandbox.errors import SandboxUnavailableError
 from reference.data import DataError
 from validity.console import Command, main_of, make_parser
 
-from . import grading, mistakes, rubric, speed, tables
+from . import accessibility, grading, mistakes, rubric, speed, tables
 
 COMMANDS: Mapping[str, tuple[Command, str]] = {
     "speed": (speed.measure, ""),
     "mistakes": (mistakes.measure, ""),
+    "accessibility": (accessibility.measure, "'the site=build/site'"),
     "rubric": (rubric.measure, "--picture docs/pictures/rubric.png"),
     "panel": (rubric.measure_panel, ""),
     "ablations": (tables.measure_ablations, "--seeds 5"),

@@ -177,7 +177,7 @@ def masks(rows: Rows) -> str:
         if differences:
             row = [name.split(",")[0], len(differences), f"{mean(differences):+.3f}", *verdict(differences)]
             cells.append(row)
-    return table(["size", "seeds", "with the mask minus without", "95% over seeds", ""], cells) if cells else ""
+    return table(["size", "seeds", "with the mask minus without", "95% over seeds", "finding"], cells) if cells else ""
 
 
 def verdict(differences: Sequence[float]) -> tuple[str, str]:

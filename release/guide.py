@@ -25,19 +25,26 @@ GUIDE = "guide.html"
 KINDS = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
 
 STYLE = """
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; --ground: #fff; --text: #1b1f24; --link: #0550ae; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --text: #e6e9ed; --link: #79b8ff; } }
 body { font: 17px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+body { background: var(--ground); color: var(--text); overflow-wrap: break-word; } a { color: var(--link); }
 h1 { margin-top: 3rem; } h2 { margin-top: 2.5rem; border-top: 1px solid #8884; padding-top: 1rem; }
 pre, code { font: 0.9em ui-monospace, monospace; } pre { background: #8881; padding: 0.8rem; overflow-x: auto; }
 table { border-collapse: collapse; } td, th { border-bottom: 1px solid #8884; padding: 0.3rem 0.8rem 0.3rem 0; }
 td, th { text-align: left; vertical-align: top; } img { max-width: 100%; background: #fff; }
-nav a { display: block; } math[display="block"] { margin: 1rem 0; }
+nav a { display: block; } .scrolls { overflow-x: auto; } math[display="block"] { margin: 1rem 0; }
 .where { background: #48f2; padding: 0.6rem 0.8rem; }
 """
 
 OF_CELLS = re.compile(r"\bcourse\b|\brefresh\(|\bmain\(|\bdraw\(|\bunderstand\(")
 """Cells that need a notebook; of others, lines that show a picture are left out."""
 SHOWS = re.compile(r"IPython|\bImage\(")
+
+
+CODE = '<pre tabindex="0"><code>{}</code></pre>'
+BOX = '<div class="scrolls" tabindex="0" role="group" aria-label="{}">{}</div>'
+"""What scrolls by itself, with the keyboard, too."""
 
 
 class Renderer(mistune.HTMLRenderer):
@@ -50,11 +57,20 @@ class Renderer(mistune.HTMLRenderer):
 
     def inline_math(self, text: str) -> str:
         """A formula within a line."""
-        return convert(text)
+        return convert(text).replace("<math", f'<math alttext="{html.escape(text)}"', 1)
 
     def block_math(self, text: str) -> str:
         """A formula in a line of its own."""
-        return convert(text, display="block")
+        formula = convert(text, display="block").replace("<math", f'<math alttext="{html.escape(text)}"', 1)
+        return BOX.format("equation", formula)
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Code, which the keyboard can scroll."""
+        return CODE.format(html.escape(code))
+
+    def table(self, text: str) -> str:
+        """A table, which may be wider than a telephone."""
+        return BOX.format("table", f"<table>{text}</table>")
 
     def heading(self, text: str, level: int, **attrs: object) -> str:
         """A heading under the name by which Jupyter links to it."""
@@ -79,7 +95,8 @@ def make_guide(root: Path, assignment: Assignment, skeleton: Skeleton) -> bytes:
     title = f"<title>{html.escape(assignment.title)}: the guide</title>"
     head = f'<!doctype html><html lang="en"><meta charset="utf-8">{title}'
     view = '<meta name="viewport" content="width=device-width"><style>' + STYLE + "</style>"
-    return "\n".join([head, view, f"<nav>{''.join(titles)}</nav>", *bodies, "</html>", ""]).encode("utf-8")
+    contents = f'<nav aria-label="parts">{"".join(titles)}</nav>'
+    return "\n".join([head, view, contents, "<main>", *bodies, "</main>", "</html>", ""]).encode("utf-8")
 
 
 def as_html(
@@ -93,13 +110,14 @@ def as_html(
             yield str(markdown(without(part.text, IN_NOTEBOOKS)))
         elif isinstance(part, Code):
             if code := as_script(part.text, homes):
-                yield f"<pre><code>{html.escape(code)}</code></pre>"
+                yield CODE.format(html.escape(code))
         elif isinstance(part, Predict) and assignment.predictions:
             answer = f"**{[*part.lettered][part.right]}** {part.why}"
             yield f"{markdown(part.text)}<details><summary>answer</summary>{markdown(answer)}</details>"
         elif isinstance(part, TaskHead):
             yield f"<h2>{part.number} {html.escape(tasks[part.number].title)}</h2>"
-            yield f"<p>{part.stars} · {part.minutes} minutes</p>"
+            difficulty = f"difficulty: {part.stars.count('●')} of {len(part.stars)}"
+            yield f'<p><span role="img" aria-label="{difficulty}">{part.stars}</span> · {part.minutes} minutes</p>'
         elif isinstance(part, Answer):
             files = (f"<code>{assignment.package}/{path}</code>" for path in skeleton.files_of(part.number))
             test = f"<code>python -m pytest -m {tasks[part.number].marker}</code>"

@@ -19,7 +19,7 @@ is the help: a line for the list of commands, then a paragraph."""
 
 
 def option(text: str, **settings: Any) -> dict[str, Any]:
-    """The help of an option, and what else `add_argument` takes. With `nargs="?"` it is an argument without a flag."""
+    """The help of an option, and other settings of `add_argument`. It has no flag if it has no default or `nargs="?"`."""
     return {"help": text, **settings}
 
 
@@ -46,8 +46,9 @@ def make_parser(program: str, description: str | None, commands: Mapping[str, tu
         hints = get_type_hints(command, include_extras=True)
         for parameter in inspect.signature(command).parameters.values():
             [settings] = hints[parameter.name].__metadata__
-            flag = parameter.name if settings.get("nargs") == "?" else f"--{parameter.name}"
-            default = parameter.default
+            is_positional = parameter.default is parameter.empty or settings.get("nargs") == "?"
+            flag = parameter.name if is_positional else f"--{parameter.name}"
+            default = None if parameter.default is parameter.empty else parameter.default
             if default not in (None, "", False) and not isinstance(default, tuple):
                 shown = str(default).removeprefix(f"{ROOT}{os.sep}")
                 settings = settings | {"help": f"{settings['help']} (default: {shown})"}

@@ -134,14 +134,6 @@ def test_every_page_is_in_the_sites_navigation():
     assert there == listed, "mkdocs.yml: nav"
 
 
-def test_the_figures_stand_in_one_place():
-    rows = [
-        re.findall(r"^\|(.+?)\|", text_of(name), re.MULTILINE) for name in ("README.md", "docs/reference/figures.md")
-    ]
-    head = {" what ", "---"}
-    assert not (set(rows[0]) & set(rows[1])) - head
-
-
 def test_the_hours_are_those_of_the_notebooks():
     """*Adopt it this term* adds up what the tasks' headings say."""
     prose = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/prose").glob("*.md"))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from benchmarks.accessibility import audit
 from foundation.assignment_file import ASSISTANTS, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.places import ROOT, SKELETON
@@ -50,7 +51,7 @@ def test_its_links_lead_somewhere(made):
 def test_its_examples_run(made, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").symlink_to(ROOT / "data")
-    examples = map(html.unescape, re.findall(r"<pre><code>(.*?)</code></pre>", made[1], re.DOTALL))
+    examples = map(html.unescape, re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code></pre>", made[1], re.DOTALL))
     namespace: dict[str, object] = {}
     for example in examples:
         if not example.startswith("python -m"):
@@ -68,6 +69,13 @@ def test_it_says_what_handing_in_late_costs():
     assert "Hand in by **Friday**. Each day late" in words_of(replace(usual, late=late, due="Friday"), [])["due"]
 
 
+def test_it_says_which_bleu_earns_points():
+    assignment = read_assignment()
+    assert "BLEU of your `translations.txt`: " in words_of(assignment, [])["bleu"]
+    without = replace(assignment, tasks=tuple(task for task in assignment.tasks if task.threshold is None))
+    assert words_of(without, [])["bleu"] == "BLEU is reported but earns no points."
+
+
 @pytest.mark.parametrize("policy", ASSISTANTS)
 def test_students_and_assistants_are_told_the_same(policy):
     assignment = replace(read_assignment(), assistants=policy, contact="the forum")
@@ -76,3 +84,10 @@ def test_students_and_assistants_are_told_the_same(policy):
     for_students, for_assistants = SAID[policy]
     assert for_students in " ".join(words_of(assignment, [])["assistants"].split())
     assert for_assistants in " ".join(files["AGENTS.md"].decode().split())
+
+
+@pytest.mark.slow
+def test_everybody_can_read_the_guide(made, tmp_path):
+    page = tmp_path / "guide.html"
+    page.write_text(made[1])
+    assert [*audit([page])] == []

@@ -1,0 +1,101 @@
+"""Checks with axe-core that everybody can read the pages that the kit hands out.
+
+    python -m benchmarks accessibility "the guide=student/guide.html" "the site=build/site"
+
+Each page is opened in Chromium at the widths of a telephone and a screen, light and dark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+from shutil import which
+from typing import Annotated, Literal, NamedTuple
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, sync_playwright
+from tqdm import tqdm
+
+from foundation.command_line import UserError, at_least, positive
+from foundation.places import ROOT
+from foundation.whole_files import write_whole
+from validity.console import option
+
+WIDTHS = (390, 1200)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+VIEWS = len(WIDTHS) * len(SCHEMES)
+REPORT = ROOT / "docs" / "reference" / "accessibility.md"
+TABLE = re.compile(r"(?<=<!-- checked -->\n)(?s:.*?)(?=<!-- end -->)")
+HEAD = "| pages | files | views | violations |\n| --- | --- | --- | --- |\n"
+
+
+class Violation(NamedTuple):
+    """A rule of axe-core that a page breaks; or "too wide"."""
+
+    page: Path
+    rule: str
+    width: int
+    scheme: str
+    example: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.page}: {self.rule}, {self.width} pixels, {self.scheme}: {self.example[:120]}"
+
+
+def violations_of(page: Page) -> list[tuple[str, str]]:
+    """Rules that the present page breaks, with an element each; "too wide" where it does not fit the window."""
+    broken = [(rule["id"], rule["nodes"][0]["html"]) for rule in Axe().run(page).response["violations"]]
+    width = page.evaluate("document.documentElement.scrollWidth")
+    is_wide = width > page.evaluate("window.innerWidth")
+    return [*broken, *[("too wide", f"{width} pixels")] * is_wide]
+
+
+def audit(pages: Sequence[Path]) -> Iterator[Violation]:
+    """Open each page at each width, in each colour scheme."""
+    views = list(product(WIDTHS, SCHEMES, pages))
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"]) as browser,
+    ):
+        for width, scheme, path in tqdm(views, unit="view", disable=None):
+            page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+            page.goto(path.resolve().as_uri())
+            for rule, example in violations_of(page):
+                yield Violation(path, rule, width, scheme, example)
+            page.close()
+
+
+def pages_below(path: Path) -> list[Path]:
+    """A page itself, or all that a folder holds. Raises UserError where there is none."""
+    pages = sorted(path.rglob("*.html")) if path.is_dir() else [path] if path.is_file() else []
+    if not pages:
+        raise UserError(f"{path}: no page; expected a file .html, or a folder that holds some")
+    return pages
+
+
+def measure(
+    pages: Annotated[list[str], option("a page, or a folder with pages", nargs="+", metavar="[NAME=]PATH")],
+    every: Annotated[int, option("check each n-th page; above 1, the report is left alone", type=positive)] = 1,
+    start: Annotated[int, option("begin with this page", type=at_least(0))] = 0,
+) -> int:
+    """List pages that not everybody can read.
+
+    Violations of the rules of axe-core are printed, and with all pages written to docs/reference/accessibility.md.
+    Status 1 for any violation.
+    """
+    rows, n_violations = [], 0
+    for item in pages:
+        kind, _, path = item.rpartition("=")
+        files = pages_below(Path(path))[start % every :: every]
+        violations = list(audit(files))
+        print("".join(f"{violation}\n" for violation in violations), end="")
+        n_violations += len(violations)
+        rows.append(f"| {kind or path} | {len(files)} | {VIEWS * len(files)} | {len(violations)} |\n")
+    if every == 1:
+        table = f"\nChecked on {datetime.now(UTC):%Y-%m-%d}.\n\n{HEAD}{''.join(rows)}\n"
+        write_whole(REPORT, TABLE.sub(lambda _: table, REPORT.read_text(encoding="utf-8")))
+    return int(n_violations > 0)
