@@ -19,7 +19,7 @@ is the help: a line for the list of commands, then a paragraph."""
 
 
 def option(text: str, **settings: Any) -> dict[str, Any]:
-    """The help of an option, and other settings of `add_argument`. It has no flag if it has no default or `nargs="?"`."""
+    """The help of an option, and other settings of `add_argument`; without a default it has no flag."""
     return {"help": text, **settings}
 
 

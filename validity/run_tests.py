@@ -72,8 +72,24 @@ class Recorder(Collection):
         super().__init__(assignment)
 
     def describe(self, error: BaseException) -> tuple[State, str]:
-        """State and message of a test that ended with an exception."""
-        return classify_in_process(error, self._paths)
+        """State and message of a test that ended with an exception in the submission's own process.
+
+        An exception is the submission's if a part is missing, or if one of its files, a call of it, or the backward
+        pass of a result of its is on the way to it. Any other is a fault of the test: in the sandbox it would be a
+        grader error.
+        """
+        message = f"{type(error).__name__}: {error}"
+        if isinstance(error, TimeoutError):
+            return State.TIMEOUT, message
+        frames = traceback.extract_tb(error.__traceback__)
+        is_submissions = (
+            isinstance(error, MissingComponentError)
+            or getattr(error, "filename", None) in self._paths  # a SyntaxError has no frame of its file
+            or any(frame.filename in self._paths or frame.filename.endswith(CALLS) for frame in frames)
+        )
+        if is_submissions:
+            return State.ERROR, message
+        return State.GRADER_ERROR, "".join(traceback.format_exception(error)[-4:])
 
     @contextmanager
     def limits(self, item: pytest.Item) -> Iterator[None]:
@@ -130,26 +146,6 @@ def finds_fault(outcomes: Iterable[Outcome]) -> bool:
     """True if a test shows a fault; a test that broke, or that leaves it to a reader, shows nothing."""
     nothing = (State.PASSED, State.NEEDS_READER, State.GRADER_ERROR)
     return any(outcome.state not in nothing for outcome in outcomes)
-
-
-def classify_in_process(error: BaseException, paths: set[str]) -> tuple[State, str]:
-    """State and message of a test that ended with an exception in the submission's own process.
-
-    An exception is the submission's if a part is missing, or if one of its files, a call of it, or the backward pass of
-    a result of its is on the way to it. Any other is a fault of the test: in the sandbox it would be a grader error.
-    """
-    message = f"{type(error).__name__}: {error}"
-    if isinstance(error, TimeoutError):
-        return State.TIMEOUT, message
-    frames = traceback.extract_tb(error.__traceback__)
-    is_submissions = (
-        isinstance(error, MissingComponentError)
-        or getattr(error, "filename", None) in paths  # a SyntaxError has no frame of its file
-        or any(frame.filename in paths or frame.filename.endswith(CALLS) for frame in frames)
-    )
-    if is_submissions:
-        return State.ERROR, message
-    return State.GRADER_ERROR, "".join(traceback.format_exception(error)[-4:])
 
 
 def run_versions(

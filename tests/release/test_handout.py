@@ -69,13 +69,6 @@ def test_it_says_what_handing_in_late_costs():
     assert "Hand in by **Friday**. Each day late" in words_of(replace(usual, late=late, due="Friday"), [])["due"]
 
 
-def test_it_says_which_bleu_earns_points():
-    assignment = read_assignment()
-    assert "BLEU of your `translations.txt`: " in words_of(assignment, [])["bleu"]
-    without = replace(assignment, tasks=tuple(task for task in assignment.tasks if task.threshold is None))
-    assert words_of(without, [])["bleu"] == "BLEU is reported but earns no points."
-
-
 @pytest.mark.parametrize("policy", ASSISTANTS)
 def test_students_and_assistants_are_told_the_same(policy):
     assignment = replace(read_assignment(), assistants=policy, contact="the forum")
