@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+import jinja2
+
 from foundation.command_line import INTERRUPTED, Parser, UserError, positive, print_anywhere, run_command
 from foundation.places import ASSIGNMENT_FILE, REFERENCE, ROOT
-from foundation.whole_files import check_folder
+from foundation.whole_files import check_folder, write_whole
 
 Command = Callable[..., int]
 """Does the work and returns the exit status. Its parameters are the options, annotated with `option(…)`; its docstring
@@ -90,6 +92,18 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; rows that are measured one by one show at once."""
     for line in table_lines(head, rows):
         print(line, flush=True)
+
+
+def page(name: str, **values: object) -> str:
+    """A page in Markdown from its template in `pages/`."""
+    loader = jinja2.FileSystemLoader(Path(__file__).parent / "pages")
+    strict: dict[str, Any] = {"undefined": jinja2.StrictUndefined, "trim_blocks": True, "keep_trailing_newline": True}
+    return jinja2.Environment(loader=loader, **strict).get_template(f"{name}.md").render(values)  # noqa: S701
+
+
+def write_page(folder: Path, name: str, **values: object) -> None:
+    """Write a page into a folder, which is made if it is missing."""
+    write_whole(folder / f"{name}.md", page(name, **values))
 
 
 class CommandError(UserError):

@@ -14,9 +14,8 @@ from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import TaskResult, judge_task
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.places import REFERENCE
-from foundation.whole_files import write_whole
 
-from .console import Every, Jobs, Pages, table
+from .console import Every, Jobs, Pages, table, write_page
 from .run_tests import Version, run_versions
 
 AROUND = {  # component -> the one that writes it out, and the task that judges that
@@ -24,10 +23,6 @@ AROUND = {  # component -> the one that writes it out, and the task that judges 
     "layers.LayerNorm": ("layers.EncoderLayer", "2.1"),
     "layers.FeedForward": ("layers.EncoderLayer", "2.1"),
 }
-HEAD = """# Known faults in parts that a component writes out itself
-
-Written by `python -m validity inside`. Items of the task that judges the part, and of the task that judges the
-component around it; an item that only needs another one (`requires`) is not named."""
 
 
 def results_of(
@@ -69,7 +64,7 @@ def inside(every: Every = 1, jobs: Jobs = 1, output: Pages = None) -> int:
     text = table(("task", "items alone", "around it", "items inside", "faults", "which"), cells)
     print(text)
     if output is not None:
-        write_whole(output / "inside.md", f"{HEAD}\n\n{text}\n")
+        write_page(output, "inside", table=text)
     rejected = [part.id for part in intact for place in ("alone", "inside") if lost[f"{part.id} {place}"] != "none"]
     for part in rejected:
         print(f"REJECTED an intact copy of {part}")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,9 +23,8 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError, positive
 from foundation.places import ROOT
-from foundation.whole_files import write_whole
 
-from .console import HERE, AssignmentPlace, Jobs, Pages, ReferenceFolder, Start, option, table
+from .console import HERE, AssignmentPlace, Jobs, Pages, ReferenceFolder, Start, option, table, write_page
 from .mutants import Key, Mutant, functions_in, make_mutants
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
@@ -67,9 +66,9 @@ def mutate(
     alive = {mutant: EQUIVALENT if mutant.key in reasons else SURVIVED for mutant in mutants if mutant.name in passed}
     fates = {mutant: alive.get(mutant, KILLED) for mutant in mutants}
     if output is not None:
-        write_whole(output / "mutation.md", mutation_page(fates, reasons))
+        write_mutation_page(output, fates, reasons)
     survivors = [f"SURVIVED {mutant.name}" for mutant, fate in fates.items() if fate == SURVIVED]
-    totals = "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*counts(fates))
+    totals = "mutants: {}, killed: {}, equivalent: {}, survivors: {}".format(*counts(fates.values()))
     print("\n".join([*survivors, *(f"TEST BROKE {message}" for message in broken), totals]))
     return int(bool(survivors or broken))
 
@@ -107,40 +106,28 @@ def run_mutants(
     return passed, messages
 
 
-def counts(fates: Mapping[Mutant, str]) -> tuple[int, ...]:
-    """How many mutants there are, are killed, equivalent, and survive."""
-    return len(fates), *([*fates.values()].count(fate) for fate in (KILLED, EQUIVALENT, SURVIVED))
+def counts(fates: Iterable[str]) -> tuple[int, ...]:
+    """The numbers of mutants that there are, are killed, are equivalent, and survive."""
+    known = [*fates]
+    return len(known), *(known.count(fate) for fate in (KILLED, EQUIVALENT, SURVIVED))
 
 
-def counts_by(name: str, fates: Mapping[Mutant, str]) -> Iterator[tuple[str | int, ...]]:
-    """Rows of these counts for each task, or each operator."""
-    for value in dict.fromkeys(getattr(mutant, name) for mutant in fates):
-        yield value, *counts({mutant: fate for mutant, fate in fates.items() if getattr(mutant, name) == value})
+def write_mutation_page(folder: Path, fates: Mapping[Mutant, str], reasons: Mapping[Key, str]) -> None:
+    """Write the report as a page for docs/proof."""
 
+    def table_by(name: str, is_sorted: bool) -> str:
+        groups: dict[str, list[str]] = {}
+        for mutant, fate in fates.items():
+            groups.setdefault(getattr(mutant, name), []).append(fate)
+        rows = [(group, *counts(of_group)) for group, of_group in groups.items()]
+        return table((name, "mutants", "killed", "equivalent", "survivors"), sorted(rows) if is_sorted else rows)
 
-def mutation_page(fates: Mapping[Mutant, str], reasons: Mapping[Key, str]) -> str:
-    """The report as a page for docs/proof."""
-    head: Sequence[str] = "mutants", "killed", "equivalent", "survivors"
     equivalent: dict[str, list[str]] = {}
-    for mutant, fate in fates.items():
-        if fate == EQUIVALENT:
-            equivalent.setdefault(reasons[mutant.key], []).append(mutant.name)
-    parts = [
-        "# Mutation testing of the solutions",
-        "Written by `make proof`. Each mutant is the reference with one small change in a solution, made by the "
-        "operators in `autograder/own_work/operators.py`, which know nothing of Transformers. It must fail a test "
-        "of the task whose solution it changes (or, in a part that pre-norm shares, a test of E.2). A mutant that "
-        "passes must be listed in `assignment/proof/equivalents.toml`, with the reason why it is right or "
-        "cannot be told from correct code.",
-        "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates)),
-        table(("task", *head), counts_by("task", fates)),
-        table(("operator", *head), sorted(counts_by("operator", fates))),
-        "## Equivalent mutants",
-    ]
-    for reason, names in equivalent.items():
-        parts.append(f"{reason[0].upper()}{reason[1:]}:")
-        parts.append("\n".join(f"- `{name}`" for name in names))
-    return "\n\n".join(parts) + "\n"
+    for mutant in (mutant for mutant, fate in fates.items() if fate == EQUIVALENT):
+        equivalent.setdefault(reasons[mutant.key], []).append(mutant.name)
+    totals = "{} mutants: {} killed, {} equivalent, {} survivors.".format(*counts(fates.values()))
+    tables = {"by_task": table_by("task", False), "by_operator": table_by("operator", True)}
+    write_page(folder, "mutation", totals=totals, equivalent=equivalent, **tables)
 
 
 def mutate_kit(text: str, every: int, start: int, jobs: int) -> int:
@@ -151,8 +138,10 @@ def mutate_kit(text: str, every: int, start: int, jobs: int) -> int:
     """
     files = [ROOT / name for name in kit_files() if name.startswith(KIT) and name.endswith(".py") and text in name]
     functions = [function for file in files if tests_of(file) for function in functions_in(file)]
-    drawn = [draw(random.Random(f"{start} {name}")) for name, draw in functions[start % every :: every]]  # noqa: S311  another one every day
-    mutants = [mutant for mutant in drawn if mutant is not None]
+    mutants = []
+    for name, draw in functions[start % every :: every]:
+        chance = random.Random(f"{start} {name}")  # noqa: S311  another mutant every day
+        mutants += [mutant for mutant in [draw(chance)] if mutant is not None]
     if not mutants:
         raise UserError("no mutant matches --text")
     tests = {test for mutant in mutants for test in tests_of(ROOT / mutant.module)}

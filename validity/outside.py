@@ -36,7 +36,7 @@ from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ROOT, SKELETON
 from foundation.whole_files import write_whole
 
-from .console import option, table
+from .console import option, page, table
 from .outside_formulas import kind_of
 from .outside_verdicts import JUDGES
 
@@ -314,15 +314,9 @@ def page_of(stored: Stored, repositories: list[Repository]) -> str:
             disputed = [f"**{row.item}** ({row.kit}: {row.why or row.reason})" for row in items if row.is_disputed]
             kept = sum(row.kit == "kept" for row in items)
             lines.append((source.link, task, f"{kept} of {len(items)}", "; ".join(wrong), "; ".join(disputed)))
-    parts = [
-        "# The component tests and public code",
-        "Written by `python -m validity outside CLONES --store`. Through an adapter of ours, which is in "
-        "`assignment/outside/`, a public implementation offers some components. Each item of their rubric "
-        "has a verdict of its own: values, masks, gradients and side effects against formulas in float64 that share "
-        "nothing with the component tests, or what a person found. Parts inside a layer are its own.",
-        counted([row for of_one in rows.values() for row in of_one]) + ".",
-        table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
-        "## Where the code comes from",
-        table(("code", "licence", "kind"), sorted({(r.name, r.licence, r.kind) for r in repositories})),
-    ]
-    return "\n\n".join(parts) + "\n"
+    return page(
+        "outside",
+        counted=counted([row for of_one in rows.values() for row in of_one]),
+        table=table(("code", "task", "items kept", "wrong", "disputed: right and lost, or wrong and kept"), lines),
+        sources=table(("code", "licence", "kind"), sorted({(r.name, r.licence, r.kind) for r in repositories})),
+    )

@@ -11,28 +11,13 @@ from pathlib import Path
 
 from autograder.course.catalogue import Fault
 from foundation.assignment_file import Assignment
-from foundation.whole_files import write_whole
 
-from .console import table
+from .console import table, write_page
 from .variants import Variant
 
 ENOUGH = 0.85
 """Of the faults that show only under a condition, so many must be found; of all others, all."""
 TESTS = {"own": "the tests of their own components", "all": "all tests with the first seed"}
-ITEMS = """# What each known fault costs: items of the rubric
-
-Written by `make proof`. An item that only needs another one (`requires`) is not named. One fault should cost one item.
-Where it costs more, the reason is one of these:
-
-- **The component does not work.** It raises in every call, returns something of another shape or type, depends on
-  chance, or learns nothing at all: then nothing can be compared, not even with itself.
-- **The fault is in two places.** A softmax over the wrong axis, a scale that counts the keys, or heads that are mixed
-  up change the formula and what a mask hides. Keys that are never read have no gradients.
-- **An edge of what is wrong.** Wrong masks are wrong for a query without keys, too ("numerically safe"), a wrong
-  formula for large scores; a wrong variance shows with every epsilon.
-- **Nothing to read.** Where a part is missing or of another size, both maps and what is between them are lost unless
-  the remaining numbers can still be read."""
-"""The head of the page about items."""
 
 
 @dataclass
@@ -112,6 +97,11 @@ class Proof:
     def n_killed(self) -> int:
         """The number of faults that are found with every seed."""
         return sum(verdict.is_killed for verdict in self.verdicts)
+
+    @property
+    def n_right(self) -> int:
+        """The number of faults that cost points in no task but those of the faulty component."""
+        return sum(not verdict.wrongly_blamed for verdict in self.verdicts)
 
     @property
     def conditional_share(self) -> float:
@@ -197,46 +187,14 @@ def as_text(proof: Proof, show_all: bool) -> str:
 
 
 def write_pages(proof: Proof, folder: Path) -> None:
-    """Write README.md, and where faults were tried their list."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write README.md, and where faults were tried their lists."""
     if proof.verdicts:
-        faults = faults_table(proof.verdicts)
-        title = f"# The {len(proof.verdicts)} known faults\n\nWritten by `make proof`; see [the proof](README.md)."
-        write_whole(folder / "faults.md", f"{title}\n\n{faults}\n")
-        write_whole(folder / "items.md", f"{ITEMS}\n\n{items_table(proof.verdicts)}\n")
-    write_whole(folder / "README.md", proof_page(proof))
-
-
-def proof_page(proof: Proof) -> str:
-    """The proof's result as a page."""
-    parts = [
-        "# Proof of the component tests",
-        "Written by `make proof`, or with fewer seeds by `python -m validity prove --output docs/proof`; "
-        "`make prove` repeats the proof with one seed.",
-    ]
-    if proof.verdicts:
-        right = sum(not verdict.wrongly_blamed for verdict in proof.verdicts)
-        parts += [
-            "## Faults",
-            f"{len(proof.verdicts)} known faults ([list](faults.md)), each put into the reference on its own, with "
-            f"{in_seeds(proof.seeds)}: {proof.n_killed} are found with every seed, each with the "
-            f"same mark unless it shows only under a condition; {right} cost points only in "
-            f"tasks of the faulty component. Versions get {TESTS[proof.tests]}. The table shows what share of a "
-            "component's faults costs each task points. A fault in a part that post-norm and pre-norm (E.2) share "
-            "costs points in both; a fault of pre-norm alone only in E.2.",
-            blame_table(proof),
-        ]
-    if proof.variants:
-        parts += [
-            "## Correct code that looks different",
-            f"{len(proof.variants)} variants and the reference with {in_seeds(proof.variant_seeds)} (rewritings of the "
-            f"reference's text with one seed); wrongly rejected: {len(proof.wrong)}.",
-            table(
-                ("variant", "what is different", "where"),
-                [(f"`{variant.name}`", variant.difference.rstrip("."), variant.where) for variant in proof.variants],
-            ),
-        ]
-    return "\n\n".join(parts) + "\n"
+        write_page(folder, "faults", n_faults=len(proof.verdicts), table=faults_table(proof.verdicts))
+        write_page(folder, "items", table=items_table(proof.verdicts))
+    rows = ((f"`{variant.name}`", variant.difference.rstrip("."), variant.where) for variant in proof.variants)
+    variants = table(("variant", "what is different", "where"), rows)
+    texts = {"tests": TESTS[proof.tests], "blame": blame_table(proof), "variants": variants, "in_seeds": in_seeds}
+    write_page(folder, "README", proof=proof, **texts)
 
 
 def in_seeds(count: int) -> str:
