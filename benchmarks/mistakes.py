@@ -24,6 +24,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
+from given import package
 from validity.console import run_python
 
 from . import DEV, TRAIN, Pairs
@@ -62,18 +63,15 @@ def measure(train: Pairs = TRAIN, dev: Pairs = DEV) -> int:
 
 def faults_in(assignment: Assignment) -> dict[str, Fault]:
     """The mistakes as faults, by id. Raises: UserError where one is not in the catalogue."""
-    catalogue = {fault.id: fault for fault in faults_of(assignment)}
-    faults = {}
-    for table in read_mistakes(assignment.folder / MISTAKES):
-        name = table["id"]
+    faults = {fault.id: fault for fault in faults_of(assignment)}
+    tables = {table["id"]: table for table in read_mistakes(assignment.folder / MISTAKES)}
+    for name, table in tables.items():
         if "find" in table:  # in code that students are given, which has no misconceptions
             edit = Edit(table["find"], table["replace"], table["component"])
             faults[name] = Fault(name, table["component"], "", "", "", "", (edit,), MISTAKES)
-        elif name in catalogue:
-            faults[name] = catalogue[name]
-        else:
+        elif name not in faults:
             raise UserError(f"{MISTAKES}: there is no fault {name!r}")
-    return faults
+    return {name: faults[name] for name in tables}
 
 
 def train_one(name: str, train: Path, dev: Path) -> Row:
@@ -88,10 +86,6 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         attention: the last layer's weights, (target, source), of a sentence with padding, the mean over heads.
         tokens: beside its rows and columns.
     """
-    from given import package
-    from given.config import PRESETS
-    from given.experiment import Experiment
-
     assignment, sources = read_assignment(), read_modules(REFERENCE)
     fault = faults_in(assignment).get(name)
     with tempfile.TemporaryDirectory() as scratch:
@@ -101,47 +95,46 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
             (folder / Path(path).name).write_text(text)
         sys.path.insert(0, scratch)
         package.use(PACKAGE)
+        from given.config import PRESETS  # imports the package
+        from given.experiment import Experiment
+
         config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
         experiment = Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
         note = experiment.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
         experiment.run_epoch(progress=False)
         note.remove()
-        bleu, alone, together = experiment.history[-1]["dev_bleu"], *translations(experiment)
-        changed = [place for place, (single, other) in enumerate(zip(alone, together, strict=True)) if single != other]
-        n_batches = config.epochs * len(experiment.loader)  # the losses on dev follow
-        every = math.ceil(n_batches / N_POINTS)
-        means = [sum(losses[first : first + every]) / every for first in range(0, n_batches - every + 1, every)]
-        words = [[package.vocab.join_subwords(side) for side in pair] for pair in experiment.dev_pairs[:N_TRANSLATED]]
-        return {
-            "every": every,
-            "loss": [_short(mean, 3) for mean in means],
-            "bleu": bleu,
-            "samples": [[*words[place], together[place]] for place in SAMPLES],
-            "batch": len(changed) / len(alone),
-            "example": [[words[place][0], alone[place], together[place]] for place in changed[:1]],
-            **attention_in(experiment),
-        }
+        bleu = experiment.history[-1]["dev_bleu"]
+        alone, together = (translations(experiment, size) for size in (1, TOGETHER))
+    changed = [place for place, texts in enumerate(zip(alone, together, strict=True)) if len({*texts}) > 1]
+    n_batches = config.epochs * len(experiment.loader)  # the losses on dev follow
+    every = math.ceil(n_batches / N_POINTS)
+    means = [sum(losses[first : first + every]) / every for first in range(0, n_batches - every + 1, every)]
+    words = [[package.vocab.join_subwords(side) for side in pair] for pair in experiment.dev_pairs[:N_TRANSLATED]]
+    return {
+        "every": every,
+        "loss": [_short(mean, 3) for mean in means],
+        "bleu": bleu,
+        "samples": [[*words[place], together[place]] for place in SAMPLES],
+        "batch": len(changed) / len(alone),
+        "example": [[words[place][0], alone[place], together[place]] for place in changed[:1]],
+        **attention_in(experiment),
+    }
 
 
-def translations(run: Experiment) -> tuple[list[str], list[str]]:
-    """Of some sentences of dev, each alone and in a batch."""
-    from given import package
+def translations(run: Experiment, size: int) -> list[str]:
+    """Of some sentences of dev, in batches of a size."""
     from given.decoding import translate
 
-    model, sources = run.model.eval(), [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
-
-    def in_batches(size: int) -> list[str]:
-        several = [sources[first : first + size] for first in range(0, len(sources), size)]
-        batches = [translate(model, some, run.src_vocab, run.tgt_vocab, run.config) for some in several]
-        return [package.vocab.join_subwords(tokens) for some in batches for tokens in some]
-
-    return in_batches(1), in_batches(TOGETHER)
+    sources = [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
+    batches = [sources[first : first + size] for first in range(0, len(sources), size)]
+    model = run.model.eval()
+    translated = [translate(model, batch, run.src_vocab, run.tgt_vocab, run.config) for batch in batches]
+    return [package.vocab.join_subwords(tokens) for batch in translated for tokens in batch]
 
 
 def attention_in(run: Experiment) -> Row:
-    """Where the last layer looks in one sentence of dev that is padded to the length of another."""
-    from given import package
+    """The last layer's attention in one sentence of dev that is padded to the length of another."""
     from given.decoding import forced_decode
 
     pairs = [run.dev_pairs[LONGER], run.dev_pairs[WATCHED]]

@@ -29,7 +29,7 @@ from .mutants import Key, Mutant, functions_in, make_mutants
 from .run_tests import Version, finds_fault, markers_of_tasks, run_versions
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
-KIT = ("autograder/", "benchmarks/", "data/preparation/", "foundation/", "given/", "release/", "validity/", "grade.py")
+KIT = ("autograder/", "benchmarks/", "data/preparation/", "foundation/", "given/", "release/", "validity/")
 """The code of which `--kit` makes mutants; the generator's corpus is compared byte for byte, by a slow test."""
 SECONDS = 600
 """Wall time of a module's fast tests; a mutant that takes longer is found."""
@@ -168,7 +168,7 @@ def tests_of(file: Path) -> list[str]:
     """The tests of a module, by the mirror of `tests/`: its own file, or else the nearest folder; none of all."""
     folder = Path("tests", file.relative_to(ROOT).parent)
     places = (folder / f"test_{file.stem}.py", folder, *folder.parents)
-    whole = (Path("tests"), Path("tests/autograder"))
+    whole = (Path(), Path("tests"), Path("tests/autograder"))
     return [place.as_posix() for place in places if (ROOT / place).exists() and place not in whole][:1]
 
 

@@ -1,16 +1,12 @@
-"""The proofs: they fail for a survivor, wrong blame, and rejected code that is correct; mutants; other layouts."""
-
-import ast
+"""The proofs: they fail for a survivor, wrong blame, and rejected code that is correct; other layouts."""
 
 import pytest
 
 from autograder.course.catalogue import Fault, read_catalogue
-from autograder.own_work.operators import mutations
 from autograder.testing.results import Outcome, State
 from foundation.places import ASSIGNMENT, REFERENCE
 from validity import run_tests
 from validity.__main__ import main
-from validity.mutants import make_mutants
 from validity.prove import verdict_of
 from validity.report import Proof
 from validity.run_tests import Run, Version, run_versions
@@ -179,65 +175,6 @@ def test_the_committed_pages_are_of_this_catalogue(assignment, reference):
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
     assert all(f"| `{variant.name}` |" in proof for variant in variants), "make proof"
     assert "wrongly rejected: 0" in proof
-
-
-@pytest.mark.parametrize(
-    "operator, code, expected",
-    [
-        ("arithmetic", "a / b", {"a * b"}),
-        ("arithmetic", "a @ b", {"a * b"}),
-        ("operands", "a - b", {"b - a", "a", "b"}),
-        ("unary", "~a", {"a"}),
-        ("constants", "2", {"3", "1"}),
-        ("constants", "0.5", {"2.0", "-0.5"}),
-        ("constants", "'text'", set()),
-        ("comparisons", "a < b", {"a <= b", "a >= b"}),
-        ("conditions", "a if b else 1", {"a if not b else 1", "a if True else 1", "a if False else 1"}),
-        ("statements", "a = b", {"pass"}),
-        ("arguments", "f(a, b, k=1)", {"f(b, a, k=1)", "f(b, k=1)", "f(a, k=1)", "f(a, b)", "a"}),
-        ("arguments", "a.f()", {"a"}),
-        ("functions", "a.mean", {"a.sum", "a.median"}),
-        ("orders", "(a, b)", {"(b, a)"}),
-        ("indices", "a[1]", {"a"}),
-        ("wrong_names", "a", {"b"}),
-        ("wrong_names", "c", set()),
-        ("wrong_names", "self.p", {"self.q"}),
-        ("detached", "self.p(a)", {"self.p(a).detach()"}),
-    ],
-)
-def test_operators(operator, code, expected):
-    statement = ast.parse(code).body[0]
-    node = statement.value if isinstance(statement, ast.Expr) else statement
-    found = [other for kind, other in mutations(node, {"a", "b"}, {"p", "q"}) if kind == operator]
-    assert {ast.unparse(ast.fix_missing_locations(other)) for other in found} == expected
-
-
-@pytest.fixture(scope="module")
-def mutants(reference, assignment):
-    return make_mutants(reference, assignment, "1.4")
-
-
-def test_each_mutant_is_one_change_within_a_solution(mutants, reference, assignment):
-    text = reference["layers"][1]
-    assert len(mutants) > 50
-    assert len({mutant.text for mutant in mutants}) == len({mutant.name for mutant in mutants}) == len(mutants)
-    for mutant in mutants:
-        ast.parse(mutant.text)
-        old, new = text.split("\n"), mutant.text.split("\n")
-        assert mutant.function in ("LayerNorm.__init__", "LayerNorm.forward")
-        assert [line for line in old if "TODO" in line] == [line for line in new if "TODO" in line]
-        assert old[: mutant.line - 1] == new[: mutant.line - 1] and old[-100:] == new[-100:]
-
-
-@pytest.mark.slow
-def test_survivors_and_wrong_entries_fail_the_command(tmp_path, capsys):
-    path, output = tmp_path / "equivalents.toml", tmp_path / "pages"
-    arguments = ["mutate", "--task", "1.2", "--equivalents", str(path)]
-    assert main([*arguments, "--text", "no such text"]) == 2  # nothing to do
-    assert main([*arguments, "--text", "transpose(-1, -2)", "--output", str(output)]) == 1
-    said = capsys.readouterr().out
-    assert "SURVIVED attention.py" in said and "query @ key.transpose(-1, -2)" in said
-    assert "1 survivors" in (output / "mutation.md").read_text()
 
 
 IN_OTHER_LAYOUTS = {
