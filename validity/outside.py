@@ -172,29 +172,22 @@ class Row:
         return (self.kit, self.verdict) in (("lost", "right"), ("kept", "wrong"))
 
 
-@dataclass(frozen=True)
-class Exam:
-    """The means to examine repositories."""
-
-    assignment: Assignment
-    tests: CollectedTests
-    zygote: Zygote
-
-    def examine(self, repository: Repository, clone: Path) -> Iterator[Row]:
-        """The rows of the components that the adapter offers."""
-        with tempfile.TemporaryDirectory() as folder:
-            repository.write_submission(clone, Path(folder))
-            sources = take_in(Path(folder), SKELETON, self.assignment).sources
-        free = replace(self.assignment, contract=replace(self.assignment.contract, forbidden=Forbidden()))
-        offered, _ = names_in(repository.adapter)
-        for task in self.assignment.tasks:
-            components = {component.split(".")[1] for component in task.components}
-            if not task.points or not components or not components <= offered:
-                continue
-            with Sandbox(sources, self.assignment, zygote=self.zygote) as sandbox:
-                *_, outcomes = self.tests.run(sandbox, SEED, only=task.marker)
-            result = judge_task(task, outcomes[task.marker], self.assignment.credit)
-            with Sandbox(sources, free, zygote=self.zygote) as sandbox:
+def examine(
+    repository: Repository, clone: Path, assignment: Assignment, tests: CollectedTests, zygote: Zygote
+) -> Iterator[Row]:
+    """The rows of the components that a repository's adapter offers."""
+    with tempfile.TemporaryDirectory() as folder:
+        repository.write_submission(clone, Path(folder))
+        sources = take_in(Path(folder), SKELETON, assignment).sources
+    free = replace(assignment, contract=replace(assignment.contract, forbidden=Forbidden()))
+    offered, _ = names_in(repository.adapter)
+    for task in assignment.tasks:
+        components = {component.split(".")[1] for component in task.components}
+        if task.points and components and components <= offered:
+            with Sandbox(sources, assignment, zygote=zygote) as sandbox:
+                *_, outcomes = tests.run(sandbox, SEED, only=task.marker)
+            result = judge_task(task, outcomes[task.marker], assignment.credit)
+            with Sandbox(sources, free, zygote=zygote) as sandbox:
                 verdicts = verdicts_of(task, sandbox)
             yield from rows_of(result, verdicts, repository.findings.get(task.number, {}))
 
@@ -256,10 +249,10 @@ def outside(
         raise OutsideError(f"{FOLDER}: no description has {repository!r} in its name")
     assignment = read_assignment()
     with Zygote(assignment, "auto") as zygote:
-        exam = Exam(assignment, CollectedTests(assignment), zygote)
+        tests = CollectedTests(assignment)
         for source in chosen:
             try:
-                rows = [*exam.examine(source, source.clone_in(folder, fetch))]
+                rows = [*examine(source, source.clone_in(folder, fetch), assignment, tests, zygote)]
             except UserError as error:
                 has_failed = True
                 stored[source.id] = {"version": version, "rows": [], "problem": str(error)}
