@@ -23,6 +23,7 @@ from typing import Annotated, Any
 
 import torch
 
+from autograder.intake.cells import as_python, read_notebook
 from autograder.intake.sources import ADAPTERS, names_in
 from autograder.intake.submission import take_in
 from autograder.running.collected_tests import CollectedTests
@@ -94,8 +95,11 @@ class Repository:
         for file, name in names.items():
             path = (folder / name).with_suffix(".py")
             path.parent.mkdir(parents=True, exist_ok=True)
-            text = run_git("-C", str(clone), "show", f"{self.commit}:{file}").decode("utf-8-sig")
-            text = code_of(text) if file.endswith(".ipynb") else text
+            content = run_git("-C", str(clone), "show", f"{self.commit}:{file}")
+            if file.endswith(".ipynb"):
+                text = "\n".join(as_python(cell.text) for cell in read_notebook(content, file) if not cell.is_text)
+            else:
+                text = content.decode("utf-8-sig")
             path.write_text(definitions_of(text, own, self.keep) if self.scripts else text, encoding="utf-8")
         (folder / f"{ADAPTERS}.py").write_text(self.adapter, encoding="utf-8")
 
@@ -125,12 +129,6 @@ def run_git(*words: str) -> bytes:
 def importable(file: str) -> str:
     """The path of a file as modules may be called; "notebook_6___Attention.ipynb"."""
     return re.sub(r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file))
-
-
-def code_of(notebook: str) -> str:
-    """The code of a notebook, without lines for the shell."""
-    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    return re.sub(r"(?m)^\s*[!%].*", "", "\n".join(cells))
 
 
 def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:

@@ -1,10 +1,13 @@
 """The proofs: they fail for a survivor, wrong blame, and rejected code that is correct; other layouts."""
 
+from pathlib import Path
+
 import pytest
+import torch
 
 from autograder.course.catalogue import Fault, read_catalogue
 from autograder.testing.results import Outcome, State
-from foundation.places import ASSIGNMENT, REFERENCE
+from foundation.places import ASSIGNMENT, REFERENCE, ROOT
 from validity import run_tests
 from validity.__main__ import main
 from validity.prove import verdict_of
@@ -146,6 +149,11 @@ def test_a_variant_that_is_none_is_an_error(tmp_path, reference, assignment, pat
     with pytest.raises(VariantError) as error:
         read_variants(tmp_path, reference, assignment.contract)
     assert message in str(error.value)
+
+
+def test_the_files_in_which_a_submission_is_called_are_there():
+    folders = [ROOT / "assignment", ROOT / "autograder", Path(torch.__file__).parents[1]]
+    assert [name for name in run_tests.CALLS if not any((folder / name).is_file() for folder in folders)] == []
 
 
 def test_an_exception_of_the_engine_finds_no_fault(reference, assignment, monkeypatch):
