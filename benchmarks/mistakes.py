@@ -101,15 +101,19 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
         experiment = Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
-        note = experiment.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
-        experiment.run_epoch(progress=False)
-        note.remove()
+
+        def note(_module: object, _inputs: object, loss: torch.Tensor) -> None:
+            if experiment.model.training:  # not on dev
+                losses.append(loss.item())
+
+        experiment.criterion.register_forward_hook(note)
+        while not experiment.is_finished:
+            experiment.run_epoch(progress=False)
         bleu = experiment.history[-1]["dev_bleu"]
         alone, together = (translations(experiment, size) for size in (1, TOGETHER))
     changed = [place for place, texts in enumerate(zip(alone, together, strict=True)) if len({*texts}) > 1]
-    n_batches = config.epochs * len(experiment.loader)  # the losses on dev follow
-    every = math.ceil(n_batches / N_POINTS)
-    means = [sum(losses[first : first + every]) / every for first in range(0, n_batches - every + 1, every)]
+    every = math.ceil(len(losses) / N_POINTS)
+    means = [sum(losses[first : first + every]) / every for first in range(0, len(losses) - every + 1, every)]
     words = [[package.vocab.join_subwords(side) for side in pair] for pair in experiment.dev_pairs[:N_TRANSLATED]]
     return {
         "every": every,
