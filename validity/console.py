@@ -25,7 +25,7 @@ def option(text: str, **settings: Any) -> dict[str, Any]:
     return {"help": text, **settings}
 
 
-Every = Annotated[int, option("only every N-th version, and all faults that show under a condition", type=positive)]
+Every = Annotated[int, option("only every N-th fault and variant", type=positive)]
 Start = Annotated[int, option("with --every: which of the N samples", type=int)]
 Jobs = Annotated[int, option("processes at a time", type=positive)]
 Pages = Annotated[Path | None, option("folder for the report's pages (default: no pages)", type=Path)]
@@ -49,12 +49,12 @@ def make_parser(program: str, description: str | None, commands: Mapping[str, tu
         for parameter in inspect.signature(command).parameters.values():
             [settings] = hints[parameter.name].__metadata__
             is_positional = parameter.default is parameter.empty or settings.get("nargs") == "?"
-            flag = parameter.name if is_positional else f"--{parameter.name}"
+            flag = parameter.name if is_positional else f"--{parameter.name.replace('_', '-')}"
             default = None if parameter.default is parameter.empty else parameter.default
             if default not in (None, "", False) and not isinstance(default, tuple):
                 shown = str(default).removeprefix(f"{ROOT}{os.sep}")
                 settings = settings | {"help": f"{settings['help']} (default: {shown})"}
-            sub.add_argument(flag.replace("_", "-"), default=default, **settings)
+            sub.add_argument(flag, default=default, **settings)
     return parser
 
 

@@ -18,11 +18,12 @@ from autograder.testing.results import State, tests_of
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError, positive
 
-from .console import HERE, AssignmentPlace, Component, Every, Jobs, Pages, ReferenceFolder, Start, option
+from .console import HERE, AssignmentPlace, Component, Jobs, Pages, ReferenceFolder, Start, option
 from .report import TESTS, Proof, Verdict, as_text, write_pages
 from .run_tests import Run, Version, finds_fault, markers_of_tasks, run_versions
 from .variants import Variant, choose_faults, choose_variants, read_variants
 
+Sample = Annotated[int, option("only every N-th fault and variant, but all faults under a condition", type=positive)]
 Seeds = Annotated[int, option("seeds per fault and variant", type=positive)]
 VariantSeeds = Annotated[int | None, option("seeds per variant (default: as --seeds)", type=positive)]
 IdText = Annotated[str, option("only faults (and variants) whose id contains this text")]
@@ -36,7 +37,7 @@ def prove(
     component: Component = None,
     fault: IdText = "",
     only: Only = None,
-    every: Every = 1,
+    every: Sample = 1,
     start: Start = 0,
     seeds: Seeds = 1,
     variant_seeds: VariantSeeds = None,
