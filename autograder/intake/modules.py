@@ -14,8 +14,8 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..sandbox.imports import failing_module, own_imports
 from ..sandbox.worker.loading import OWN_MODEL
+from .names import own_imports
 from .sources import (
     ADAPTERS,
     IntakeError,
@@ -24,6 +24,7 @@ from .sources import (
     Sources,
     adapt,
     decode,
+    failing_module,
     file_of,
     quote,
     read_modules,

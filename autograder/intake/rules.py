@@ -9,20 +9,18 @@ The patterns are in `[contract.forbidden]` of `assignment.toml`.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 
 from foundation.assignment_tables import Forbidden
 
-from .sources import Locate, Sources, in_module, tree_of
+from .names import imports_in, paths_in
+from .sources import Locate, Sources, in_module
 
 MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
 NO_TEXT = "(?!)"
 """A regular expression that matches no text."""
-WATCHED = {"getattr", "setattr", "delattr"}
-"""Built-in functions of which the worker sees what they reach, under their own names."""
 BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
 """Functions of modules that reach anything by a name."""
 
@@ -91,51 +89,6 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         uses |= {(line, name) for name in names if name and is_internal(name)}
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
             uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
-    uses |= {(line, name) for line, name in imported_in(text) if name.startswith("torch.") and is_internal(name)}
+    imported = ((found.line, name) for found in imports_in(text) if not found.level for name in found.wholes)
+    uses |= {(line, name) for line, name in imported if name.startswith("torch.") and is_internal(name)}
     return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))
-
-
-def imported_in(text: str) -> Iterator[tuple[int, str]]:
-    """Lines and dotted names of what a module imports from other packages."""
-    tree = tree_of(text)
-    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, one.name) for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
-
-
-def paths_in(text: str) -> Iterator[tuple[ast.expr | ast.MatchClass, str]]:
-    """The names, attributes, calls and class patterns in a module, with the dotted name of what is named or called.
-
-    Such a name is "torch.nn.LayerNorm" or "builtins.vars", as far as imports and plain assignments tell; otherwise "".
-    """
-    tree = tree_of(text)
-    nodes = list(ast.walk(tree)) if isinstance(tree, ast.Module) else []  # otherwise the tests will say so
-    known = {name: f"builtins.{name}" for name in {*dir(builtins), "__builtins__"} - WATCHED}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                first = one.name.partition(".")[0]
-                known[one.asname or first] = one.name if one.asname else first
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            known |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
-        elif isinstance(node, ast.Assign) and (path := path_of(node.value, known)):
-            known |= {target.id: path for target in node.targets if isinstance(target, ast.Name)}
-    for node in nodes:
-        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
-            yield node, path_of(node, known)
-        elif isinstance(node, ast.Call):
-            yield node, path_of(node.func, known)
-        elif isinstance(node, ast.MatchClass):
-            yield node, ""
-
-
-def path_of(node: ast.AST, known: Mapping[str, str]) -> str:
-    """The dotted name of an expression, where that of its first name is known; otherwise ""."""
-    attributes: list[str] = []
-    while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    first = known.get(node.id, "") if isinstance(node, ast.Name) else ""
-    return ".".join([first, *reversed(attributes)]) if first else ""

@@ -78,6 +78,11 @@ def decode(content: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
 
 
+def failing_module(name: str, reason: str) -> Source:
+    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
+    return file_of(name), f"raise ImportError({reason!r})\n"
+
+
 def read_modules(folder: Path) -> dict[str, Source]:
     """The modules of a folder and of folders in it, as grading reads them: "layers", "tools.soft" for `tools/soft.py`.
 

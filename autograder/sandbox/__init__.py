@@ -13,7 +13,7 @@ From the outside in:
     implementations.py  what students' own tests call           imports.py  what is done about imports
     session.py          one worker: requests, deadlines, end    errors.py   failures of submitted code
     replies.py          what a worker may answer                layers.py   of containment; their command
-    kept.py             what it prints, and what is noticed of it
+    kept.py             its lines and output, and what is noticed of it
     zygote.py           starts the zygote, and workers from it  seccomp.py  the filter of system calls
     worker/             the other half, with the mirror that both use
 

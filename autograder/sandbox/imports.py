@@ -1,4 +1,4 @@
-"""What modules import, and what is done about it: libraries are loaded before a test, and hostile modules replaced.
+"""What is done about the imports of a submission: libraries are loaded before it, and hostile modules replaced.
 
 A worker cannot open files once submitted code runs, so what that imports is loaded before. A superfluous name does no
 harm: only what `worker.loading` lists is ever imported, and no part of it that starts anything.
@@ -11,61 +11,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
-from importlib.util import resolve_name
 
-from ..intake.sources import Source, Sources, file_of, tree_of
+from ..intake.names import imports_in, paths_in
+from ..intake.sources import Sources, failing_module, file_of
 from .worker.loading import is_harmless
 
 MAX_NAMES = 500
-TOP = "submission"
-PARAMETERS = {
-    "import_module": ("name", "package"),
-    "__import__": ("name", "globals", "locals", "fromlist", "level"),
-}
-
-
-def imported_by(node: ast.AST) -> tuple[int, str, list[str]]:
-    """The number of dots, the module and the names that a `from` statement or a call imports; nothing for others."""
-    match node:
-        case ast.ImportFrom(level=level, module=module, names=aliases):
-            return level, module or "", [alias.name for alias in aliases]
-        case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in PARAMETERS:
-            given = dict(zip(PARAMETERS[called], node.args, strict=False))
-            given |= {one.arg: one.value for one in node.keywords if one.arg}
-            name, dots = (getattr(given.get(key), "value", None) for key in ("name", "level"))
-            names = getattr(given.get("fromlist"), "elts", [])
-            if isinstance(name, str):
-                dots = dots if isinstance(dots, int) else len(name) - len(name.lstrip("."))
-                return dots, name.lstrip("."), [str(one.value) for one in names if isinstance(one, ast.Constant)]
-    return 0, "", []
-
-
-@lru_cache(maxsize=64)
-def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = False) -> tuple[str, ...]:
-    """All that may be modules of the submission and that one of them imports, folders before what is in them.
-
-    Takes that module's text, its name within the submission, and the path that it was read from. Imports are relative,
-    in a model of one's own (with `adapters.py`) absolute too.
-    """
-    tree, found = tree_of(text), list[str]()
-    own = [TOP, *importer.split(".")]
-    package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
-    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
-        level, module, names = imported_by(node)
-        if is_own_model and isinstance(node, ast.Import):
-            module, names = "", [alias.name for alias in node.names]
-        if is_own_model and (module or names):
-            level = level or package.count(".") + 1
-        if not 0 < level <= len(own):  # a number that is written there may be any
-            continue
-        with suppress(ImportError):  # dots that lead out of the submission
-            folder = resolve_name("." * level + module, package).split(".")[1:]
-            for parts in ([], *(name.split(".") for name in names)):
-                whole = [*folder, *parts]
-                found += (".".join(whole[:length]) for length in range(1, len(whole) + 1))
-    return tuple(found)
 
 
 def wanted_imports(sources: Sources) -> list[str]:
@@ -77,19 +29,10 @@ def wanted_imports(sources: Sources) -> list[str]:
 @lru_cache(maxsize=64)
 def _harmless_names_in(text: str) -> frozenset[str]:
     """Those that a module imports, or takes from an import: some packages load a part when it is first asked for."""
-    tree, found, imported = tree_of(text), set[str](), dict[str, str]()
-    nodes = [*ast.walk(tree)] if isinstance(tree, ast.Module) else []
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-            imported |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
-        level, module, names = imported_by(node)
-        if module and not level:
-            found |= {module, *(f"{module}.{name}" for name in names)}
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
-            found.add(f"{imported[node.value.id]}.{node.attr}")
-    return frozenset(filter(is_harmless, found))
+    names = {name for found in imports_in(text) if not found.level for name in found.wholes}
+    taken = {path for node, path in paths_in(text) if isinstance(getattr(node, "value", None), ast.Name)}
+    names |= {path for path in taken if not path.startswith("builtins.")}
+    return frozenset(filter(is_harmless, names))
 
 
 def defuse(sources: Sources, end_of_import: Callable[[Sources, str], str]) -> Sources:
@@ -115,8 +58,3 @@ def without(sources: Sources, reasons: dict[str, str]) -> Sources:
         for name, reason in reasons.items()
     }
     return {**sources, **replaced}
-
-
-def failing_module(name: str, reason: str) -> Source:
-    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
-    return file_of(name), f"raise ImportError({reason!r})\n"

@@ -18,10 +18,9 @@ import torch
 from torch import Tensor
 
 from foundation.assignment_file import Assignment
-from foundation.texts import with_comment
 
 from ..intake.rules import NO_TEXT
-from ..intake.sources import KIT, Locate, Sources, file_of
+from ..intake.sources import Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
@@ -33,8 +32,8 @@ from .errors import (
     submission_error,
 )
 from .imports import wanted_imports
-from .kept import MOST_NOTICES, Notices, Output
-from .replies import CallReply, Failure, read_call, read_gradients, read_reply
+from .kept import MOST_NOTICES, Lines, Notices, Output
+from .replies import CallReply, read_call, read_gradients, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
@@ -80,7 +79,7 @@ class Session:
     ) -> None:
         """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
         self.sources, self.contract = sources, assignment.contract
-        self._budget, self._output, self._notices, self._locate = budget, output, notices, locate
+        self._budget, self._output, self._notices = budget, output, notices
         self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
@@ -88,8 +87,7 @@ class Session:
         self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
         self._released: list[int] = []
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
-        # Lines as Python counts them: splitlines() also splits at form feeds.
-        self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
+        self._lines = Lines(named, locate)
         self._descriptors = descriptors
         names = "kernels", "python", "components", "always"
         forbidden = {name: getattr(self.contract.forbidden, name) for name in names}
@@ -132,7 +130,7 @@ class Session:
         """Spoil the arguments that a call has changed, and give earlier results what it has written into them."""
         self.rewrite(reply.rewritten, answer)
         for index in {*reply.changed}:
-            spoil(arguments[index], self.quote(*reply.place) if reply.place else "")
+            spoil(arguments[index], self._lines.quote(*reply.place) if reply.place else "")
         self.keep_result(answer)
 
     @property
@@ -224,8 +222,8 @@ class Session:
         except ProtocolError as error:
             self.end(f"the worker's answer was not valid ({error})")
             raise SubmissionDiedError(self.ended_because) from None
-        message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-        raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
+        message = self._lines.with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
+        raise submission_error(answer.kind, self._output.scrub(message), self._lines.traceback(answer.frames))
 
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
@@ -263,11 +261,11 @@ class Session:
     def _notes(self, header: dict[str, Any]) -> bool:
         """Keeps what a frame says that is no reply but a notice; whether it is one."""
         match header:
-            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines:
+            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines.modules:
                 self._n_notices += 1
                 if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
                     raise ProtocolError("too many notices")
-                self._notices.add(self._lines[file][0], line, name)
+                self._notices.add(self._lines.modules[file], line, name)
                 return True
         return False
 
@@ -323,28 +321,6 @@ class Session:
         ending = self._worker.kill()
         self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
-
-    def _with_todo(self, failure: Failure) -> str:
-        """The message of a TODO that is still there, with the text of its comment."""
-        file, number, _ = failure.frames[-1] if failure.frames else ("", 0, "")
-        _, lines = self._lines.get(file, ("", [""]))
-        return with_comment(failure.message, lines, number)
-
-    def _quote(self, frames: list[tuple[str, int, str]]) -> str:
-        """A traceback made from our own copy of the sources; the worker only sends line numbers."""
-        lines = []
-        for file, number, function in frames:
-            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
-            lines.append(self.quote(file, number, f", in {name}\n    "))
-        return "\n".join(filter(None, lines))
-
-    def quote(self, file: str, number: int, between: str = ": ") -> str:
-        """The place of a line, and the line; "" where the submission has no such file, or it is the kit's."""
-        if file not in self._lines or file.startswith(KIT):
-            return ""
-        name, lines = self._lines[file]
-        line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
-        return f"{self._locate(name, number)}{between}{line}"
 
 
 def spoil(tensor: Tensor, place: str) -> None:

@@ -60,7 +60,7 @@ def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path, 
     (tmp_path / "restricts").write_text(restricts)
     monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: str(tmp_path / "bwrap"))
     monkeypatch.setattr(layers, "APPARMOR", tmp_path / "restricts")
-    said = layers.why_no_namespaces()
+    said = layers.why_no_namespaces(PACKAGES)
     assert said.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in said
 
 
