@@ -61,10 +61,10 @@ def imported_by(node: ast.AST) -> Iterator[Import]:
         case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)) if called in PARAMETERS:
             given = dict(zip(PARAMETERS[called], node.args, strict=False))
             given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-            name, level = (getattr(given.get(key), "value", None) for key in ("name", "level"))
+            name, dots = (getattr(given.get(key), "value", None) for key in ("name", "level"))
             names = (getattr(part, "value", "") for part in getattr(given.get("fromlist"), "elts", []))
             if isinstance(name, str):
-                level = level if isinstance(level, int) else len(name) - len(name.lstrip("."))
+                level = dots if isinstance(dots, int) else len(name) - len(name.lstrip("."))
                 yield Import(node.lineno, level, name.lstrip("."), tuple(map(str, names)))
 
 

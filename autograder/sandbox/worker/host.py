@@ -7,7 +7,6 @@ how an implementation is written.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -55,10 +54,6 @@ class Host(Service):
         self._seed(request)
         value = self._find(request["target"])(*decoder.decode(request["args"]), **decoder.decode(request["kwargs"]))
         return self._hold(value, None, request, encoder)
-
-    def do_copy(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
-        """Makes an object that is a copy of another one."""
-        return self._hold(copy.deepcopy(self._find(request["target"])), None, request, encoder)
 
     def do_call(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Calls a function or an object, and sends what it has written into its arguments."""

@@ -1,9 +1,8 @@
 """The hostile corpus: each submission gains nothing, in any set of layers, and costs no other component its points.
 
-Each function in `attacks/` becomes a submission of its own: its parameters say when it strikes.
+Each function in `attacks.py` becomes a submission of its own.
 """
 
-import ast
 import dataclasses
 import importlib
 import json
@@ -14,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,12 +41,6 @@ POINTS = {"1.2": 14, "1.4": 10}
 WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
 """What attacks use of the worker; without it they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
-STRIKES = {
-    ("layer",): ("when_built", "{}(self)"),
-    ("x",): ("when_called", "{}(x)"),
-    ("x", "layer"): ("when_called", "{}(x, self)"),
-}
-"""By an attack's parameters: when it strikes, and how. What it returns is the output; None: zeros are."""
 LAYER_NORM = """
 
 import contextlib
@@ -79,7 +73,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 class Attack:
     """A submission's `layers.py` that attacks the grader."""
 
-    kind: str  # the module in `attacks/`
+    kind: str  # the class in `attacks.py`
     name: str  # the function
     text: str  # in which SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained
 
@@ -91,19 +85,21 @@ class Attack:
 
 def read_attacks() -> Iterator[Attack]:
     """The hostile corpus."""
-    for path in sorted(Path(__file__).with_name("attacks").glob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        for one in ast.parse(source).body:
-            if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"):
-                needed = one.args.args[: len(one.args.args) - len(one.args.defaults)]
-                moment, call = STRIKES[tuple(argument.arg for argument in needed)]
-                moments = {"when_built": "pass", "when_called": "None", moment: call.format(one.name)}
-                layer_norm = LAYER_NORM + (RIGHT if one.name.startswith("right_") else WRONG)
-                yield Attack(path.stem, one.name, source + layer_norm.format(**moments))
+    corpus = Path(__file__).with_name("attacks.py").read_text(encoding="utf-8")
+    shared, *kinds = re.split(r"^class (\w+):\n", corpus, flags=re.MULTILINE)
+    for kind, body in zip(kinds[::2], kinds[1::2], strict=True):
+        _, *attacks = re.split(r"^(?=def )", textwrap.dedent(body), flags=re.MULTILINE)
+        for text in attacks:
+            name, arguments = re.match(r"def (\w+)\((x, layer|x|layer)\b", text).groups()
+            moments = {"when_built": "pass", "when_called": "None"}
+            when = "when_built" if arguments == "layer" else "when_called"
+            moments[when] = f"{name}({arguments.replace('layer', 'self')})"
+            layer_norm = LAYER_NORM + (RIGHT if name.startswith("right_") else WRONG)
+            yield Attack(kind, name, shared + text + layer_norm.format(**moments))
 
 
 ATTACKS = [*read_attacks()]
-LAYERS = {"every layer": {"reach", "stop", "mark"}, "no namespaces": {"reach"}, "seccomp alone": {"reach", "stop"}}
+LAYERS = {"every layer": {"Reach", "Stop", "Mark"}, "no namespaces": {"Reach"}, "seccomp alone": {"Reach", "Stop"}}
 """Sets of layers, and the kinds of attacks that are tried with them: the layers stop neither marks nor replies."""
 IN_LAYERS = [(layers, attack) for layers, kinds in LAYERS.items() for attack in ATTACKS if attack.kind in kinds]
 
@@ -214,7 +210,7 @@ time.sleep(1)  # for a process that was left behind
 
 def test_without_a_sandbox_each_of_them_reaches_something(tmp_path, port):
     jobs = {}
-    for attack in (one for one in ATTACKS if one.kind == "reach"):
+    for attack in (one for one in ATTACKS if one.kind == "Reach"):
         folder = tmp_path / attack.name
         folder.mkdir()
         source = aim(attack, folder, port)
