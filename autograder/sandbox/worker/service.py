@@ -2,10 +2,10 @@
 
 Verbs: load, import, build, copy, call, backward, prove; `host.py` has those for students' own tests. Every request
 carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the
-numbers of those that the trusted side no longer holds. Of the object that a call is about, `changed` has the parameters that were
-written there, `training` the mode, and `dtype` what it was converted to. A reply says where a call writes into what an
-earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises becomes an error
-reply; what it does to this process beyond that costs the process.
+numbers of those that the trusted side no longer holds. Of the object that a call is about, `changed` has the
+parameters that were written there, `training` the mode, and `dtype` what it was converted to. A reply says where a call
+writes into what an earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises
+becomes an error reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Service:
     def do_copy(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
         """Makes an object that is a copy of another one."""
         held = self._objects[request["target"]["object"]]
-        return self._hold(copy.deepcopy(held.value), held.isolated, {**request, "component": held.component}, encoder)
+        return self._hold(deepcopy(held.value), held.isolated, {**request, "component": held.component}, encoder)
 
     def _hold(self, value: Any, isolated: str | None, request: Content, encoder: Encoder) -> Content:
         """Keeps an object under the number of its request, and describes it."""
