@@ -75,13 +75,13 @@ class Intake:
         self.sources = adapt(self.sources, contract)
 
     def _gather(self, wanted: list[str], read: Callable[[str], Source | None], within: str = "") -> bool:
-        """Adds modules, and those that they import, to the package `within`; whether there are any."""
+        """Adds modules, and those that they import, to the package `within`. Returns True if there are any."""
         seen = {"__init__"} if not within else set()
         for module in wanted:  # which grows
-            found = self.sources.get(within + module) or read(module) if module not in seen else None
+            source = self.sources.get(within + module) or read(module) if module not in seen else None
             seen.add(module)
-            if found:
-                path, text = self.sources[within + module] = found
+            if source:
+                path, text = self.sources[within + module] = source
                 wanted += own_imports(text, module, path, bool(within))  # the components' tests report a syntax error
         return within + wanted[0] in self.sources
 
@@ -92,11 +92,11 @@ def read_release(release: Path, contract: Contract) -> Sources:
     Raises:
         IntakeError: where it is missing or cannot be read.
     """
-    found = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
-    missing = [module for module in (*contract.modules, "__init__") if module not in found]
+    modules = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
+    missing = [module for module in (*contract.modules, "__init__") if module not in modules]
     if missing:
         raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
-    return found
+    return modules
 
 
 def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
@@ -109,7 +109,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 
     def read(module: str) -> Source | None:
         path = module.replace(".", "/")
-        file = next((one for one in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(one))), None)
+        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(name))), None)
         if file is None:
             return None
         try:
@@ -118,8 +118,8 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
         sizes.append(len(content))
         if len(sizes) > MAX_MODULES or sum(sizes) > MAX_SOURCE_BYTES:
-            what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
-            raise RefusedError(f"{what}; hand in only what is asked for")
+            reason = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
+            raise RefusedError(f"{reason}; hand in only what is asked for")
         intake.submitted.add(module)
         try:
             return file, decode(content)
@@ -134,8 +134,8 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
     whole = [path for path, file in tree.files.items() if not file.problem]
-    places = [one for one in all_places(whole) if level_of(one.folder, assignment.package) < FAR]
-    files = {file for one in places if one.folder == place.folder for file in one.files}
+    places = [near for near in all_places(whole) if level_of(near.folder, assignment.package) < FAR]
+    files = {file for near in places if near.folder == place.folder for file in near.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
     if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
         others -= {f"{name}.py" for name in intake.release}
@@ -145,7 +145,7 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
         yield "the .py files were graded; the notebook beside them was ignored"
     used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
     names = modules_of(assignment.contract)
-    elsewhere = [str(one) for one in places if one.files & names and one.folder not in used]
+    elsewhere = [str(near) for near in places if near.files & names and near.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
 
@@ -180,13 +180,13 @@ def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
     for is_kind in (names.__contains__, is_notebook):
         for level in (0, 1):
             having = [place for place in places if any(map(is_kind, place.files))]
-            found = [place for place in having if level_of(place.folder, assignment.package) == level]
-            if len(found) > 1:
-                shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
-                where = f"in {len(found)} places, in {shown}"
+            here = [place for place in having if level_of(place.folder, assignment.package) == level]
+            if len(here) > 1:
+                shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in here[:2])
+                where = f"in {len(here)} places, in {shown}"
                 raise RefusedError(f"the assignment's files are {where}; hand in one of them")
-            if found:
-                return found[0]
+            if here:
+                return here[0]
     return None
 
 
@@ -198,13 +198,13 @@ def find_beside(paths: Iterable[str], place: Place | None, package: str, file: s
     """
     folders = {path: path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == file}
     if place is None:
-        found = [path for path, folder in folders.items() if level_of(folder, package) < FAR]
+        near = [path for path, folder in folders.items() if level_of(folder, package) < FAR]
     else:
-        near = "", around(place.folder, package)
-        found = [path for path, folder in folders.items() if around(folder, package) in near]
-    if len(found) > 1:
-        raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
-    return found[0] if found else None
+        meant = "", around(place.folder, package)
+        near = [path for path, folder in folders.items() if around(folder, package) in meant]
+    if len(near) > 1:
+        raise RefusedError(f"there are two {file}, {quote(near[0])} and {quote(near[1])}; hand in one of them")
+    return near[0] if near else None
 
 
 def all_places(paths: Iterable[str]) -> list[Place]:
@@ -238,7 +238,7 @@ def modules_of(contract: Contract) -> frozenset[str]:
 
 
 def is_notebook(file: str) -> bool:
-    """Whether a file name is that of a notebook."""
+    """True for the file name of a notebook."""
     return file.endswith(".ipynb")
 
 

@@ -1,4 +1,4 @@
-"""What the text of a module imports and names: read once, whoever asks; nothing is run."""
+"""Imports and names in the text of a module: read once, whoever asks; nothing is run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def nodes_of(text: str) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=64)
 def imports_in(text: str) -> tuple[Import, ...]:
     """All imports of a module, wherever they stand in it."""
-    return tuple(found for node in nodes_of(text) for found in imported_by(node))
+    return tuple(part for node in nodes_of(text) for part in imported_by(node))
 
 
 def imported_by(node: ast.AST) -> Iterator[Import]:
@@ -78,12 +78,12 @@ def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = F
     modules: list[str] = []
     own = [TOP, *importer.split(".")]
     package = ".".join(own if path.endswith("/__init__.py") else own[:-1])
-    for found in imports_in(text):
-        level = found.level or (package.count(".") + 1 if is_own_model else 0)
+    for imported in imports_in(text):
+        level = imported.level or (package.count(".") + 1 if is_own_model else 0)
         if not 0 < level <= len(own):  # a number that is written there may be any
             continue
         with suppress(ImportError):  # dots that lead out of the submission
-            for whole in found.wholes:
+            for whole in imported.wholes:
                 parts = resolve_name("." * level + whole, package).split(".", MOST_FOLDERS)[1:MOST_FOLDERS]
                 modules += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
     return tuple(modules)
@@ -93,7 +93,7 @@ def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = F
 def paths_in(text: str) -> tuple[tuple[Named, str], ...]:
     """The names, attributes, calls and class patterns in a module, with the dotted name of what is named or called.
 
-    Such a name is "torch.nn.LayerNorm" or "builtins.vars", as far as imports and plain assignments tell; otherwise "".
+    Such a name is "torch.nn.LayerNorm" or "builtins.vars", where imports and plain assignments show it; otherwise "".
     """
     known = {name: f"builtins.{name}" for name in {*dir(builtins), "__builtins__"} - WATCHED}
     paths: list[tuple[Named, str]] = []

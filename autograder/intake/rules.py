@@ -1,7 +1,7 @@
 """Names of PyTorch and Python in a submission's text that a person should know of; nothing is run.
 
-Mentions of what students must write themselves are told at home, and noted in grading. Whether a mention is a use is
-for the worker to say, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
+Mentions of what students must write themselves are noted at home and in grading. Whether a mention is a use, the
+worker decides, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
 around that, are allowed, and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
 The patterns are in `[contract.forbidden]` of `assignment.toml`.
 """
@@ -26,7 +26,7 @@ BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
-    """Notes on names that the contract forbids; `locate` says where a student finds a line, "" for lines of others."""
+    """Notes on names that the contract forbids; `locate` has where a student finds a line, "" for lines of others."""
     pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or NO_TEXT)
     always = {name.rpartition(".")[2] for name in forbidden.always}
     *some, last = [name.rpartition(".")[2] for name in forbidden.components] or [""]
@@ -53,7 +53,7 @@ def find_internals(
     module, line, and name; they come first.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
-    found: dict[tuple[str, int], str] = {}
+    uses: dict[tuple[str, int], str] = {}
     pattern = forbidden.internals or NO_TEXT
     given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
     for module in modules:
@@ -64,8 +64,8 @@ def find_internals(
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given[module]:
-            found.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
-    return list(found.values())[:MOST_INTERNALS]
+            uses.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
+    return list(uses.values())[:MOST_INTERNALS]
 
 
 @lru_cache(maxsize=64)
@@ -81,7 +81,7 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         elif isinstance(node, ast.MatchClass):
             names = [f".{name}" for name in node.kwd_attrs]
         elif isinstance(node, ast.Call) and BY_NAME.fullmatch(path):
-            texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
+            texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
             plain |= {node.func} if any(isinstance(text, str) for text in texts) else set()
             names = [f".{part}" for text in texts for part in str(text).split(".")]
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
@@ -89,6 +89,6 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         uses |= {(line, name) for name in names if name and is_internal(name)}
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
             uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
-    imported = ((found.line, name) for found in imports_in(text) if not found.level for name in found.wholes)
+    imported = ((part.line, name) for part in imports_in(text) if not part.level for name in part.wholes)
     uses |= {(line, name) for line, name in imported if name.startswith("torch.") and is_internal(name)}
     return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))

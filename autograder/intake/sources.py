@@ -31,7 +31,7 @@ Sources = Mapping[str, Source]
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
 FREE_F_STRINGS = (3, 12)
-"""The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
+"""The first Python whose f-strings may hold any expression; `feature_version` ignores it (PEP 701)."""
 F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
 ADAPTERS = "adapters"
@@ -53,7 +53,7 @@ def quote(name: str) -> str:
 
 
 def file_of(module: str, path: str = "") -> str:
-    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module.
+    """The file of a module within its package, "tools/soft.py"; `path` shows whether it is a folder's own module.
 
     Of a submission with `adapters.py` it is the file that the student knows, and none of the contract's.
     """
@@ -137,7 +137,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
 @lru_cache(maxsize=64)
 def tree_of(text: str) -> ast.Module | SyntaxError:
-    """What `parse` finds, for those who only look at it: a submission's modules are looked at several times."""
+    """The result of `parse`, for those who only look at it: a submission's modules are looked at several times."""
     return parse(text)
 
 
@@ -174,12 +174,12 @@ def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
         ast.parse(text, path, feature_version=version)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         parts = ((tokenize.tok_name[token.type], token.string, token.start[0]) for token in tokens)
-        what, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
+        reason, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
     except SyntaxError as error:
-        what, line = error.msg, error.lineno or 1
+        reason, line = error.msg, error.lineno or 1
     if line:
         shown = ".".join(map(str, version))
-        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
+        raise SyntaxError(f"{reason}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
 
 
 def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:

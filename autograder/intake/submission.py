@@ -44,7 +44,7 @@ TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is
 ARCHIVES = (".zip",)
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
-"""What nbgrader puts into cells of text that students write."""
+"""The text of cells for answers as nbgrader hands them out."""
 
 
 class IntakeRefusedError(IntakeError):

@@ -1,4 +1,4 @@
-"""What is done about the imports of a submission: libraries are loaded before it, and hostile modules replaced.
+"""The imports of a submission: libraries are loaded before it runs, and hostile modules replaced.
 
 A worker cannot open files once submitted code runs, so what that imports is loaded before. A superfluous name does no
 harm: only what `worker.loading` lists is ever imported, and no part of it that starts anything.
@@ -29,7 +29,7 @@ def wanted_imports(sources: Sources) -> list[str]:
 @lru_cache(maxsize=64)
 def _harmless_names_in(text: str) -> frozenset[str]:
     """Those that a module imports, or takes from an import: some packages load a part when it is first asked for."""
-    names = {name for found in imports_in(text) if not found.level for name in found.wholes}
+    names = {name for imported in imports_in(text) if not imported.level for name in imported.wholes}
     taken = {path for node, path in paths_in(text) if isinstance(getattr(node, "value", None), ast.Name)}
     names |= {path for path in taken if not path.startswith("builtins.")}
     return frozenset(filter(is_harmless, names))

@@ -1,4 +1,4 @@
-"""What the trusted side keeps of a submission: its lines, its output, and what a person should know that it did."""
+"""Kept by the trusted side: a submission's lines, its output, and what a person should know that it did."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Output:
 
     def scrub(self, text: str) -> str:
         """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
-        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
+        return re.sub(
+            r"\d{6,}", lambda number: "…" if number[0] in self.seeds else number[0], OUR_FOLDERS.sub("…", text)
+        )
 
     def collect(self, descriptor: int) -> None:
         """Reads a pipe without waiting, up to a bound."""
@@ -88,7 +90,7 @@ class Output:
 
 
 class Notices:
-    """What is listed for a person to read: what submitted code did, by file, line and name, and undone refusals."""
+    """A list for a person to read: what submitted code did, by file, line and name, and undone refusals."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, int, str]] = []  # module, line, audit event or attribute

@@ -117,7 +117,7 @@ class Session:
             raise
 
     def draw_seed(self) -> int:
-        """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+        """A seed for one call, from torch's global generator, hashed so that it does not show the generator's state."""
         drawn = int(torch.randint(2**62, ()))
         return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
 
@@ -135,7 +135,7 @@ class Session:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the worker has closed its pipe for answers, which it does when it ends."""
+        """True if the worker has closed its pipe for answers, which it does when it ends."""
         hung_up = select.poll()
         hung_up.register(self._worker.replies, 0)
         return not self.is_alive or bool(hung_up.poll(0))
@@ -259,7 +259,7 @@ class Session:
         return bytes(data)
 
     def _notes(self, header: dict[str, Any]) -> bool:
-        """Keeps what a frame says that is no reply but a notice; whether it is one."""
+        """Keeps the content of a notice. Returns False for a frame that is a reply."""
         match header:
             case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines.modules:
                 self._n_notices += 1
@@ -309,7 +309,7 @@ class Session:
         return kind(reason)
 
     def end(self, reason: str) -> Ending | None:
-        """Ends the worker, if it has not ended; None where nobody can tell how."""
+        """Ends the worker, if it has not ended; None where nobody knows how."""
         if not self.is_alive:
             return None
         self.is_alive = False
@@ -342,7 +342,7 @@ def spoil(tensor: Tensor, place: str) -> None:
 
 
 def is_ready(descriptor: int) -> bool:
-    """Whether a pipe can be read, or has been closed."""
+    """True if a pipe can be read, or has been closed."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

@@ -1,7 +1,7 @@
 """The worker that holds implementations, and answers what students' own tests, in another worker, ask of them.
 
 Anything may have made up what it is asked. So a `Host` has few verbs: build an object, copy one, call, and the backward
-pass. It says of an exception of which kind it is, and no more: what leaves it is results, and nothing that could tell
+pass. Of an exception it reports the kind, and no more: what leaves it is results, and nothing that could show
 how an implementation is written.
 """
 
@@ -73,7 +73,7 @@ class Host(Service):
 
 
 class Worker(Service):
-    """What every worker is: it answers about one submission, or has a part in trying students' own tests."""
+    """Every worker: it answers about one submission, or has a part in trying students' own tests."""
 
     def __init__(self, stand_ins: object, pipes: Sequence[int]) -> None:
         """Takes the module of stand-ins, and pipes to other workers."""
@@ -87,8 +87,8 @@ class Worker(Service):
         if self._peer is None:
             self._peer = Peer(*self._pipes)
         make = partial(self._peer.implementation, request["component"])
-        said = self._stand_ins.try_test(tests, request["test"], make, request["seeds"])  # type: ignore[attr-defined]
-        return [not why for why in said]
+        reasons = self._stand_ins.try_test(tests, request["test"], make, request["seeds"])  # type: ignore[attr-defined]
+        return [not reason for reason in reasons]
 
     def do_find(self, request: Content, decoder: Decoder, encoder: Encoder) -> None:
         """Raises what is the matter where a component cannot be had."""

@@ -1,4 +1,4 @@
-"""What another process holds, as tests see it: ordinary `nn.Module`s with real parameters, results with gradients.
+"""Objects of another process, as tests see them: `nn.Module`s with real parameters, results with gradients.
 
 Used on the trusted side, whose tests call a worker, and in a worker, where students' own tests call another one.
 """
