@@ -10,8 +10,10 @@ from functools import lru_cache
 from importlib.util import resolve_name
 from typing import NamedTuple
 
-from .sources import tree_of
+from ..sandbox.worker.loading import is_harmless
+from .sources import Sources, tree_of
 
+MAX_NAMES = 500
 TOP = "submission"
 MOST_FOLDERS = 20
 """Within each other; a name of 50,000 parts would stand for as many folders, whose names fill the memory."""
@@ -87,6 +89,24 @@ def own_imports(text: str, importer: str, path: str = "", is_own_model: bool = F
                 parts = resolve_name("." * level + whole, package).split(".", MOST_FOLDERS)[1:MOST_FOLDERS]
                 modules += (".".join(parts[:length]) for length in range(1, len(parts) + 1))
     return tuple(modules)
+
+
+def wanted_imports(sources: Sources) -> list[str]:
+    """The names to import before a submission runs, sorted: a worker cannot open files once submitted code runs.
+
+    A superfluous name does no harm: only what `worker.loading` lists is imported, and no part that starts anything.
+    """
+    names = frozenset[str]().union(*(_harmless_names_in(text) for _, text in sources.values()))
+    return sorted(names)[:MAX_NAMES]
+
+
+@lru_cache(maxsize=64)
+def _harmless_names_in(text: str) -> frozenset[str]:
+    """Those that a module imports, or takes from an import: some packages load a part when it is first asked for."""
+    names = {name for imported in imports_in(text) if not imported.level for name in imported.wholes}
+    taken = {path for node, path in paths_in(text) if isinstance(getattr(node, "value", None), ast.Name)}
+    names |= {path for path in taken if not path.startswith("builtins.")}
+    return frozenset(filter(is_harmless, names))
 
 
 @lru_cache(maxsize=64)

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from foundation.assignment_file import Assignment
 
+from ..intake.names import wanted_imports
 from ..intake.rules import NO_TEXT
 from ..intake.sources import Locate, Sources, file_of
 from .budget import Budget
@@ -31,7 +32,6 @@ from .errors import (
     WorkerKilledError,
     submission_error,
 )
-from .imports import wanted_imports
 from .kept import MOST_NOTICES, Lines, Notices, Output
 from .replies import CallReply, read_call, read_gradients, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame

@@ -5,8 +5,7 @@
     loading.py       makes modules of text               shortcuts.py     raises where a forbidden part is used
     running.py       settings, parameters, changes       messages.py      how values travel; used by both sides
     failures.py      an exception, described             mirror.py        objects of another process, as modules
-    peer.py          what students' own tests call       host.py          what answers them, in another worker
-    watching.py      reports ways round shortcuts
+    peers.py         students' own tests, what they call watching.py      reports ways round shortcuts
 
 Nothing here is secret and nothing here judges. Whatever this package answers after a submission's code has
 run is to be treated as an answer of the submission. The trusted half is `autograder/sandbox/`. Students get `loading`

@@ -4,7 +4,7 @@ Used in both ways to run: in a student's own process and in the sandboxed worker
 so that it works where no file can be opened; the contract and the stand-ins are handed in.
 
 The importable modules are the same in both: Python's own, and what students are asked to install, whatever
-else is there. A worker cannot open files, so what is wanted is loaded before it runs; see `sandbox/imports.py`.
+else is there. A worker cannot open files, so what is wanted is loaded before it runs; see `intake/names.py`.
 """
 
 from __future__ import annotations

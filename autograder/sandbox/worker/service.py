@@ -1,6 +1,6 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, copy, call, backward, prove; `host.py` has those for students' own tests. Every request
+Verbs: load, import, build, copy, call, backward, prove; `peers.py` has those for students' own tests. Every request
 carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the
 numbers of those that the trusted side no longer holds. Of the object that a call is about, `changed` has the
 parameters that were written there, `training` the mode, and `dtype` what it was converted to. A reply has where a call

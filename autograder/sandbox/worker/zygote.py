@@ -22,7 +22,7 @@ import sys
 from types import ModuleType
 
 from . import hardening, running, surroundings
-from .host import Worker
+from .peers import Worker
 
 MOST_DESCRIPTORS = 250
 """In one message; Linux takes 253."""

@@ -13,8 +13,7 @@ import pytest
 from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
-from autograder.sandbox.worker.host import Host
-from autograder.sandbox.worker.peer import Peer
+from autograder.sandbox.worker.peers import Host, Peer
 from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE

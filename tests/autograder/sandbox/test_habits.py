@@ -11,8 +11,7 @@ import pytest
 import torch
 from packaging.requirements import Requirement
 
-from autograder.intake.names import own_imports
-from autograder.sandbox.imports import MAX_NAMES, wanted_imports
+from autograder.intake.names import MAX_NAMES, own_imports, wanted_imports
 from autograder.sandbox.worker import running
 from autograder.sandbox.worker.loading import PACKAGES, is_harmless
 from foundation.places import ROOT

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from autograder.sandbox.worker.messages import Encoder
-from autograder.sandbox.worker.peer import RAISED
+from autograder.sandbox.worker.peers import RAISED
 
 from .conftest import CLASS, FUNCTION, TEXTS
 
