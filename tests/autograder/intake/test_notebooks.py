@@ -226,21 +226,21 @@ class TestCells:
 
 
 class TestFiles:
-    def test_in_a_folder_or_an_archive(self, write_folder, write_zip, take, load):
+    def test_in_a_folder_or_an_archive(self, pack, write_zip, take, load):
         files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
-        for path in (write_folder(files), write_zip(list(files.items()))):
+        for path in (pack(files), write_zip(list(files.items()))):
             intake = take(path)
             assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
             assert "work.ipynb" in intake.hashes
-        (write_folder(files) / "masks.py").touch()
-        intake = take(write_folder(files))
+        (pack(files) / "masks.py").touch()
+        intake = take(pack(files))
         assert intake.submitted == {"masks"}
         assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
 
-    def test_several_are_read_in_the_order_of_their_names(self, write_folder, take, load):
+    def test_several_are_read_in_the_order_of_their_names(self, pack, take, load):
         first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
         second = as_notebook([code(NORM + "    f = helper()\n"), code("def causal_mask():\n    pass\n")])
-        intake = take(write_folder({"2_b.ipynb": second, "1_a.ipynb": first}))
+        intake = take(pack({"2_b.ipynb": second, "1_a.ipynb": first}))
         assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
 
     @pytest.mark.parametrize(
@@ -258,12 +258,10 @@ class TestFiles:
             (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
         ],
     )
-    def test_what_is_no_notebook(self, write_folder, tmp_path, reason, content, message):
+    def test_what_is_no_notebook(self, pack, tmp_path, reason, content, message):
         (tmp_path / "anna.ipynb").write_bytes(content)
         assert message in reason(tmp_path / "anna.ipynb")
-        assert "no cell" in message or f"'work.ipynb': {message}" in reason(
-            write_folder({"work.ipynb": content, "x": ""})
-        )
+        assert "no cell" in message or f"'work.ipynb': {message}" in reason(pack({"work.ipynb": content, "x": ""}))
 
     def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(self, write_notebook, take):
         outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
