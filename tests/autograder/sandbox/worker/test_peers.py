@@ -8,7 +8,7 @@ import torch
 from autograder.sandbox.worker.messages import Encoder
 from autograder.sandbox.worker.peers import RAISED
 
-from .conftest import CLASS, FUNCTION, TEXTS
+from ..conftest import CLASS, FUNCTION, TEXTS
 
 
 def here() -> Callable:

@@ -13,7 +13,7 @@ from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
 
-from .conftest import CLASS, FUNCTION
+from ..conftest import CLASS, FUNCTION
 
 
 def test_gradients_of_inputs_twice_and_through_work_of_the_test(both):
