@@ -10,6 +10,7 @@ the contract's: these are the release's, and take the components from `adapters`
 
 import ast
 import io
+import re
 import symtable
 import sys
 import tokenize
@@ -34,6 +35,9 @@ FREE_F_STRINGS = (3, 12)
 """The first Python whose f-strings may hold any expression; `feature_version` ignores it (PEP 701)."""
 F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
+MOST_PARTS = 200
+LONG_NAME = re.compile(rf"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){{{MOST_PARTS}}}")
+"""A dotted name of so many parts: Python's parser takes gigabytes for one of 50,000, since it joins them one by one."""
 ADAPTERS = "adapters"
 KIT = "(the kit's) "
 """Begins the paths of the contract's modules in a submission with `adapters.py`, whose own may have the same names."""
@@ -120,6 +124,8 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
     Compiled as a cell of a notebook, where `await` may stand outside a function, more is found; nothing is run.
     """
+    if LONG_NAME.search(text):
+        return SyntaxError(f"a name of more than {MOST_PARTS} parts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
@@ -146,6 +152,8 @@ def names_in(text: str) -> tuple[set[str], set[str]]:
 
     Arguments and variables of its functions are neither.
     """
+    if LONG_NAME.search(text):
+        return set(), set()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like

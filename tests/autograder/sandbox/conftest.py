@@ -106,8 +106,8 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
         return made[-1]
 
     yield make
-    for one in made:
-        one.restart()
+    for submission in made:
+        submission.restart()
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Iterator[Callable[.
         return [sandbox(texts), made[-1]]
 
     yield both
-    for one in made:
-        one.close()
+    for submission in made:
+        submission.close()
 
 
 @pytest.fixture(scope="session")

@@ -136,7 +136,7 @@ HELPED = {
     "a helper when it is asked for": LAZY,
     "a helper's own `__getattr__`": "from .tools import lazy\nhabit = lazy" + COMPONENT,
 }
-WORKS = {**{what: text + DOUBLED + COMPONENT for what, text in AT_IMPORT.items()}, **HELPED}
+WORKS = {**{habit: text + DOUBLED + COMPONENT for habit, text in AT_IMPORT.items()}, **HELPED}
 
 
 @pytest.mark.parametrize("text", WORKS.values(), ids=WORKS)
@@ -162,12 +162,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("text, words", REFUSED.items(), ids=REFUSED)
 def test_what_cannot_work_fails_in_the_same_words(text: str, words: str, ways):
-    told = []
+    reasons = []
     for submission in ways({"decode": text + DOUBLED + COMPONENT}):
         with pytest.raises(ImportError) as caught:
             submission.call(CALLED, torch.ones(3))
-        told.append(str(caught.value).partition(" (")[0])
-    assert told[0] == told[1] and words in told[0]
+        reasons.append(str(caught.value).partition(" (")[0])
+    assert reasons[0] == reasons[1] and words in reasons[0]
 
 
 def test_a_file_that_is_not_written_is_noted(sandbox):
@@ -190,8 +190,8 @@ SETTINGS = {
 
 
 def everything() -> list[object]:
-    found = [read() for read, _ in running.SETTINGS]
-    return [one.tolist() if isinstance(one, torch.Tensor) else one for one in found] + list(warnings.filters)
+    values = [read() for read, _ in running.SETTINGS]
+    return [value.tolist() if isinstance(value, torch.Tensor) else value for value in values] + [*warnings.filters]
 
 
 @pytest.mark.parametrize("line", SETTINGS.values(), ids=SETTINGS)

@@ -25,8 +25,8 @@ def test_gradients_of_inputs_twice_and_through_work_of_the_test(both):
         second = torch.autograd.grad(context.sum() + weights.square().sum(), leaf)
         seen.append([context, weights, *first, *second])
         assert torch.autograd.gradcheck(lambda y, call=function: call(y, y.cos()), leaf, fast_mode=True)
-    for one, other in zip(*seen, strict=True):
-        torch.testing.assert_close(one, other, atol=0, rtol=0)
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there, atol=0, rtol=0)
 
 
 def test_parameters_are_read_written_and_get_gradients(both):
@@ -45,8 +45,8 @@ def test_parameters_are_read_written_and_get_gradients(both):
         evaluated.square().sum().backward()
         optimizer.step()
         seen.append([*gradients, evaluated, norm.train()(x), *norm.parameters()])
-    for one, other in zip(*seen, strict=True):
-        torch.testing.assert_close(one, other)
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there)
 
 
 def test_modules_are_converted_and_copied(both):
@@ -58,8 +58,8 @@ def test_modules_are_converted_and_copied(both):
         next(copied.parameters()).data.fill_(3.0)
         assert {parameter.dtype for parameter in (*norm.parameters(), *copied.parameters())} == {torch.float64}
         seen.append([norm(x), copied(x), norm.float()(x.float())])
-    for one, other in zip(*seen, strict=True):
-        torch.testing.assert_close(one, other, atol=0, rtol=0)
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there, atol=0, rtol=0)
 
 
 MIXED = """
@@ -133,7 +133,7 @@ def test_changed_arguments_are_seen_and_say_nothing(example, change: str, is_see
     before = [tensor.clone() for tensor in tensors]
     for tensor in tensors:
         example.call("decode.greedy_decode", change, tensor)
-    same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
+    same = [torch.equal(now.nan_to_num(), old.nan_to_num()) for now, old in zip(tensors, before, strict=True)]
     assert same == [not is_seen] * 4
     assert not is_seen or (tensors[0].isnan().all() and tensors[2].max() <= 3)
 
@@ -223,7 +223,7 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     assert session._released == []
 
 
-def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
+def test_what_a_mirror_cannot_do_is_an_error(example: Sandbox):
     module = example.build("layers.LayerNorm", 4)
     with pytest.raises(AttributeError):
         module.gain  # noqa: B018

@@ -1,4 +1,4 @@
-"""What submitted code needs to get round the trip-wires is told with file and line; ordinary code is not."""
+"""What submitted code needs to get round the trip-wires is reported with file and line; ordinary code is not."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ class FeedForward(LayerNorm):
 
 
 @pytest.mark.hostile
-def test_kernels_that_were_put_back_are_told_with_what_led_to_them(sandbox):
+def test_kernels_that_were_put_back_are_reported_with_what_led_to_them(sandbox):
     submission = sandbox({"layers": UNDO})
     submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
     x = torch.randn(2, 4)
@@ -77,7 +77,7 @@ try:
 except ArithmeticError as error:
     failed = error
 """
-TOLD = {  # what is done -> what is told
+REPORTED = {  # code -> the name that is reported
     "sys._getframe()": "sys._getframe",
     "inspect.currentframe()": "sys._getframe",
     "logging.currentframe()": "sys._getframe",
@@ -151,12 +151,12 @@ def greedy_decode(*arguments):
 
 
 @pytest.fixture(scope="module")
-def told(zygote, example_sources):
-    """The names that each line tells."""
+def reported(zygote, example_sources):
+    """The names that are reported of each line."""
     names = {}
-    for first in range(0, len(TOLD), 7):  # a worker tells some dozens of notices and no more
+    for first in range(0, len(REPORTED), 7):  # a worker sends some dozens of notices and no more
         text, lines = IMPORTS + "\ndef greedy_decode(chosen):\n", {}
-        for number, line in enumerate([*TOLD][first : first + 7]):
+        for number, line in enumerate([*REPORTED][first : first + 7]):
             text += f"    if chosen == {number}:\n        {line.replace(chr(10), chr(10) + 4 * ' ')}\n"
             lines[text.count("\n")] = line
         with Sandbox(
@@ -170,9 +170,9 @@ def told(zygote, example_sources):
     return names
 
 
-@pytest.mark.parametrize("line", TOLD)
-def test_what_a_way_round_needs_is_told(told, line):
-    assert TOLD[line] in told[line]
+@pytest.mark.parametrize("line", REPORTED)
+def test_what_a_way_round_needs_is_reported(reported, line):
+    assert REPORTED[line] in reported[line]
 
 
 def test_what_ordinary_code_does_is_not(sandbox):
