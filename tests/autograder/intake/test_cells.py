@@ -204,6 +204,7 @@ class TestCells:
         [
             ("\nclass LayerNorm:\n    x = (1\n", "`class LayerNorm:`, * (line 3: '(' was never closed", "LayerNorm"),
             ("def helper():\nreturn 1\n", "`def helper():`, * (line 2: expected an indented block", "EncoderLayer"),
+            ("!ls\nget_ipython().run_line_magic('time', 'a' + 'b')", "`!ls`, * (line 1: invalid syntax", ""),
             ("x = = 2", "`x = = 2`, * so what it defines is missing (line 1: invalid syntax: x = = 2)", ""),
         ],
     )
