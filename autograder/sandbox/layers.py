@@ -141,22 +141,16 @@ def _working_arguments(program: str, is_root: bool, view: tuple[str, ...]) -> tu
     change = "import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)".format(uid=UIDS[0])
     for keeps_root, more in ways:
         arguments = (program, *options, *more, *view)
-        reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
-        if not reason:
+        command = [*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"]
+        try:
+            subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
+                command, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL, cwd="/", check=True
+            )
             return arguments, keeps_root, ""
+        except (OSError, subprocess.SubprocessError) as error:
+            printed: bytes = getattr(error, "stderr", None) or b""
+            reason = printed.decode("utf-8", "replace").strip()[-200:] or str(error)[-200:]
     return (), is_root, reason
-
-
-def try_out(command: list[str]) -> str:
-    """Runs a command; returns "" if it succeeds, otherwise the reason."""
-    try:
-        subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
-            command, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL, cwd="/", check=True
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        printed: bytes = getattr(error, "stderr", None) or b""
-        return printed.decode("utf-8", "replace").strip()[-200:] or str(error)[-200:]
-    return ""
 
 
 def visible(packages: Mapping[str, Path]) -> list[str]:

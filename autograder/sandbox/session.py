@@ -127,11 +127,23 @@ class Session:
         return self.contract.methods
 
     def show_changes(self, reply: CallReply, answer: Answer, arguments: Sequence[Tensor]) -> None:
-        """Spoil the arguments that a call has changed, and give earlier results what it has written into them."""
-        self.rewrite(reply.rewritten, answer)
+        """Spoil the arguments that a call has changed, and give earlier results what it has written into them.
+
+        At home, an earlier result is the very tensor that a later call writes into.
+        """
+        tensors = answer.decoder.tensors
+        for number, index, new in reply.rewritten:
+            earlier = self._results.get(number, ())
+            if not (0 <= index < len(earlier) and 0 <= new < len(tensors)):
+                continue
+            tensor, contents = earlier[index](), tensors[new].detach()
+            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
+                tensor.data.copy_(contents)
         for index in {*reply.changed}:
             spoil(arguments[index], self._lines.quote(*reply.place) if reply.place else "")
-        self.keep_result(answer)
+        self._results[answer.number] = [*map(weakref.ref, tensors)]
+        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
+            del self._results[number]
 
     @property
     def has_ended(self) -> bool:
@@ -165,22 +177,6 @@ class Session:
         self._user = component if verb != "import" and component in guarded else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
-
-    def keep_result(self, answer: Answer) -> None:
-        """Remembers the tensors that a call has returned, for `rewrite`, until some more calls have been made."""
-        self._results[answer.number] = [*map(weakref.ref, answer.decoder.tensors)]
-        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
-            del self._results[number]
-
-    def rewrite(self, rewritten: list[tuple[int, int, int]], answer: Answer) -> None:
-        """Gives results of earlier calls the contents that they now have in the worker: at home, they are the same."""
-        for number, index, new in rewritten:
-            earlier = self._results.get(number, ())
-            if not (0 <= index < len(earlier) and 0 <= new < len(answer.decoder.tensors)):
-                continue
-            tensor, contents = earlier[index](), answer.decoder.tensors[new].detach()
-            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
-                tensor.data.copy_(contents)
 
     def check_refusals(self) -> None:
         """Notes the component that was called last if forbidden kernels no longer refuse."""

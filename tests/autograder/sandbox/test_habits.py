@@ -38,7 +38,7 @@ def test_its_own_file_tells_nothing_of_the_grader(sandbox):
 
 
 IMPORTED = """
-import logging, traceback, warnings
+import collections, copy, dataclasses, enum, functools, logging, traceback, typing, warnings
 import matplotlib.pyplot as plt
 import torch
 from matplotlib import colormaps
@@ -74,11 +74,46 @@ IN_A_CALL = {  # bodies of a function of x, a tensor
             x @ x.new_zeros(17, 3)
         except RuntimeError:
             traceback.print_exc()
+            logging.exception("failed")
     """,
     "a progress bar": "sum(tqdm([1, 2, 3], desc='steps'))",
     "a traced function": "torch.jit.trace(lambda y: y + 1, x)(x)",
     "threads": "torch.set_num_threads(4); (x @ x.T).sum()",
     "a warning": "warnings.warn('careful', stacklevel=2)",
+    "classes of its own": """
+        @dataclasses.dataclass(frozen=True, order=True)
+        class Sizes:
+            d_model: int = 4
+            heads: "typing.Optional[int]" = None
+
+        class Pair(typing.NamedTuple):
+            first: int = 1
+
+        class Kind(enum.Enum):
+            ENCODER = enum.auto()
+
+        Point = collections.namedtuple("Point", "x y", defaults=[1])
+        typing.TypeVar("Tensors", bound="torch.Tensor"), typing.Optional["nn.Module"]
+        print(Sizes(), Pair(), Kind.ENCODER, Point(1), hasattr(Sizes, "__doc__"))
+    """,
+    "parts by name": """
+        model = nn.ModuleDict({f"layer_{i}": nn.Linear(2, 2) for i in range(2)})
+        model.extra, model.__class__.__name__ = nn.Linear(2, 2), "Model"
+        setattr(model, "layer_" + str(3), nn.Linear(2, 2))
+        print(model, [getattr(model, f"layer_{i}") for i in range(2)], getattr(model, "none", None))
+        print(getattr(nn.functional, "re" + "lu"))
+        copy.deepcopy(model).load_state_dict(model.state_dict())
+    """,
+    "wrapped functions": """
+        @torch.no_grad()
+        @functools.lru_cache
+        def cached():
+            return torch.ones(1, 2)
+
+        layer = nn.Linear(2, 2)
+        torch.vmap(layer)(cached()).sum().backward()
+        torch.utils.checkpoint.checkpoint(layer, torch.ones(2, 2), use_reentrant=False).sum().backward()
+    """,
 }
 
 
@@ -87,6 +122,8 @@ def test_an_ordinary_habit_works(body, sandbox):
     body = textwrap.indent(textwrap.dedent(body).strip(), "    ")
     submission = sandbox({"decode": f"{IMPORTED}\ndef greedy_decode(x):\n{body}\n    return 2 * x\n"})
     assert submission.call(CALLED, torch.ones(4, 3)).shape == (4, 3)
+    submission.restart()
+    assert submission.notices.seen == []
     assert "Permission" not in submission.output and "Operation not permitted" not in submission.output
 
 

@@ -1,4 +1,4 @@
-"""What submitted code needs to get round the trip-wires is reported with file and line; ordinary code is not."""
+"""The ways round the trip-wires are reported with file and line; `test_habits.py` has what is not."""
 
 import pytest
 import torch
@@ -103,51 +103,6 @@ REPORTED = {  # code -> the name that is reported
     "functools.reduce(getattr, ['_' + 'refs', 'add'], torch)": "torch._refs",
     "getattr(own, '__glo' + 'bals__')": "__globals__",
 }
-ORDINARY = """
-@dataclasses.dataclass(frozen=True, order=True)
-class Sizes:
-    d_model: int = 4
-    heads: "typing.Optional[int]" = None
-
-
-class Pair(typing.NamedTuple):
-    first: int = 1
-
-
-class Kind(enum.Enum):
-    ENCODER = enum.auto()
-
-
-Point = collections.namedtuple("Point", "x y", defaults=[1])
-Tensors = typing.TypeVar("Tensors", bound="torch.Tensor")
-Maybe = typing.Optional["nn.Module"]
-
-
-@torch.no_grad()
-@functools.lru_cache
-def cached():
-    return torch.ones(2)
-
-
-def greedy_decode(*arguments):
-    logging.getLogger("model").warning("logged")
-    warnings.warn("warned", stacklevel=2)
-    try:
-        1 / 0
-    except ArithmeticError:
-        logging.exception("failed")
-        traceback.print_exc()
-    model = nn.ModuleDict({f"layer_{i}": nn.Linear(2, 2) for i in range(2)})
-    model.extra, model.__class__.__name__ = nn.Linear(2, 2), "Model"
-    copy.deepcopy(model).load_state_dict(model.state_dict())
-    optimizer = torch.optim.Adam(model.parameters())
-    torch.vmap(model["layer_0"])(cached()[None]).sum().backward()
-    optimizer.step()
-    torch.utils.checkpoint.checkpoint(model["layer_1"], torch.ones(2, 2), use_reentrant=False).sum().backward()
-    print(model, repr(cached()), Sizes(), Point(1), [getattr(model, f"layer_{i}") for i in range(2)])
-    print(getattr(nn.functional, "re" + "lu"), hasattr(own, "__doc__"), getattr(model, "none", None))
-    setattr(model, "layer_" + str(3), nn.Linear(2, 2))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -173,10 +128,3 @@ def reported(zygote, example_sources):
 @pytest.mark.parametrize("line", REPORTED)
 def test_what_a_way_round_needs_is_reported(reported, line):
     assert REPORTED[line] in reported[line]
-
-
-def test_what_ordinary_code_does_is_not(sandbox):
-    submission = sandbox({"decode": IMPORTS.replace("hinted", "other") + ORDINARY})
-    submission.call("decode.greedy_decode")
-    submission.restart()
-    assert submission.notices.seen == [] and "logged" in submission.output
