@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,38 @@ from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 
 ASSIGNMENT = read_assignment()
+DECODE = """
+import ctypes, os, random, sys, time, traceback
+import numpy, torch
+
+class Own(Exception):
+    pass
+
+def greedy_decode(expression, argument=None):
+    return eval(expression, {**globals(), "argument": argument})
+
+def fail(error):
+    raise error
+
+def deeper():
+    return torch.zeros(2) @ torch.zeros(3)
+
+def loop():
+    while True:
+        pass
+
+def take_memory(held=[]):
+    while True:
+        held.append(bytearray(50_000_000))
+
+def say(lines):
+    print("0123456789\\n" * lines)
+    print("to stderr", file=sys.stderr)
+
+def nested(levels):
+    return [nested(levels - 1)] if levels else []
+"""
+"""The `decode` of the tests' submission: computes what it is asked for, in a call, and may go wrong with it."""
 FROM_REFERENCE = ("attention", "embedding", "layers", "masks", "model")
 
 
@@ -89,9 +120,9 @@ def seccomp_alone(monkeypatch) -> Callable[[Zygote], Zygote]:
 @pytest.fixture(scope="session")
 def example_sources() -> dict[str, tuple[str, str]]:
     """Modules of the reference, and a `decode` that does whatever it is asked to."""
-    files = [*(REFERENCE / f"{name}.py" for name in FROM_REFERENCE), Path(__file__).with_name("trial_decode.py")]
-    texts = {path.stem.removeprefix("trial_"): path.read_text(encoding="utf-8") for path in files}
-    return {"__init__": ("__init__.py", ""), **{name: (f"{name}.py", text) for name, text in texts.items()}}
+    texts = {name: (REFERENCE / f"{name}.py").read_text(encoding="utf-8") for name in FROM_REFERENCE}
+    texts |= {"__init__": "", "decode": DECODE}
+    return {name: (f"{name}.py", text) for name, text in texts.items()}
 
 
 @pytest.fixture
