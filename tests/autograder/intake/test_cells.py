@@ -191,8 +191,8 @@ class TestCells:
     @pytest.mark.parametrize("cell", CELLS)
     def test_what_jupyter_runs_is_taken(self, write_notebook, take, load, cell):
         intake = take(write_notebook(code(CELLS[cell])))
-        found = load(intake)["layers"].LayerNorm
-        assert found.filled and getattr(found, "text", (1, "\n!ls\nreally?\n"))[0] == 1
+        norm = load(intake)["layers"].LayerNorm
+        assert norm.filled and getattr(norm, "text", (1, "\n!ls\nreally?\n"))[0] == 1
         assert not any("cannot be read" in note for note in intake.notes)
 
     def test_another_languages_cell_is_left_out(self, write_notebook, take):
@@ -315,8 +315,8 @@ def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_
     assert sum(filter(None, expected.values())) == 90
     for name in ("anna.zip", "anna.ipynb"):
         assert {number: part.score for number, part in parts_of(tmp_path / name).items()} == expected, name
-    found = parts_of(tmp_path / "broken.ipynb")
-    lost = {number: part.state for number, part in found.items() if part.state != "passed" and number < "4"}
+    parts = parts_of(tmp_path / "broken.ipynb")
+    lost = {number: part.state for number, part in parts.items() if part.state != "passed" and number < "4"}
     assert lost == {"1.4": "error", "3.1": "not attempted"}
-    assert "(task_layers_LayerNorm), line" in found["1.4"].message
-    assert "return self gamma" in found["1.4"].traceback
+    assert "(task_layers_LayerNorm), line" in parts["1.4"].message
+    assert "return self gamma" in parts["1.4"].traceback

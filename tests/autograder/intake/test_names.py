@@ -1,4 +1,4 @@
-"""What a module imports is found in every form, at no cost that its author could choose."""
+"""Imports are found in every form, at no cost that their author could choose."""
 
 import ast
 

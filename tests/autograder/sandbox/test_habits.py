@@ -1,4 +1,4 @@
-"""What ordinary code does, and what costs marks under other graders, works in a worker that can open no file.
+"""Ordinary habits, some of which cost marks under other graders, work in a worker that can open no file.
 
 A student's own run comes out the same: what a worker lacks fails there in the same words. Before a submission runs, its
 imports are loaded; settings that one of its modules makes for the whole process are taken back.

@@ -39,7 +39,7 @@ GRACE_SECONDS = 3.0
 POINTS = {"1.2": 14, "1.4": 10}
 """Of LayerNorm, which is attacked with, and of attention, which stands beside it."""
 WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
-"""What attacks use of the worker; without it they would fail harmlessly."""
+"""Parts of the worker that attacks use; without them they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
 LAYER_NORM = """
 
@@ -79,7 +79,7 @@ class Attack:
 
     @property
     def is_right(self) -> bool:
-        """Whether its LayerNorm is right all the same, which is worth everything; else it is worth nothing."""
+        """True if its LayerNorm is right all the same, which is worth everything; else it is worth nothing."""
         return self.name.startswith("right_")
 
 

@@ -131,7 +131,7 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
 
 
 def end_soon(*pids: int) -> bool:
-    """Whether processes end within 5 seconds."""
+    """True if processes end within 5 seconds."""
     deadline = time.monotonic() + 5
     while (left := any(Path(f"/proc/{pid}").exists() for pid in pids)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""What a submission does wrong becomes an exception here, with its reason, within its limits.
+"""A fault of a submission becomes an exception here, with its reason, within its limits.
 
 Each limit ends what it must, and leaves the other components theirs.
 """
