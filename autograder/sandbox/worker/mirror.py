@@ -197,6 +197,11 @@ class RemoteModule(nn.Module):
         content, names = {"target": {"object": self.number}, "seed": 0}, self.parameter_names
 
         def read(answer: Answer) -> RemoteModule:
+            copies, own = answer.decoder.tensors, self.mirrored
+            if [copy.shape for copy in copies] != [parameter.shape for parameter in own]:
+                raise ProtocolError("a copy with other parameters than the original")
+            if not all(copy.is_floating_point() for copy in copies):
+                raise ProtocolError("a parameter that cannot have a gradient")
             return RemoteModule(self._session, self._component, answer, names, self.training)
 
         copied: RemoteModule = self._session.request(self._component, "copy", content, Encoder(), read)

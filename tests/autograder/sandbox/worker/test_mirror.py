@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.sandbox.errors import SubmissionError
+from autograder.sandbox.errors import SubmissionDiedError, SubmissionError
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
@@ -210,6 +210,22 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
         assert torch.equal(table.grad.to_dense().sum(1), torch.tensor([0.0, 6.0, 0.0, 0.0, 3.0]))
         with pytest.raises(ValueError, match=r"^table.weight has no size before the first call: give all sizes"):
             submission.build("embedding.InputEmbedding", 0, 3)
+
+
+OTHER_COPY = """
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def __deepcopy__(self, memo):
+        return nn.Linear(9, 9)
+"""
+
+
+def test_a_copy_with_other_parameters_ends_its_process(sandbox):
+    module = sandbox({"layers": OTHER_COPY}).build("layers.FeedForward", 2, 2)
+    with pytest.raises(SubmissionDiedError, match="other parameters than the original"):
+        copy.deepcopy(module)
 
 
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
