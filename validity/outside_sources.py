@@ -4,7 +4,6 @@ A description is a file `assignment/outside/NAME.toml`. It has an adapter of our
 """
 
 import ast
-import json
 import re
 import subprocess
 import tomllib
@@ -12,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.intake.cells import as_python, read_notebook
 from autograder.intake.sources import ADAPTERS
 from autograder.sandbox.worker.loading import is_available
 from foundation.command_line import UserError
@@ -84,8 +84,8 @@ def write_submission(repository: Repository, clone: Path, folder: Path) -> None:
     for file, name in names.items():
         path = (folder / name).with_suffix(".py")
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = run_git("-C", str(clone), "show", f"{repository.commit}:{file}").decode("utf-8-sig")
-        text = code_of(text) if file.endswith(".ipynb") else text
+        content = run_git("-C", str(clone), "show", f"{repository.commit}:{file}")
+        text = code_of(content, file) if file.endswith(".ipynb") else content.decode("utf-8-sig")
         path.write_text(definitions_of(text, own, repository.keep) if repository.scripts else text, encoding="utf-8")
     (folder / f"{ADAPTERS}.py").write_text(repository.adapter, encoding="utf-8")
 
@@ -95,10 +95,9 @@ def importable(file: str) -> str:
     return re.sub(r"(^|/)(?=\d)", r"\1notebook_", re.sub(r"[- ()]", "_", file))
 
 
-def code_of(notebook: str) -> str:
-    """The code of a notebook, without lines for the shell."""
-    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    return re.sub(r"(?m)^\s*[!%].*", "", "\n".join(cells))
+def code_of(notebook: bytes, name: str) -> str:
+    """The code of a notebook, as IPython reads its cells."""
+    return "\n".join(as_python(cell.text) for cell in read_notebook(notebook, name) if not cell.is_text)
 
 
 def definitions_of(text: str, own: set[str], keep: Sequence[str]) -> str:
