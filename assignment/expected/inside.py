@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.experiments import same
+from autograder.testing.submission import SubmissionUnderTest
 
 FLOWS = {  # by class or method, and norm_first
     ("EncoderLayer", False): "A1 x x x mask; N1 x+A1; F1 N1; N2 N1+F1; = N2",

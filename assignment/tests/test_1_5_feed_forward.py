@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
 from assignment.expected.usual_layouts import Network, formula_readings
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_shape
 from autograder.testing.experiments import same
@@ -23,6 +22,7 @@ from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
 from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
 

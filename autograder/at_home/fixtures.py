@@ -18,9 +18,10 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 
-from ..running.under_test import SEED, SUBMISSION, SubmissionUnderTest, case_of, item_of
+from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, case_of, item_of
 from ..testing.case import Case
 from ..testing.results import SIDE_EFFECTS
+from ..testing.submission import SubmissionUnderTest
 from .own_run import OwnRun
 
 
@@ -41,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
     seed = config.getoption("seed")
     config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
-    if SUBMISSION not in config.stash:
+    if IS_COLLECTED not in config.stash:
         config.pluginmanager.register(OwnRun(config, assignment))
 
 

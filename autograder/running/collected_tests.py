@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tqdm import tqdm
@@ -32,7 +31,7 @@ from ..sandbox.errors import (
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
 from .collection import Collection
-from .under_test import SubmissionUnderTest, item_of
+from .under_test import item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
@@ -64,6 +63,7 @@ class CollectedTests(Collection):
         self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
+        self._sandbox: Sandbox | None = None
         super().__init__(assignment)
         chosen = assignment.tasks if tasks is None else tasks
         markers = [task.marker for task in chosen if task.has_component_tests]
@@ -99,7 +99,8 @@ class CollectedTests(Collection):
             self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
             if struck:
                 self.exhausted_by.append(item.nodeid)
-                cast(Sandbox, self.submission).restart()  # it may have been in the middle of an answer
+                if self._sandbox is not None:
+                    self._sandbox.restart()  # it may have been in the middle of an answer
                 raise CheckingTimeoutError(TOO_LONG)
 
     def run(
@@ -116,7 +117,8 @@ class CollectedTests(Collection):
         """
         self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
         self._used.clear()
-        self.hand_over(cast(SubmissionUnderTest, submission), seed)
+        self._sandbox = submission
+        self.hand_over(submission, seed)
         of_task = {only: self._of_task[only]} if only else self._of_task
         wanted = {item.nodeid for items in of_task.values() for item in items}
         chosen = [item for item in self.items if item.nodeid in wanted]

@@ -12,7 +12,6 @@ import re
 import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
-from typing import cast
 
 import pytest
 from torch import Tensor
@@ -23,14 +22,8 @@ from foundation.texts import told_by
 from ..course.assignment_code import where_to_collect
 from ..testing import contrast
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .under_test import (
-    SUBMISSION,
-    InProcessSubmission,
-    SubmissionUnderTest,
-    case_of,
-    item_of,
-    quoted_lines,
-)
+from ..testing.submission import SubmissionUnderTest
+from .under_test import IS_COLLECTED, InProcessSubmission, case_of, item_of, quoted_lines
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -46,7 +39,8 @@ class Collection:
         self.items: list[pytest.Function] = []
         self.outcomes: dict[str, Outcome] = {}  # by node id
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
-        self.submission, self.seed = cast(SubmissionUnderTest, None), 0  # until `hand_over`
+        self.submission: SubmissionUnderTest | None = None  # until `hand_over`
+        self.seed = 0
         self._problems: list[str] = []
         self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
@@ -85,7 +79,7 @@ class Collection:
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Keeps a student's own run from beginning; each run hands over its submission."""
-        config.stash[SUBMISSION] = cast(SubmissionUnderTest, None)
+        config.stash[IS_COLLECTED] = True
 
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""

@@ -6,19 +6,22 @@ left them alone.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..running.under_test import call_undisturbed
-from ..sandbox.worker.running import has_changed, keep
+from ..sandbox.worker.running import call_again, has_changed, keep
 from .comparison import all_equal, fail
 from .results import CHANGED, INPUTS
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
+
+quotes: dict[str, Callable[[int], str]] = {}
+"""For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
 
 NUMBER = re.compile(r"(?<![\w.])(?<!dim )(?<!dimension )\d+|(?<=x)\d+")
 """In the message of an error of PyTorch's: what may be a size."""
@@ -56,6 +59,16 @@ def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | 
     if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
         result, _ = call_undisturbed(function, clones_of(arguments))
     return result
+
+
+def call_undisturbed(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> tuple[Any, str]:
+    """Call a function that writes into its arguments as if it had left them alone: see `call_again`.
+
+    Return its result, and the line that writes, with its place; "" where no submission in this process has it.
+    """
+    tensors = [argument for argument in arguments if argument is not None]
+    value, place = call_again(partial(function, *arguments), tensors, quotes)
+    return value, quotes[place[0]](place[1]) if place else ""
 
 
 def clones_of(arguments: Iterable[Tensor | None]) -> list[Tensor | None]:

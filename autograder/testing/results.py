@@ -15,10 +15,8 @@ from foundation.assignment_file import Assignment, Item, Task
 from ..sandbox.worker.failures import UnreadableError as UnreadableError
 from .contrast import Call, only
 
-if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
+if TYPE_CHECKING:  # the grader's first process is started before PyTorch is imported
     from torch import Tensor
-
-    from ..grading.record import Diagnosis
 
 INPUTS, LOOK_AT, OBSERVED, ONLY = "  inputs:   ", "  look at:  ", "  observed: ", "  only:     "
 """Begin the lines of a message that name the arguments, where to look, what is to be seen in the result, and when."""
@@ -153,6 +151,15 @@ class ItemMark:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """The known mistake that a failure looks like."""
+
+    fault: str  # id in the catalogue of misconceptions; empty where none fits
+    others: tuple[str, ...]  # ids of those that the tests cannot tell from it
+    text: str  # for the student
+
+
+@dataclass(frozen=True)
 class TaskResult:
     """One task with its points."""
 
@@ -162,7 +169,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    finding: Diagnosis | None = None
+    finding: Finding | None = None
     items: tuple[ItemMark, ...] = ()
 
 
