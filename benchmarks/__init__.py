@@ -8,7 +8,3 @@
 
 Times are CPU time, compared within one run.
 """
-
-from given import package
-
-package.use("reference")

@@ -23,7 +23,7 @@ from torch import Tensor
 from foundation.whole_files import in_one_piece
 
 if TYPE_CHECKING:
-    from .drawing import Matrices
+    from .watching import Matrices
 
 CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from foundation.places import REFERENCE, SKELETON
-from given import checks, package
+from given import checks
 from given.command_line import main
 from reference import attention, layers, model, train
 from reference.__main__ import main as reference
@@ -104,7 +104,6 @@ def pack(tmp_path, monkeypatch, capsys):
             return status, said.out, said.err, set(archive.namelist())
 
     yield run
-    package.use("reference")
     for name in [name for name in sys.modules if name.partition(".")[0] == "packed"]:
         del sys.modules[name]
 
