@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from .observation import observe_shape, worst_place
 from .results import NO_RETURN, CheckFailed
 
 TOLERANCE = 1e-6
@@ -24,6 +23,9 @@ TOLERANCE_OF_FLOAT32 = 2e-4
 
 NEGLIGIBLE = 1e-9
 """A difference that no tolerance minds."""
+
+CLOSE = 1e-5
+"""Relative difference up to which a result is taken for that of another computation: as far as float32 agrees."""
 
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 
@@ -76,6 +78,17 @@ def expect_shape(
     return found
 
 
+def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
+    """Describe what became of the axes, where the sizes show it."""
+    if sorted(got) == sorted(wanted):
+        return "the sizes are right, but the axes are in another order"
+    if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
+        return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
+    if math.prod(got) == math.prod(wanted):
+        return "there are as many values as expected, but other axes were joined or split"
+    return ""
+
+
 def _expect_finite(found: Tensor, what: str, look_at: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
     if n := int((~torch.isfinite(found)).sum()):
         fail(what, "finite numbers", f"{n} of {found.numel()} values are NaN or infinite", look_at, compared)
@@ -122,12 +135,25 @@ def are_near(one: Sequence[float], other: Sequence[float], tolerance: float = NE
     )
 
 
+def alike(one: Tensor, other: Tensor) -> bool:
+    """True if two results are equal but for rounding; what is not finite is like 0."""
+    one, other = (x.detach().double().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) for x in (one, other))
+    scale = NEGLIGIBLE + other.abs().mean() + other.abs()
+    return one.shape == other.shape and bool(((one - other).abs() <= CLOSE * scale).all())
+
+
 def all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
     """Whether tensors are equal, where NaN equals NaN."""
     return len(first) == len(second) and all(
         one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
         for one, other in zip(first, second, strict=True)
     )
+
+
+def worst_place(found: Tensor, expected: Tensor) -> tuple[int, ...]:
+    """Return the index at which two results differ most."""
+    error = (found - expected).abs().nan_to_num(nan=math.inf)
+    return tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
 
 
 def expect_close(

@@ -13,12 +13,12 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from .comparison import CLOSE, NEGLIGIBLE, alike
+
 Inputs = Mapping[str, Tensor | None]
 Compute = Callable[[Inputs], Tensor]
 """From arguments by name to the part of the result that was wrong. Raises whatever it likes."""
 
-SAME = 1e-5
-"""Relative difference up to which two results are the same: as far as float32 agrees."""
 AXES = {0: "sentence", -2: "position"}
 
 
@@ -45,7 +45,7 @@ def look(
 
     def find() -> str:
         found = call(inputs)
-        if not same(found, call(inputs)):
+        if not alike(found, call(inputs)):
             where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
             return f"two equal calls give different results: {where} active?"
         looks = [
@@ -76,13 +76,6 @@ def attempted(find: Callable[[], str]) -> str:
         torch.random.set_rng_state(state)
 
 
-def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two results are equal but for rounding."""
-    one, other = (x.detach().double().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) for x in (one, other))
-    scale = 1e-9 + other.abs().mean() + other.abs()
-    return one.shape == other.shape and bool(((one - other).abs() <= SAME * scale).all())
-
-
 def tried(formulas: Sequence[Compute], inputs: Inputs) -> Iterator[Tensor]:
     """Yields what the formulas give for arguments that may not fit together."""
     for formula in formulas:
@@ -101,7 +94,7 @@ def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, modul
         found = call(inputs)
     finally:
         module.train(training)  # type: ignore[attr-defined]
-    if any(same(found, wanted) for wanted in tried(formulas, inputs)):
+    if any(alike(found, wanted) for wanted in tried(formulas, inputs)):
         now, then = ("train", "eval") if training else ("eval", "train")
         yield f"in {then} mode the result is right, in {now} mode it is not"
 
@@ -109,7 +102,7 @@ def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, modul
 def of_other_arguments(found: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
     """Notices a result that is right for other arguments."""
     for text, changed in others(inputs):
-        if any(same(found, wanted) for wanted in tried(formulas, {**inputs, **changed})):
+        if any(alike(found, wanted) for wanted in tried(formulas, {**inputs, **changed})):
             yield f"this is the right result {text}"
 
 
@@ -143,11 +136,11 @@ def of_arguments(call: Compute, found: Tensor, formula: Compute, inputs: Inputs)
         if value is None or not value.is_floating_point():
             continue
         changed = {**inputs, name: value + 0.5 * torch.randn_like(value)}
-        if same(call(changed), found) and not same(formula(changed), wanted):
+        if alike(call(changed), found) and not alike(formula(changed), wanted):
             yield f"the result does not depend on {name}"
         doubled = {**inputs, name: 2 * value}
         times, due = (
-            next((k for k in (1, 2, 4) if same(one, k * other)), 0)
+            next((k for k in (1, 2, 4) if alike(one, k * other)), 0)
             for one, other in ((call(doubled), found), (formula(doubled), wanted))
         )
         if times and times != due:
@@ -178,7 +171,7 @@ def of_entries(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -
 
 def places(one: Tensor, other: Tensor, axis: int) -> Tensor:
     """Return where along an axis two results differ, bool."""
-    different = (one.double() - other.double()).abs() > SAME * (1e-9 + other.double().abs().mean())
+    different = (one.double() - other.double()).abs() > CLOSE * (NEGLIGIBLE + other.double().abs().mean())
     return different.transpose(0, axis).flatten(1).any(1)
 
 
@@ -188,7 +181,7 @@ def of_parameters(call: Compute, found: Tensor, inputs: Inputs, parameters: Sequ
     for parameter in parameters:
         kept = parameter.detach().clone()
         parameter.copy_(kept + 0.5 * torch.randn_like(kept))
-        idle += [tuple(kept.shape)] * same(call(inputs), found)
+        idle += [tuple(kept.shape)] * alike(call(inputs), found)
         parameter.copy_(kept)
     if idle and len(idle) == len(parameters):
         yield "the result does not depend on any parameter"

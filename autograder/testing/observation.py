@@ -8,13 +8,14 @@ be seen, never what to write; where nothing is found, a message asks its questio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations
 
 import torch
 from torch import Tensor
 
-CLOSE = 1e-5  # relative: as far as float32 results agree
+from .comparison import CLOSE, alike, worst_place
+
 TINY = 1e-12  # weights below it are rounding, or forbidden
 FEW = 0.9  # of all values may differ where the others are right by more than accident
 
@@ -34,17 +35,6 @@ def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]
         for look in (all_alike, an_argument, weights, a_factor, a_summand, a_shift, a_limit, moved, places):
             if text := look(found, expected, given):
                 return text
-    return ""
-
-
-def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
-    """Says what became of the axes, where the sizes tell."""
-    if sorted(got) == sorted(wanted):
-        return "the sizes are right, but the axes are in another order"
-    if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
-        return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
-    if math.prod(got) == math.prod(wanted):
-        return "there are as many values as expected, but other axes were joined or split"
     return ""
 
 
@@ -239,17 +229,6 @@ def fits(mask: Tensor, result: Tensor) -> bool:
     except RuntimeError:
         return False
     return bool(shape == result.shape)
-
-
-def alike(one: Tensor, other: Tensor) -> bool:
-    """Whether two results are equal but for rounding."""
-    return bool(((one - other).abs() <= CLOSE * (other.abs() + other.abs().mean())).all())
-
-
-def worst_place(found: Tensor, expected: Tensor) -> tuple[int, ...]:
-    """Where two results differ most."""
-    error = (found - expected).abs().nan_to_num(nan=math.inf)
-    return tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
 
 
 def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:

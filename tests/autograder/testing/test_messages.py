@@ -7,8 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
-from autograder.testing.observation import observe, observe_shape, side_by_side
+from autograder.testing.observation import observe, side_by_side
 from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
