@@ -9,10 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from assignment.expected.readings import Search, embeddings, learned_and_leaves, made
-from autograder.testing.case import Case
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.fitting import Computation
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 

@@ -23,10 +23,9 @@ from assignment.expected.attention import draw_positions as draw
 from assignment.expected.inside import what_heads_read
 from assignment.expected.readings import Search, made
 from autograder.testing.arguments import Inputs
-from autograder.testing.case import Case
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 

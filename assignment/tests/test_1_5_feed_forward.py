@@ -15,11 +15,10 @@ from torch import Tensor, nn
 
 from assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
 from assignment.expected.usual_layouts import Network, formula_readings
-from autograder.testing.case import Case
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
 from autograder.testing.submission import SubmissionUnderTest
 

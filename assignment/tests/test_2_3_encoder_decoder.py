@@ -10,8 +10,7 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from assignment.expected.subjects import StackSubject
-from autograder.testing.case import Case
-from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+from autograder.testing.case import DTYPES, Case, in_dtypes, rows_of
 from autograder.testing.submission import SubmissionUnderTest
 
 STACKS = [

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from foundation.watchdog import CPU, time_limit
+from foundation.processes import CPU, time_limit
 
 from ..course.assignment_code import Look, OwnWork
 from ..sandbox.errors import SandboxUnavailableError

@@ -20,7 +20,7 @@ import pytest
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, Task
-from foundation.watchdog import CPU, time_limit
+from foundation.processes import CPU, time_limit
 
 from ..sandbox.errors import (
     SubmissionError,

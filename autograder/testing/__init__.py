@@ -1,8 +1,8 @@
 """What component tests are written with.
 
-    subject.py      read this first                       case.py         random inputs
+    subject.py      read this first                       case.py         random inputs; rows of tables
     arguments.py    copies and changes of arguments       fitting.py      values and gradients of formulas
-    rows.py         tests that run for each row           comparison.py   checks that say what is wrong, and tolerances
+    comparison.py   checks that name what is wrong; tolerances
     observation.py  what a wrong result shows             experiments.py  what more calls show
     contrast.py     what separates wrong calls from right ones
     results.py      how tests end, and points             submission.py   what tests are handed

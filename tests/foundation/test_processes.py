@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from foundation.child_processes import FAILED, Ended, ask_forked, run_forked
-from foundation.watchdog import CPU, WALL, time_limit
+from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
 
 
 def test_jobs_run_side_by_side_and_are_ended_in_time():

@@ -110,9 +110,7 @@ def test_the_debugger_stops_in_the_students_code(tmp_path):
 
 def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):
     folder = shutil.copytree(ROOT / "student", tmp_path / "student")
-    code = (
-        "import sys; from autograder.at_home import hints, own_run, fixtures; import pytest; from pathlib import Path\n"
-    )
+    code = "import sys; from autograder.at_home import own_run; import pytest; from pathlib import Path\n"
     code += (
         f"own_run.released_folder = lambda: Path({str(folder)!r}); own_run.read_hints = lambda folder: {{'1.5': []}}\n"
     )
