@@ -65,13 +65,14 @@ class CollectedTests(Collection):
         self._is_fresh = True
         self._sandbox: Sandbox | None = None
         super().__init__(assignment)
-        chosen = assignment.tasks if tasks is None else tasks
-        markers = [task.marker for task in chosen if task.has_component_tests]
-        for task, item in ((one, item) for one in chosen if one.has_component_tests for item in one.items):
-            if not any(one.get_closest_marker(task.marker) and item_of(one) == item.name for one in self.items):
-                what = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
-                raise CollectionError(f"{what}; expected one marked {task.marker} and item({item.name!r})")
-        self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
+        tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
+        for task, item in ((part, item) for part in tested for item in part.items):
+            if not any(test.get_closest_marker(task.marker) and item_of(test) == item.name for test in self.items):
+                fault = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
+                raise CollectionError(f"{fault}; expected one marked {task.marker} and item({item.name!r})")
+        self._of_task = {
+            task.marker: [item for item in self.items if item.get_closest_marker(task.marker)] for task in tested
+        }
 
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""
@@ -127,11 +128,11 @@ class CollectedTests(Collection):
                 of_file = list(group)
                 self._run_file(of_file, submission)
                 bar.update(len(of_file))
-                found = {
+                ends = {
                     marker: [self.outcomes[item.nodeid] for item in items if item.nodeid in self.outcomes]
                     for marker, items in of_task.items()
                 }
-                yield {marker: ends for marker, ends in found.items() if ends and len(ends) == len(of_task[marker])}
+                yield {marker: some for marker, some in ends.items() if some and len(some) == len(of_task[marker])}
 
     def _run_file(self, items: Sequence[pytest.Function], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""

@@ -109,9 +109,9 @@ class Collection:
             if isinstance(error, CheckFailed) and error.compared is not None:
                 self.compared[item.nodeid] = error.compared
             state, message = self.classify(error)
-            told, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
+            shown, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
             calls = contrast.noted()
-            self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid, calls)
+            self.outcomes[item.nodeid] = Outcome(item.name, state, shown, item_of(item), frames, item.nodeid, calls)
 
     def _error_of(self, item: pytest.Function) -> BaseException | None:
         """Runs one test; returns the exception that ended it."""

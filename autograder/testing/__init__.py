@@ -1,4 +1,4 @@
-"""What component tests are written with.
+"""The tools of component tests.
 
     subject.py      read this first                       case.py         random inputs; rows of tables
     arguments.py    copies and changes of arguments       fitting.py      values and gradients of formulas

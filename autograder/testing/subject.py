@@ -101,10 +101,10 @@ class Subject:
         compared, too.
         """
         with self._judged(inputs, "values" if case is None else "gradients", of):
-            found, leaves, pairs = self._try(inputs, case is not None, contiguous)
-            right = self._judge(found, leaves, inputs, look_at, of, judged_where)
+            returned, leaves, pairs = self._try(inputs, case is not None, contiguous)
+            right = self._judge(returned, leaves, inputs, look_at, of, judged_where)
             if case is not None:
-                compare_gradients(found[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
+                compare_gradients(returned[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
 
     def expect_gradients(
         self,
@@ -123,9 +123,9 @@ class Subject:
         """
         parameters = [parameter for parameter, _ in self.parameters]
         with self._judged(inputs, "gradients", of):
-            found, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
+            returned, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
-                right = self._judge(found, leaves, inputs, look_at, of)
+                right = self._judge(returned, leaves, inputs, look_at, of)
             except CheckFailed:
                 has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
@@ -135,7 +135,7 @@ class Subject:
                     lambda moved: first_part(call_with_copies(self.call, moved), self.parts), given, parameters, case
                 )
                 return
-            compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
+            compare_gradients(returned[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
         # The formula itself may give none: to a word that does not occur, or to a bias that softmax takes away.
         gradients = [(parameter, leaf.grad) for parameter, leaf in self.parameters]
         used = [p for p, gradient in gradients if gradient is None or bool((gradient.abs() > NEGLIGIBLE).any())]
@@ -190,8 +190,8 @@ class Subject:
         """Return True if `expect_values` would pass."""
         try:
             with self._judged(inputs, "values", of, is_explained=False):
-                found, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
-                self._judge(found, leaves, inputs, "", of)
+                returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
+                self._judge(returned, leaves, inputs, "", of)
         except NotImplementedError:  # nothing is written yet
             raise
         except (CheckFailed, *CALL_FAILED):
@@ -302,12 +302,12 @@ class Subject:
         """Return a result by part; in a test about the first part, the others may be missing."""
         if list(of) == list(self.parts[:1]):
             return {self.parts[0]: first_part(result, self.parts)}
-        found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
-        return dict(zip(self.parts, found, strict=True))
+        returned = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
+        return dict(zip(self.parts, returned, strict=True))
 
     def _judge(
         self,
-        found: Mapping[str, Any],
+        returned: Mapping[str, Any],
         leaves: Sequence[Tensor | None],
         inputs: Inputs,
         look_at: str,
@@ -323,19 +323,19 @@ class Subject:
         if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
-        right = nearest(self.parts, found, self.formulas, leaves, judged, judged_where)
+        right = nearest(self.parts, returned, self.formulas, leaves, judged, judged_where)
 
         def failures(parts: Iterable[str], where: Tensor | None) -> Iterator[tuple[str, str, CheckFailed]]:
             for part in parts:
                 try:
-                    compare_part(found[part], right[part], part, look_at, dtype, where, self.any_dtype)
+                    compare_part(returned[part], right[part], part, look_at, dtype, where, self.any_dtype)
                 except CheckFailed as error:
                     compared = None if error.look_at == STATE else error.compared
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
             text, part, error = max(missed, key=lambda failure: failure[0])
-            others = failures(set(found) - {*judged}, None)
+            others = failures(set(returned) - {*judged}, None)
             error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
             error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
             error.part = part

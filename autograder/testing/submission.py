@@ -12,7 +12,7 @@ from ..intake.sources import Sources
 
 
 class SubmissionUnderTest(Protocol):
-    """What component tests may ask of a submission."""
+    """A submission as component tests use it."""
 
     @property
     def sources(self) -> Sources:
