@@ -1,4 +1,4 @@
-"""What students are given around their model: training runs, translation, alignment, pictures, and the command line.
+"""All that students are given around their model: training, translation, alignment, pictures, the command line.
 
 It works with any package that has the contract's modules; the package's `__main__` names it.
 

@@ -35,9 +35,9 @@ Counts = tuple[int, int, int]
 CORPUS = Path("data/corpus")
 
 
-def error_rate(found: int, gold: int, right: int) -> float:
+def error_rate(n_links: int, n_gold: int, n_right: int) -> float:
     """Computes the AER, between 0 and 1 (lower is better), from |A|, |S| and |A ∩ S|."""
-    return 1 - 2 * right / max(1, found + gold)
+    return 1 - 2 * n_right / max(1, n_links + n_gold)
 
 
 def read_alignments(package: Package, path: Path) -> list[Links]:
@@ -83,12 +83,12 @@ def score_heads(attention: list[Tensor], pairs: list[Pair], gold: list[Links], m
     true = [join_links(links, pair, mark) for pair, links in zip(pairs, gold, strict=True)]
     counts = {}
     for layer, head in product(*map(range, attention[0].shape[:2])):
-        found = [
+        links_of_head = [
             join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), pair, mark)
             for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
         ]
-        right = sum(len(links & others) for links, others in zip(found, true, strict=True))
-        counts[layer, head] = sum(map(len, found)), sum(map(len, true)), right
+        right = sum(len(links & others) for links, others in zip(links_of_head, true, strict=True))
+        counts[layer, head] = sum(map(len, links_of_head)), sum(map(len, true)), right
     return counts
 
 
@@ -111,8 +111,8 @@ def run(options: argparse.Namespace) -> int:
     package: Package = options.package
     pairs, gold = package.data.read_pairs(options.pairs), read_alignments(package, options.alignments)
     if not options.line <= len(gold) <= len(pairs):
-        what = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
-        raise package.data.DataError(f"{options.alignments}: {what}")
+        numbers = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
+        raise package.data.DataError(f"{options.alignments}: {numbers}")
     pairs = pairs[: len(gold)]
     saved, model = load_model(options)
     attention = token_attention(model, pairs, saved, when_read=options.step == "read")

@@ -97,9 +97,9 @@ def examine(
     answer("Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text)
 
     first.backward()
-    names = [name for name, _ in model.named_parameters()]
-    without = [name for name, one in model.named_parameters() if one.grad is None or not one.grad.norm() > 0]
-    text = f"{len(names) - len(without)} of {len(names)} do" + (f"; not {first_of(without, 3)}" if without else "")
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
+    text = f"{len(gradients) - len(without)} of {len(gradients)} do" + (f"; not {first_of(without, 3)}" if without else "")
     answer("Does every parameter get a gradient?", not without, text)
 
     influence = measure_influence(model, batch, v)
@@ -139,7 +139,7 @@ def measure_influence(model: Transformer, batch: Batch, v: int) -> Tensor:
     for place in range(t):
         first.tgt_input[place, place] = (first.tgt_input[place, place] + 1) % v
     *changed, intact = forced_decode(model, first)[0]
-    return torch.stack([(one - intact).abs().amax(-1) for one in changed], dim=1).cpu()
+    return torch.stack([(predictions - intact).abs().amax(-1) for predictions in changed], dim=1).cpu()
 
 
 def padding_difference(setup: Setup, model: Transformer, batch: Batch, pairs: list[Pair]) -> float:
@@ -175,10 +175,10 @@ def pack(options: argparse.Namespace) -> int:
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
     for note in notes(folder, files):
         print(f"note: {note}")
-    found = list(problems(options.package, files))
-    for problem in found:
-        print(f"{options.package.name}: {problem}", file=sys.stderr)
-    return int(bool(found))
+    faults = list(problems(options.package, files))
+    for fault in faults:
+        print(f"{options.package.name}: {fault}", file=sys.stderr)
+    return int(bool(faults))
 
 
 def collect(folder: Path) -> dict[str, Path]:

@@ -30,10 +30,10 @@ Labels = tuple[list[str], list[str]]
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--sentence", help="source, in subwords")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--sentence", help="source, in subwords")
     text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
-    what.add_argument("--through-time", type=Path, metavar="RUN", help=text)
+    wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
@@ -82,8 +82,8 @@ def draw_sentence(options: argparse.Namespace) -> Figure:
     if not 1 <= options.head <= len(heads):
         raise ConfigError(f"--head {options.head}: expected 1 to {len(heads)}")
     if not caught or caught[layer - 1].weights.shape[1:] != weights[layer - 1].shape:
-        what = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
-        raise ConfigError(f"--matrices: this works only if {what}")
+        condition = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
+        raise ConfigError(f"--matrices: this works only if {condition}")
     return plot_matrices(caught[layer - 1].of_head(options.head - 1), *labels, f"{title}, head {options.head}")
 
 

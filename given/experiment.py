@@ -99,12 +99,12 @@ class Experiment(Setup):
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
+        """True if all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
         return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
 
     @property
     def is_stalled(self) -> bool:
-        """Whether dev BLEU has not risen for `patience` reports."""
+        """True if dev BLEU has not risen for `patience` reports."""
         patience = self.config.patience
         return 0 < patience < len(self.history) and best_report(self.history) in self.history[:-patience]
 

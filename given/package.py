@@ -32,7 +32,7 @@ class Package:
         package.model.Transformer     # what its module has, as it is imported now
 
     Modules are looked up at each use, so that in a notebook what was changed and imported anew counts. A module that
-    cannot be imported is a mistake of the user, told in one line.
+    cannot be imported is a mistake of the user, answered in one line.
     """
 
     def __init__(self, name: str) -> None:

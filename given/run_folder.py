@@ -1,4 +1,4 @@
-"""What a run leaves behind: checkpoints, history, curves; `compare` and `average` read them.
+"""The folder of a run: checkpoints, history, curves; `compare` and `average` read them.
 
 A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line
 per report) and `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the

@@ -131,11 +131,11 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
 
 def find_split(package: Package, corpus: Path, split: str) -> Path:
     """Returns the file of a split, whatever its encoding. Raises: DataError if the folder lacks it, or has two."""
-    found = sorted(corpus.glob(f"{split}.*"))
-    if len(found) != 1:
-        names = " and ".join(path.name for path in found) or "no such file"
+    paths = sorted(corpus.glob(f"{split}.*"))
+    if len(paths) != 1:
+        names = " and ".join(path.name for path in paths) or "no such file"
         raise package.data.DataError(f"{corpus}: expected one file {split}.bpe or {split}.words; found {names}")
-    return found[0]
+    return paths[0]
 
 
 def read_split(package: Package, path: Path, config: Config) -> Sequence[Pair]:

@@ -1,4 +1,4 @@
-"""What attention does in one sentence pair: the weights at each report of a run, and all matrices of a call.
+"""Attention in one sentence pair: its weights at each report of a run, and all matrices of a call.
 
 The matrices (Q, K, V, weights, context) are caught while attention runs. This works with any code for tasks 1.2 and 1.3
 in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for all heads together.
@@ -81,7 +81,7 @@ def catch(
     """
     with Softmaxes() as seen:
         context, weights = attend(query, key, value, mask)
-    scores = next((one for one in seen.inputs if one.shape == weights.shape), weights.log())
+    scores = next((scores for scores in seen.inputs if scores.shape == weights.shape), weights.log())
     return Matrices(query, key, value, scores.masked_fill(scores < LEAST_SCORE, -math.inf), weights, context)
 
 
@@ -97,7 +97,7 @@ class Softmaxes(TorchFunctionMode):
     ) -> Any:
         """Makes the call."""
         if func in (torch.softmax, Tensor.softmax, functional.softmax):
-            self.inputs += [one for one in args[:1] if isinstance(one, Tensor)]
+            self.inputs += [argument for argument in args[:1] if isinstance(argument, Tensor)]
         return func(*args, **(kwargs or {}))
 
 

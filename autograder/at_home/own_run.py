@@ -139,7 +139,7 @@ class OwnRun:
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
     def pytest_report_header(self) -> str:
-        """Says what is tested, and how to repeat it."""
+        """Names the submission, and the options that repeat the run."""
         return f"submission: {self._folder}   repeat with: --seed {self._config.stash[SEED]}"
 
     @pytest.hookimpl(tryfirst=True)
@@ -198,29 +198,35 @@ class OwnRun:
         contrast.begin()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """What is to be written gets no letter."""
+        """Gives no letter to what is still to be written."""
         return (TO_DO, "", "SKIPPED") if report.skipped else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A run in which something is still to be written has not passed. Of a task, one failure is shown."""
-        if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
+        if any(outcome.state is State.NOT_ATTEMPTED for outcome in self._outcomes.values()) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if self._is_picked or reporter is None:
             return
-        told: dict[str, str] = {}
+        contrasts: dict[str, str] = {}  # of the failures that are shown, by node id
         for task in self._assignment.tasks:
-            outcomes = [self._outcomes[one] for one in self._tests.get(task.marker, []) if one in self._outcomes]
-            if missed := [one for one in outcomes if one.nodeid in self._errors]:
+            outcomes = self._outcomes_of(task)
+            if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
                 self._shown.append(most_telling(missed, outcomes))
-                told[self._shown[-1].nodeid] = contrast.only(call for one in outcomes for call in one.calls)
+                contrasts[self._shown[-1].nodeid] = contrast.only(
+                    call for outcome in outcomes for call in outcome.calls
+                )
         for report in reporter.stats.pop("failed", []):
-            reporter.stats.setdefault("failed" if report.nodeid in told else NOT_SHOWN, []).append(report)
-            add_contrast(report, told.get(report.nodeid, ""))
+            reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)
+            add_contrast(report, contrasts.get(report.nodeid, ""))
+
+    def _outcomes_of(self, task: Task) -> list[Outcome]:
+        """Return the outcomes of the tests of a task that have run."""
+        return [self._outcomes[nodeid] for nodeid in self._tests.get(task.marker, []) if nodeid in self._outcomes]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Says what each task has earned, where the tests were not picked one by one."""
+        """Prints what each task has earned, where the tests were not picked one by one."""
         self._hinted = [*self._count_attempts()]
         lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
         if lines:
@@ -233,11 +239,10 @@ class OwnRun:
         is_all = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
         for task in self._assignment.tasks:
             wanted = self._tests.get(task.marker, [])
-            outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
-            if outcomes:
-                line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
+            if outcomes := self._outcomes_of(task):
+                line = f"{task.number} {task.title}: {self._mark(task, outcomes, len(wanted))}"
                 yield shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line
-                left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
+                left = dict.fromkeys(outcome.message for outcome in outcomes if outcome.state is State.NOT_ATTEMPTED)
                 for todo in left if TO_DO not in line else ():
                     yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
                 if task in self._hinted:
@@ -250,28 +255,28 @@ class OwnRun:
         if not self._has_hints or not_python(self._sources):
             return
         for task in self._assignment.tasks:
-            states = {self._outcomes[one].state for one in self._tests.get(task.marker, []) if one in self._outcomes}
+            states = {outcome.state for outcome in self._outcomes_of(task)}
             if State.FAILED in states and not task.understanding:
                 n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
                 if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
                     yield task
 
     def _about_failures(self) -> Iterator[str]:
-        """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""
-        for one in self._shown[:1]:
-            error, seed = self._errors[one.nodeid], self._config.stash[SEED]
+        """Yields the first failed comparison, the command for its test alone, and the number of failures not shown."""
+        for outcome in self._shown[:1]:
+            error, seed = self._errors[outcome.nodeid], self._config.stash[SEED]
             if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
                 yield from [*drawn, ""]
-            command = f'python -m pytest "{one.nodeid}" --seed {seed}'
+            command = f'python -m pytest "{outcome.nodeid}" --seed {seed}'
             yield f"the first failure alone, where breakpoints work: {command}"
         if n := len(self._errors) - len(self._shown):
             more = "1 more test fails" if n == 1 else f"{n} more tests fail"
             yield f"{more}, perhaps for the same reason; name a test to see its message"
 
-    def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
-        if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
+    def _mark(self, task: Task, outcomes: list[Outcome], total: int) -> str:
+        if all(outcome.state is State.NOT_ATTEMPTED for outcome in outcomes):
             return f"{TO_DO}: {outcomes[0].message}"
-        n_passed = sum(one.state is State.PASSED for one in outcomes)
+        n_passed = sum(outcome.state is State.PASSED for outcome in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
         if task.tests_of:  # here they are tried on a few implementations, and graded on many

@@ -111,9 +111,9 @@ def fits(package: Package, model: Transformer) -> bool:
         cached = CachedModel(package, model)
         sentences, _ = cached.encode(src, src_mask)
         steps = [cached.decode(tgt[:, :length], sentences, src_mask, None)[0] for length in range(1, 7)]
-        expected, found = model.get_predictions(output), model.get_predictions(torch.cat(steps, dim=1))
+        expected, actual = model.get_predictions(output), model.get_predictions(torch.cat(steps, dim=1))
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):  # other names, other shapes
         return False
     finally:
         model.train(was_training)
-    return bool((found - expected).abs().max() <= TOLERANCE * expected.abs().max())
+    return bool((actual - expected).abs().max() <= TOLERANCE * expected.abs().max())

@@ -114,7 +114,7 @@ ALIGNED = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), 
 
 
 def test_the_error_rate_by_hand_and_links_between_words():
-    assert error_rate(found=3, gold=2, right=1) == 1 - 2 / 5
+    assert error_rate(n_links=3, n_gold=2, n_right=1) == 1 - 2 / 5
     assert join_links([(0, 0), (1, 2), (2, 1), (3, 3)], ALIGNED[0], "@@") == {(0, 0), (1, 1), (2, 2)}
 
 
