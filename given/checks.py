@@ -99,7 +99,7 @@ def examine(
     first.backward()
     gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
     without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
-    text = f"{len(gradients) - len(without)} of {len(gradients)} do" + (f"; not {first_of(without, 3)}" if without else "")
+    text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"
     answer("Does every parameter get a gradient?", not without, text)
 
     influence = measure_influence(model, batch, v)
