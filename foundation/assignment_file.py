@@ -226,10 +226,9 @@ def _parsed(text: str, path: Path) -> Assignment:
             fault = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
             raise UserError(f"[thresholds]: {fault}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
-        values = [getattr(task, key) for task in tasks]
-        for value in values:
-            if values.count(value) > 1:
-                raise UserError(f"two tasks have the {key} {value!r}")
+        of_tasks = [getattr(task, key) for task in tasks]
+        if twice := [value for value in of_tasks if of_tasks.count(value) > 1]:
+            raise UserError(f"two tasks have the {key} {twice[0]!r}")
     for task in tasks:
         if task.tests_of and task.points and "phase" not in values:
             fault = (

@@ -125,9 +125,11 @@ def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
     assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-12)
     for loss in losses:
         loss.backward()
-    for (name, one), (other_name, other) in zip(*(model.named_parameters() for model in models), strict=True):
+    for (name, plain), (other_name, fused_parameter) in zip(
+        *(model.named_parameters() for model in models), strict=True
+    ):
         assert name == other_name
-        torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(plain.grad, fused_parameter.grad, rtol=1e-9, atol=1e-12)
     output = torch.randn(2, 3, 16, dtype=torch.float64)
     predictions = [model.eval().get_predictions(output) for model in models]
     torch.testing.assert_close(*predictions)

@@ -159,8 +159,8 @@ def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Experiment, "run_epoch", stop)
     assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
-    said = train("--epochs", "3", status=130).err
-    assert said.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
+    printed = train("--epochs", "3", status=130).err
+    assert printed.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
     train("--resume", sizes=[])
     assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").epoch == 3
 
@@ -189,8 +189,8 @@ def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch,
     assert attention.scaled_dot_product_attention is before, "what was caught is let go"
     monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
     assert main([*command, "--matrices", "--output", str(picture)]) == 2
-    what = "works only if MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
-    assert what in capsys.readouterr().err
+    condition = "works only if MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
+    assert condition in capsys.readouterr().err
     assert main([*command, "--output", str(picture)]) == 0
 
 
@@ -199,20 +199,20 @@ def test_a_part_that_is_not_written_is_named_with_its_line_and_the_way_out(train
         raise NotImplementedError("TODO E.2")
 
     monkeypatch.setattr("reference.model.Transformer.__init__", unfinished)
-    said = train("--norm-first", status=1).err
-    assert "this part is not written yet: TODO E.2 (test_command_line.py, line " in said
-    assert said.endswith("; --no-norm-first trains without it\n")
+    printed = train("--norm-first", status=1).err
+    assert "this part is not written yet: TODO E.2 (test_command_line.py, line " in printed
+    assert printed.endswith("; --no-norm-first trains without it\n")
 
 
 def contents(folder):
     """Weights, optimizer, random states and history of each checkpoint; the times differ."""
-    found = {}
+    checkpoints = {}
     for path in sorted(folder.glob("*.pt")):
         saved = Checkpoint.load(REFERENCE, path)
         states = [*saved.weights.values(), *saved.rng_states.values()]
         states += [value for state in saved.optimizer["state"].values() for value in state.values()]
-        found[path.name] = ([{**line, "seconds": 0} for line in saved.history], states)
-    return found
+        checkpoints[path.name] = ([{**line, "seconds": 0} for line in saved.history], states)
+    return checkpoints
 
 
 def test_a_run_goes_on_from_a_kept_epoch(trained, folder, train):
@@ -220,11 +220,11 @@ def test_a_run_goes_on_from_a_kept_epoch(trained, folder, train):
     (folder / "last.pt").unlink()
     train("--resume", "--from", "epoch-02", "--keep-epochs", sizes=[])
     assert "the run is finished; a higher --epochs, --max-steps or" in train("--resume", sizes=[]).out
-    one, other = contents(trained / "run"), contents(folder)
-    assert one.keys() == other.keys()
-    for file, (history, states) in one.items():
-        assert history == other[file][0]
-        assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, other[file][1], strict=True)), file
+    whole, again = contents(trained / "run"), contents(folder)
+    assert whole.keys() == again.keys()
+    for file, (history, states) in whole.items():
+        assert history == again[file][0]
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, again[file][1], strict=True)), file
 
 
 def test_the_last_checkpoints_are_averaged(folder, capsys):

@@ -37,7 +37,7 @@ def resume(folder, name="last.pt", longer=None, **options):
 
 def assert_same(run, other):
     """The same weights, to the last bit, and the same history, but for the times."""
-    lines = [[{**line, "seconds": 0} for line in one.history] for one in (run, other)]
+    lines = [[{**line, "seconds": 0} for line in each.history] for each in (run, other)]
     assert lines[0] == lines[1] and run.step == other.step
     for actual, expected in zip(run.model.parameters(), other.model.parameters(), strict=True):
         assert torch.equal(actual, expected)
@@ -62,11 +62,11 @@ def at_batch(monkeypatch):
 
     def arrange(action, batch, epoch=0):
         def epoch_of(self, number, start=0):
-            for index, found in enumerate(fetch(self, number, start), start=start):
+            for index, batch_of_epoch in enumerate(fetch(self, number, start), start=start):
                 if (number, index) == (epoch, batch) and not done and len(self.pairs) == len(PAIRS):
                     done.append(index)
                     action()
-                yield found
+                yield batch_of_epoch
 
         monkeypatch.setattr(BatchLoader, "epoch", epoch_of)
 
@@ -168,8 +168,8 @@ def test_steps_and_reports(tmp_path, undisturbed):
     for settings, epochs in (({"report_every": 3}, 8), ({"report_epochs": 2}, 2)):
         run = start(tmp_path / "again", replace(SMALL, **settings))
         assert len(run.history) == epochs and run.history[-1]["dev_loss"] == each.history[-1]["dev_loss"]
-        for one, other in zip(run.model.parameters(), each.model.parameters(), strict=True):
-            assert torch.equal(one, other)
+        for ours, theirs in zip(run.model.parameters(), each.model.parameters(), strict=True):
+            assert torch.equal(ours, theirs)
     means = [line["train_loss"] for line in each.history]
     assert run.history[0]["train_loss"] == pytest.approx((means[0] + means[1]) / 2, abs=1e-4)
 
@@ -228,8 +228,8 @@ def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_pa
     whole, folder = undisturbed(AVERAGED)
     start(tmp_path, replace(AVERAGED, epochs=1))
     resumed = resume(tmp_path, longer={"epochs": 3})
-    for one, other in zip(whole.average.parameters(), resumed.average.parameters(), strict=True):
-        assert torch.equal(one, other)
+    for ours, theirs in zip(whole.average.parameters(), resumed.average.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
     assert whole.average.n_averaged == resumed.average.n_averaged == 25
     options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu", "package": REFERENCE})
     _, model = load_model(options)

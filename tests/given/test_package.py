@@ -61,8 +61,8 @@ def run(trained, tmp_path, monkeypatch, capsys):
             del sys.modules[name]
         capsys.readouterr()
         status = command_line.main("desk", words.split())
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
 
     return command
 
@@ -77,9 +77,9 @@ def test_a_broken_file_is_named_in_one_line_by_whatever_needs_it(run, tmp_path, 
         if file in NEEDED_BY_NONE and words.startswith(("sanity", "train")):
             continue
         status, out, err = run(words)
-        said = [line for line in err.splitlines() if line.startswith("desk: ")]
+        problems = [line for line in err.splitlines() if line.startswith("desk: ")]
         assert "Traceback" not in err and status in (0, 1, 2), words
-        assert not status or len(said) == 1 or (not said and out), (words, status, out, err)
+        assert not status or len(problems) == 1 or (not problems and out), (words, status, out, err)
 
 
 def test_what_is_wrong_with_a_file_that_all_others_need(run, tmp_path):
