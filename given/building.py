@@ -37,7 +37,11 @@ class Setup:
         if config.share_embeddings:
             counts = counts[0] + counts[1], counts[0] + counts[1]
         src_vocab, tgt_vocab = (package.vocab.Vocabulary.from_counts(side, config.min_count) for side in counts)
-        return Setup(package, config, src_vocab, tgt_vocab, draw_diagonal(package, config))
+        diagonal = None
+        if config.diagonal_width:
+            length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
+            diagonal = package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
+        return Setup(package, config, src_vocab, tgt_vocab, diagonal)
 
     def build_model(self) -> Transformer:
         """Builds a fresh model."""
@@ -115,15 +119,6 @@ def share_embeddings(model: Transformer, tables: Sequence[nn.Parameter]) -> None
         for name, parameter in list(module.named_parameters(recurse=False)):
             if any(parameter is other for other in others):
                 setattr(module, name, target)
-
-
-def draw_diagonal(package: Package, config: Config) -> Tensor | None:
-    """Draws the encoder's diagonal mask at its greatest length; None if `diagonal_width` is 0."""
-    if config.diagonal_width == 0:
-        return None
-    length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
-    mask: Tensor = package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
-    return mask
 
 
 def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:

@@ -292,7 +292,13 @@ class Experiment(Setup):
             line["step"] = self.step
         line["train_loss"] = round(since["loss"], 4)
         translations = self.translate_dev()
-        line["dev_loss"] = round(self._dev_loss(), 4)
+        losses = []
+        with torch.no_grad():
+            for batch in self.dev_loader.epoch(0):
+                batch = batch.to(self.device)
+                log_probs, _ = forced_decode(self.measured, batch)
+                losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
+        line["dev_loss"] = round(torch.stack(losses).mean().item(), 4)
         join = self.package.vocab.join_subwords
         references, texts = [join(target) for _, target in self.dev_pairs], [join(tokens) for tokens in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)
@@ -305,16 +311,6 @@ class Experiment(Setup):
     def translate_dev(self, count: int | None = None) -> list[list[str]]:
         """Translates the dev sources, or the first `count` of them, into subwords."""
         return translate(self.measured, [source for source, _ in islice(self.dev_pairs, count)], self)
-
-    @torch.no_grad()
-    def _dev_loss(self) -> float:
-        """Computes the mean loss of the dev batches, in eval mode."""
-        losses = []
-        for batch in self.dev_loader.epoch(0):
-            batch = batch.to(self.device)
-            log_probs, _ = forced_decode(self.measured, batch)
-            losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
-        return torch.stack(losses).mean().item()
 
     def _draw_samples(self, translations: list[list[str]], count: int, marks: bool) -> list[str]:
         """Picks dev sentences at random and shows what became of them: source, translation, reference."""

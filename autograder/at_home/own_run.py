@@ -33,6 +33,7 @@ from foundation.texts import told_by
 
 from ..intake.rules import find_mentions
 from ..intake.sources import IntakeError, read_sources
+from ..running.collection import classify
 from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of
 from ..testing import contrast
 from ..testing.case import Case
@@ -160,13 +161,9 @@ class OwnRun:
             call.excinfo = self._shortened(error, item.path)
         report = yield
         report.sections = [(name, last_lines(text)) for name, text in report.sections]
-        state = State.FAILED if isinstance(error, CheckFailed) else State.ERROR
-        state, why = (State.PASSED, "") if error is None else (state, str(error))
-        if isinstance(error, NotImplementedError):
-            state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
+        state, why = classify(error, lambda error: (State.ERROR, str(error)))
+        if state is State.NOT_ATTEMPTED:
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
-        elif isinstance(error, UnreadableError):
-            state = State.NEEDS_READER
         if call.when == "call" or error is not None:
             if report.outcome == "failed" and error is not None:
                 self._errors[item.nodeid] = error

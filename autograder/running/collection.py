@@ -10,7 +10,7 @@ import inspect
 import io
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 
 import pytest
@@ -61,21 +61,6 @@ class Collection:
         lines = [] if isinstance(error, SyntaxError) else quoted_lines(error)  # that one names its own place
         return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])
 
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test that ended with this exception, or with none."""
-        if error is None:
-            return State.PASSED, ""
-        if isinstance(error, UnreadableError):
-            return State.NEEDS_READER, str(error)
-        if isinstance(error, CheckFailed):
-            return State.FAILED, str(error)
-        if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
-            return State.FAILED, f"an exception was expected: {error}"
-        if isinstance(error, NotImplementedError):
-            return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
-        state, message = self.describe(error)
-        return state, "\n".join([message, *getattr(error, "__notes__", ())])
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Keeps a student's own run from beginning; each run hands over its submission."""
@@ -108,7 +93,7 @@ class Collection:
             error = self._error_of(item)
             if isinstance(error, CheckFailed) and error.compared is not None:
                 self.compared[item.nodeid] = error.compared
-            state, message = self.classify(error)
+            state, message = classify(error, self.describe)
             shown, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
             calls = contrast.noted()
             self.outcomes[item.nodeid] = Outcome(item.name, state, shown, item_of(item), frames, item.nodeid, calls)
@@ -141,6 +126,22 @@ class Collection:
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""
         return nullcontext()
+
+
+def classify(error: BaseException | None, describe: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
+    """Return state and message of a test that ended with this exception, or with none; others are described."""
+    if error is None:
+        return State.PASSED, ""
+    if isinstance(error, UnreadableError):
+        return State.NEEDS_READER, str(error)
+    if isinstance(error, CheckFailed):
+        return State.FAILED, str(error)
+    if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
+        return State.FAILED, f"an exception was expected: {error}"
+    if isinstance(error, NotImplementedError):
+        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
+    state, message = describe(error)
+    return state, "\n".join([message, *getattr(error, "__notes__", ())])
 
 
 def row_of(item: pytest.Function) -> dict[str, object]:
