@@ -61,7 +61,7 @@ def print_anywhere() -> None:
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Runs a command and writes out what it has printed, here, where it can still be said that this fails.
+    """Runs a command and writes out what it has printed, here, where a failure can still be reported.
 
     The exit status is the command's; 0 where its reader goes away before it has one, as `| head` does: it has seen
     enough.

@@ -71,7 +71,7 @@ def line_of(error: UnicodeDecodeError) -> int:
 
 
 def _joiners(text: str) -> set[int]:
-    """Where an invisible joiner stands between two letters of a script that has them."""
+    """Return the places of invisible joiners between two letters of a script that has them."""
     places = (match.start() for match in _JOINER.finditer(text))
     return {at for at in places if all(unicodedata.category(text[by])[0] in "LM" for by in (at - 1, at + 1))}
 

@@ -166,7 +166,7 @@ def add_pack_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def pack(options: argparse.Namespace) -> int:
-    """Writes the archive, and says what is in it; returns 1 if a file cannot be graded."""
+    """Writes the archive, and prints what is in it; returns 1 if a file cannot be graded."""
     folder = options.package.folder
     files = collect(folder)
     with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:

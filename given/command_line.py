@@ -32,7 +32,7 @@ def main(name: str, arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command on the device that the options name; says more where an error alone would not help."""
+    """Runs the command on the device that the options name; explains errors that alone would not help."""
     torch.set_num_threads(options.threads)
     asked, options.device = options.device, choose_device(options.device)
     if asked == "auto":

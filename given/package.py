@@ -22,7 +22,7 @@ NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized 
 
 
 class BrokenModuleError(UserError):
-    """A module of the package cannot be imported, or lacks a name; the message says which file, which line, and why."""
+    """A module of the package cannot be imported, or lacks a name; the message names the file, the line, and the reason."""
 
 
 class Package:

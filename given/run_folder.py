@@ -37,7 +37,7 @@ FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history
 
 
 class CheckpointError(UserError):
-    """A file that is not a checkpoint of this program and version; the message says why."""
+    """A file that is not a checkpoint of this program and version; the message has the reason."""
 
 
 @dataclass

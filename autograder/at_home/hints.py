@@ -28,11 +28,11 @@ from ..testing.results import Outcome, State
 
 HINTS, ATTEMPTS = "hints.json", ".attempts.json"
 SEED = 7
-"""Of the inputs with which patterns were computed."""
+"""The seed of the inputs with which patterns were computed."""
 ENOUGH = 0.8
-"""Of the hashes in two patterns together, so many must be in both."""
+"""The share of the hashes in two patterns together that must be in both."""
 MOST = 2
-"""Hints that are given where mistakes cannot be told apart."""
+"""The most hints that are given where mistakes cannot be distinguished."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 SHOWN = "  expected:", "  got:"
 VALUE = re.compile(r"^  (?:expected|got): +(-?\d+\.?\d*(?:e[-+]?\d+)?)(?= at \[|;)", re.MULTILINE)

@@ -155,7 +155,7 @@ class Course:
 
 
 def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
-    """Judges one task by its tests: the result, and what the student reads, who finds a line where `locate` says."""
+    """Judges one task by its tests: the result, and the text for the student, with places from `locate`."""
     tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)

@@ -55,7 +55,7 @@ from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
-"""Of a terminal: a task that is still to be written gets one line."""
+"""Columns of a terminal: a task that is still to be written gets one line."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
 PRINTED = 20
 """Lines of what the code has printed that are shown below a failure."""

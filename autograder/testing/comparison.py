@@ -206,7 +206,7 @@ def expect_gradients(parameters: Sequence[Tensor], name: str, look_at: str = "")
 
 
 def expect_same(actual: object, expected: Tensor, name: str, rule: str) -> None:
-    """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is right."""
+    """Fails where a mask (or ids) is not exactly as expected; `rule` has the right values in words."""
     shown = str(expected.dtype).removeprefix("torch.")
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"

@@ -1,4 +1,4 @@
-"""How tests end, and the points of a task that follow: each test and each task in exactly one state."""
+"""The ends of tests, and the points of a task that follow: each test and each task is in exactly one state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the grader's first process is started before PyTorch is imp
 INPUTS, LOOK_AT, OBSERVED, ONLY = "  inputs:   ", "  look at:  ", "  observed: ", "  only:     "
 """Begin the lines of a message that name the arguments, where to look, what is to be seen in the result, and when."""
 CHANGED = "changed in place"
-"""Of an argument, in a message: where that has happened, other failures may follow from it."""
+"""In a message about an argument: other failures may follow from it."""
 NO_RETURN = "is a return missing?"
 COMPONENT = re.compile(r"\b(?:Enc|Dec|enc|dec)ode\w*")
 """In a test's id: which of two components it is about."""
@@ -72,7 +72,7 @@ def worst(states: Iterable[State]) -> State:
 
 
 class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
-    """A submission does something else than the contract says."""
+    """A submission that breaks the contract."""
 
     def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None, look_at: str = "") -> None:
         super().__init__(message)
@@ -220,7 +220,7 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
 
 
 SKIPPED = "was skipped after"
-"""Of a component that has failed too often, in a message."""
+"""In a message about a component that has failed too often."""
 
 
 def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
@@ -274,7 +274,7 @@ def most_told(task: Task) -> int:
 def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] = (), most: int = 1) -> str:
     """Why some of so many tests did not pass: the most telling message, or the first few, and how many more fail.
 
-    The outcomes are those of all tests. Whatever else fails may follow from what is told.
+    The outcomes are those of all tests. Whatever else fails may follow from the failures that are shown.
     """
     shown = [most_telling(missed, outcomes)] if most == 1 else [*missed[:most]]
     unread = [outcome for outcome in missed if outcome.state is State.NEEDS_READER]

@@ -30,7 +30,7 @@ BROKEN = {
     "Latin-1": b"x = 'caf\xe9'\n",
     "fails": b"1 / 0\n",
 }
-"""What a file has in place of its content; None = there is no file."""
+"""The content of a file in place of its own; None = there is no file."""
 FILES = sorted(path.name for path in REFERENCE.glob("*.py") if not path.name.startswith("__"))
 NEEDED_BY_NONE = ("hunts.py", "own_tests.py", "understanding.py")
 
