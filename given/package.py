@@ -22,7 +22,7 @@ NO_NAME = re.compile(r"cannot import name '(\w+)' from (?:partially initialized 
 
 
 class BrokenModuleError(UserError):
-    """A module of the package cannot be imported, or lacks a name; the message names the file, the line, and the reason."""
+    """A module of the package cannot be imported, or lacks a name; the message names file, line and reason."""
 
 
 class Package:
