@@ -57,14 +57,7 @@ def choose_search(
     return search
 
 
-def translate(
-    model: Transformer,
-    sentences: list[list[str]],
-    setup: Setup,
-    *,
-    search: Search | None = None,
-    progress: bool = False,
-) -> list[list[str]]:
+def translate(model: Transformer, sentences: list[list[str]], setup: Setup, progress: bool = False) -> list[list[str]]:
     """Translates tokenized sentences in batches; returns the tokens of each, none for an empty sentence.
 
     Args:
@@ -72,12 +65,10 @@ def translate(
         sentences: lists of tokens.
         setup: what the model was trained with; of its settings, `max_length`, `beam_size`, `length_penalty` and
             `cached` are used.
-        search: None = what the settings say.
         progress: show a bar.
     """
     package, config, vocab = setup.package, setup.config, setup.package.vocab
-    if search is None:
-        search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
+    search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
     device = next(model.parameters()).device
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
     translations: list[list[str]] = [[] for _ in sentences]
@@ -180,10 +171,9 @@ def run(options: argparse.Namespace) -> int:
     """Writes the translations, line to line; returns the exit status."""
     saved, model = load_model(options)
     package, data = saved.package, saved.package.data
-    given = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
-    config = replace(saved.config, **{name: value for name, value in given.items() if value is not None})
-    saved = replace(saved, config=config)
-    search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
+    flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
+    given = {name: value for name, value in flags.items() if value is not None}
+    saved = replace(saved, config=replace(saved.config, **given))
     folder = options.checkpoint.parent
     is_raw = options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file()
     tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(package, folder) if is_raw else None
@@ -194,7 +184,7 @@ def run(options: argparse.Namespace) -> int:
             data.check_length(f"{options.input}:{number}", "source", source)
         note_unknown(sources, saved)
         join = tokenizer.join if tokenizer else package.vocab.join_subwords
-        return "".join(join(tokens) + "\n" for tokens in translate(model, sources, saved, search=search, progress=True))
+        return "".join(join(tokens) + "\n" for tokens in translate(model, sources, saved, progress=True))
 
     if options.input == STANDARD:
         for number, line in enumerate(sys.stdin, start=1):

@@ -127,10 +127,10 @@ def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
     return math.inf if math.isnan(error) else error
 
 
-def are_near(first: Sequence[float], second: Sequence[float], tolerance: float = NEAR) -> bool:
+def are_near(first: Sequence[float], second: Sequence[float]) -> bool:
     """Return True if numbers are the same, but for rounding; NaN is like NaN."""
     return len(first) == len(second) and all(
-        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
+        math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(a) and math.isnan(b))
         for a, b in zip(first, second, strict=True)
     )
 
