@@ -9,7 +9,3 @@
 
 Times are CPU time, compared within one run.
 """
-
-from given import package
-
-package.use("reference")

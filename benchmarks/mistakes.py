@@ -86,9 +86,9 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         attention: the last layer's weights, (target, source), of a sentence with padding, the mean over heads.
         tokens: beside its rows and columns.
     """
-    from given import package
     from given.config import PRESETS
     from given.experiment import Experiment
+    from given.package import Package
 
     assignment, sources = read_assignment(), read_modules(REFERENCE)
     fault = faults_in(assignment).get(name)
@@ -98,9 +98,9 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         for path, text in (apply(fault, sources) if fault else sources).values():
             (folder / Path(path).name).write_text(text)
         sys.path.insert(0, scratch)
-        package.use(PACKAGE)
+        package = Package(PACKAGE)
         config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
-        experiment = Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
+        experiment = Experiment(package, config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
         note = experiment.criterion.register_forward_hook(lambda _module, _inputs, loss: losses.append(loss.item()))
         experiment.run_epoch(progress=False)
@@ -124,30 +124,27 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
 
 def translations(run: Experiment) -> tuple[list[str], list[str]]:
     """Of some sentences of dev, each alone and in a batch."""
-    from given import package
     from given.decoding import translate
 
     model, sources = run.model.eval(), [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
 
     def in_batches(size: int) -> list[str]:
         several = [sources[first : first + size] for first in range(0, len(sources), size)]
-        found = [translate(model, some, run.src_vocab, run.tgt_vocab, run.config) for some in several]
-        return [package.vocab.join_subwords(tokens) for some in found for tokens in some]
+        found = [translate(model, some, run) for some in several]
+        return [run.package.vocab.join_subwords(tokens) for some in found for tokens in some]
 
     return in_batches(1), in_batches(TOGETHER)
 
 
 def attention_in(run: Experiment) -> Row:
     """Where the last layer looks in one sentence of dev that is padded to the length of another."""
-    from given import package
     from given.decoding import forced_decode
 
     pairs = [run.dev_pairs[LONGER], run.dev_pairs[WATCHED]]
-    src, tgt = [run.src_vocab.encode(pair[0]) for pair in pairs], [run.tgt_vocab.encode(pair[1]) for pair in pairs]
-    batch = package.data.Batch.from_ids(src, tgt)
-    weights = forced_decode(run.model.eval(), batch)[1]["cross"][-1][1].mean(dim=0)
-    queries = [package.vocab.BOS, *pairs[1][1]]
-    keys = [*pairs[1][0], *[package.vocab.PAD] * (weights.size(1) - len(pairs[1][0]))]
+    vocab = run.package.vocab
+    weights = forced_decode(run.model.eval(), run.batch(pairs))[1]["cross"][-1][1].mean(dim=0)
+    queries = [vocab.BOS, *pairs[1][1]]
+    keys = [*pairs[1][0], *[vocab.PAD] * (weights.size(1) - len(pairs[1][0]))]
     rows = [[_short(weight, 2) for weight in row] for row in weights[: len(queries)].tolist()]
     return {"attention": rows, "tokens": [queries, keys]}
 

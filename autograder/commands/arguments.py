@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.assignment_tables import TIME
-from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
+from foundation.processes import usable_cores
 
 from ..grading.grader_version import grader_version
 from ..grading.scoring import read_references

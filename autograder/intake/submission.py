@@ -6,8 +6,8 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
+from foundation.processes import time_limit
 from foundation.texts import clean, printable
-from foundation.watchdog import time_limit
 
 from .cells import Cell, read_notebook
 from .cells_to_modules import Distribution

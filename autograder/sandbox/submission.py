@@ -1,4 +1,4 @@
-"""A submission in a sandboxed worker, with the same methods as the one in `autograder.running.under_test`."""
+"""A submission in a sandboxed worker: a `testing.submission.SubmissionUnderTest`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Sandbox:
     ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name".
 
-        `under_test.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
+        `testing.submission.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
 
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.

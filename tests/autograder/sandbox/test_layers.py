@@ -18,8 +18,8 @@ from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import packages_for
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import run_forked
 from foundation.places import ROOT
+from foundation.processes import run_forked
 
 PACKAGES = packages_for(read_assignment())
 
