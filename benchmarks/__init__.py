@@ -12,10 +12,7 @@ Times are CPU time, compared within one run.
 from pathlib import Path
 from typing import Annotated
 
-from given import package
 from validity.console import option
-
-package.use("reference")
 
 CORPUS = Path("data/corpus")
 Pairs = Annotated[Path, option("`source|||target` lines", type=Path)]

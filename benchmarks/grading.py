@@ -20,9 +20,9 @@ from autograder.grading.submission import grade_submission, open_grader
 from autograder.intake.sources import read_sources
 from autograder.intake.submission import take_in
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import Ended, run_forked
 from foundation.command_line import positive
 from foundation.places import REFERENCE, SKELETON
+from foundation.processes import Ended, run_forked
 from validity.console import option, print_table
 from validity.variants import read_variants
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from tqdm import tqdm
@@ -24,13 +24,13 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
 from foundation.whole_files import write_whole
-from given import package
+from given.config import PRESETS
+from given.decoding import forced_decode, translate
+from given.experiment import Experiment
+from given.package import Package
 from validity.console import run_python
 
 from . import DEV, TRAIN, Pairs
-
-if TYPE_CHECKING:
-    from given.experiment import Experiment
 
 PACKAGE = "faulty"
 SEED = 0
@@ -94,12 +94,9 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
         for path, text in (apply(fault, sources) if fault else sources).values():
             (folder / Path(path).name).write_text(text)
         sys.path.insert(0, scratch)
-        package.use(PACKAGE)
-        from given.config import PRESETS  # imports the package
-        from given.experiment import Experiment
-
+        package = Package(PACKAGE)
         config = replace(PRESETS["quick"], fused=False, cached=False, precision="float32", seed=SEED)
-        experiment = Experiment(config, package.data.read_pairs(train), package.data.read_pairs(dev))
+        experiment = Experiment(package, config, package.data.read_pairs(train), package.data.read_pairs(dev))
         losses: list[float] = []
 
         def note(_module: object, _inputs: object, loss: torch.Tensor) -> None:
@@ -128,25 +125,20 @@ def train_one(name: str, train: Path, dev: Path) -> Row:
 
 def translations(run: Experiment, size: int) -> list[str]:
     """Of some sentences of dev, in batches of a size."""
-    from given.decoding import translate
-
     sources = [source for source, _ in run.dev_pairs[:N_TRANSLATED]]
     batches = [sources[first : first + size] for first in range(0, len(sources), size)]
     model = run.model.eval()
-    translated = [translate(model, batch, run.src_vocab, run.tgt_vocab, run.config) for batch in batches]
-    return [package.vocab.join_subwords(tokens) for batch in translated for tokens in batch]
+    translated = [translate(model, batch, run) for batch in batches]
+    return [run.package.vocab.join_subwords(tokens) for batch in translated for tokens in batch]
 
 
 def attention_in(run: Experiment) -> Row:
     """The last layer's attention in one sentence of dev that is padded to the length of another."""
-    from given.decoding import forced_decode
-
     pairs = [run.dev_pairs[LONGER], run.dev_pairs[WATCHED]]
-    src, tgt = [run.src_vocab.encode(pair[0]) for pair in pairs], [run.tgt_vocab.encode(pair[1]) for pair in pairs]
-    batch = package.data.Batch.from_ids(src, tgt)
-    weights = forced_decode(run.model.eval(), batch)[1]["cross"][-1][1].mean(dim=0)
-    queries = [package.vocab.BOS, *pairs[1][1]]
-    keys = [*pairs[1][0], *[package.vocab.PAD] * (weights.size(1) - len(pairs[1][0]))]
+    vocab = run.package.vocab
+    weights = forced_decode(run.model.eval(), run.batch(pairs))[1]["cross"][-1][1].mean(dim=0)
+    queries = [vocab.BOS, *pairs[1][1]]
+    keys = [*pairs[1][0], *[vocab.PAD] * (weights.size(1) - len(pairs[1][0]))]
     rows = [[_short(weight, 2) for weight in row] for row in weights[: len(queries)].tolist()]
     return {"attention": rows, "tokens": [queries, keys]}
 

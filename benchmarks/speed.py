@@ -17,6 +17,7 @@ from tqdm import trange
 from given.building import build_model, make_optimizer
 from given.config import COURSE, Config
 from given.extras.layers import computing_in
+from given.package import Package
 from reference.data import Batch, BatchLoader, read_pairs
 from reference.embedding import InputEmbedding, PositionalEncoding
 from reference.train import train_epoch
@@ -86,7 +87,9 @@ def median_ratio(values: Sequence[float], others: Sequence[float]) -> float:
 def prepare(config: Config, is_rival: bool, sizes: tuple[int, int]) -> Callable[[Sequence[Batch]], float]:
     """Build a model for vocabularies of these sizes; return a function that trains it and measures seconds of CPU."""
     torch.manual_seed(0)
-    model: nn.Module = TorchTransformer(*sizes, config) if is_rival else build_model(config, *sizes)
+    model: nn.Module = (
+        TorchTransformer(*sizes, config) if is_rival else build_model(Package("reference"), config, *sizes)
+    )
     optimizer = make_optimizer(config, model)
     criterion = nn.CrossEntropyLoss(ignore_index=PAD_ID, label_smoothing=config.label_smoothing)
 

@@ -112,7 +112,7 @@ class Task:
 
     @property
     def is_answered(self) -> bool:
-        """Whether students answer questions in it: what is judged is not what a component computes."""
+        """True if students answer questions in it: nothing that a component computes is judged."""
         return self.understanding in ("questions", "hunts")
 
 
@@ -168,7 +168,7 @@ class Assignment:
 
     @property
     def judges_translations(self) -> bool:
-        """Whether BLEU decides on any points."""
+        """True if BLEU decides on any points."""
         return any(task.threshold is not None for task in self.tasks)
 
     @property
@@ -197,12 +197,12 @@ def read_assignment(path: Path | str = ASSIGNMENT_FILE) -> Assignment:
     try:
         return _parsed(path.read_text(encoding="utf-8-sig"), path)  # some editors begin a file with a mark
     except OSError as error:
-        what = error.strerror or str(error)
+        fault = error.strerror or str(error)
     except UnicodeDecodeError as error:
-        what = f"line {line_of(error)} is not UTF-8; save the file as UTF-8"
+        fault = f"line {line_of(error)} is not UTF-8; save the file as UTF-8"
     except ValueError as error:  # no TOML, a number of thousands of digits, or no assignment
-        what = str(error)
-    raise UserError(f"{path}: {what}")
+        fault = str(error)
+    raise UserError(f"{path}: {fault}")
 
 
 def released_folder() -> Path:
@@ -223,19 +223,18 @@ def _parsed(text: str, path: Path) -> Assignment:
     tasks = tuple(_task(table, thresholds, points, contract) for table in content.get("tasks", ()))
     for lower, higher in pairwise(task.threshold for task in tasks if task.threshold is not None):
         if thresholds[higher] < thresholds[lower]:
-            what = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
-            raise UserError(f"[thresholds]: {what}: expected at least as much, since its task comes later")
+            fault = f"{higher} = {thresholds[higher]} is below {lower} = {thresholds[lower]}"
+            raise UserError(f"[thresholds]: {fault}: expected at least as much, since its task comes later")
     for key in ("number", "name"):
-        found = [getattr(task, key) for task in tasks]
-        for value in found:
-            if found.count(value) > 1:
-                raise UserError(f"two tasks have the {key} {value!r}")
+        of_tasks = [getattr(task, key) for task in tasks]
+        if twice := [value for value in of_tasks if of_tasks.count(value) > 1]:
+            raise UserError(f"two tasks have the {key} {twice[0]!r}")
     for task in tasks:
         if task.tests_of and task.points and "phase" not in values:
-            what = (
+            fault = (
                 f"[understanding]: own_tests = {task.points:g}: the tests that answer task {task.number} are handed out"
             )
-            raise UserError(f"{what}; expected [release] phase = 1, which holds them back, and later 2")
+            raise UserError(f"{fault}; expected [release] phase = 1, which holds them back, and later 2")
     limits = Limits(**read_table(Limits, content.get("limits", {}), "[limits]: "))
     late = LatePolicy(**read_table(LatePolicy, content["late"], "[late]: ")) if "late" in content else None
     return Assignment(path, thresholds, limits, contract, tasks, late, **values)
@@ -258,10 +257,10 @@ def _task(content: Any, thresholds: dict[str, float], points: dict[str, float], 
     for component in (*task.components, *task.tests_of, *task.asks_about):
         if component not in contract.components:
             module, _, name = component.partition(".")
-            what = f"unknown component {component!r}{suggest(component, contract.components)}"
+            fault = f"unknown component {component!r}{suggest(component, contract.components)}"
             if module in contract.modules:
-                what += f" If it is new, add {name!r} to {module} in [contract.components]"
-            raise UserError(f"{where}{what}")
+                fault += f" If it is new, add {name!r} to {module} in [contract.components]"
+            raise UserError(f"{where}{fault}")
     if task.threshold is not None and task.threshold not in thresholds:
         raise UserError(f"{where}unknown threshold {task.threshold!r}{suggest(task.threshold, thresholds)}")
     return task
@@ -269,14 +268,14 @@ def _task(content: Any, thresholds: dict[str, float], points: dict[str, float], 
 
 def _items(content: list[object], where: str) -> tuple[Item, ...]:
     """The rubric of a task; without `requires`, an item requires the first one."""
-    found: list[Item] = []
+    items: list[Item] = []
     for entry in content:
-        item = Item(**({"requires": found[0].name if found else ""} | read_table(Item, entry, f"{where}an item: ")))
-        known = [other.name for other in found]
+        item = Item(**({"requires": items[0].name if items else ""} | read_table(Item, entry, f"{where}an item: ")))
+        known = [other.name for other in items]
         if item.name in known:
             raise UserError(f"{where}two items are called {item.name!r}")
         if item.requires and item.requires not in known:
-            what = f"{item.name!r}: requires = {item.requires!r}"
-            raise UserError(f"{where}{what}: expected an item that stands before it")
-        found.append(item)
-    return tuple(found)
+            fault = f"{item.name!r}: requires = {item.requires!r}"
+            raise UserError(f"{where}{fault}: expected an item that stands before it")
+        items.append(item)
+    return tuple(items)

@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Rule:
-    """What a setting may be, in words and as a test; `convert` makes of it what the program uses."""
+    """The values that a setting may have, in words and as a test; `convert` makes of one what the program uses."""
 
     expected: str
     accepts: Callable[[Any], bool]
@@ -111,7 +111,7 @@ def read_values(rules: Mapping[str, Rule], content: object, where: str, others: 
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """What somebody may have meant, as the end of a message."""
+    """Return the name that somebody may have meant, as the end of a message."""
     nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.0)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""
 
@@ -190,7 +190,7 @@ def read_contract(content: Any) -> Contract:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; the keys of `[limits]` in assignment.toml, which alone holds the values.
+    """Bounds of one submission; the keys of `[limits]` in assignment.toml, which alone holds the values.
 
     Attributes:
         call_seconds: wall time of a single call.
@@ -230,5 +230,5 @@ class LatePolicy:
         return 0 if late <= timedelta(hours=self.grace_hours) else math.ceil(late / DAY)
 
     def percent(self, days: int) -> float:
-        """What so many late days cost, in percent of the points earned."""
+        """Return the price of so many late days, in percent of the points earned."""
         return float(min(days * self.percent_per_day, self.most_percent))

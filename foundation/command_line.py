@@ -1,4 +1,4 @@
-"""What all command lines of the kit share: help, error messages, exit statuses, output."""
+"""The common part of all command lines of the kit: help, error messages, exit statuses, output."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ LONGEST = 2000
 
 
 class UserError(ValueError):
-    """What somebody has typed, or a file that was named, cannot be used; the message is one line that says why."""
+    """A user's mistake: words or a file that cannot be used; the message is one line with the reason."""
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -61,7 +61,7 @@ def print_anywhere() -> None:
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Runs a command and writes out what it has printed, here, where it can still be said that this fails.
+    """Runs a command and writes out what it has printed, here, where a failure can still be reported.
 
     The exit status is the command's; 0 where its reader goes away before it has one, as `| head` does: it has seen
     enough.

@@ -29,7 +29,7 @@ REFERENCE = ROOT / "reference"
 SKELETON = ROOT / "student"
 
 ANSWERS = "answers.md"
-"""What students write for people to read, beside their modules."""
+"""The file that students write for people to read, beside their modules."""
 
 REFERENCES = Path("data/private/fren.test.bpe")
 """Reference translations of the test split, which students do not get, from the root of wherever the kit lies."""

@@ -19,7 +19,7 @@ SHORTEST = 16
 
 
 def term_secret(root: Path) -> bytes:
-    """What the term's file holds: 64 hexadecimal digits and a newline, or what the instructor has written into it.
+    """Read the term's file: 64 hexadecimal digits and a newline, or what the instructor has written into it.
 
     Where there is no file, a secret is drawn, kept and announced. It follows from nothing else in the project, so
     nobody can compute it from what students, or readers of a public repository, have.
@@ -37,8 +37,8 @@ def term_secret(root: Path) -> bytes:
     except OSError as error:
         raise UserError(f"{name}: the term's secret cannot be kept there: {error.strerror or error}") from None
     if len(content.strip()) < SHORTEST:
-        what = f"shorter than {SHORTEST} characters, which could be guessed"
-        raise UserError(f"{name}: {what}; remove it, and a secret is drawn")
+        fault = f"shorter than {SHORTEST} characters, which could be guessed"
+        raise UserError(f"{name}: {fault}; remove it, and a secret is drawn")
     return content
 
 

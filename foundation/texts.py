@@ -71,9 +71,9 @@ def line_of(error: UnicodeDecodeError) -> int:
 
 
 def _joiners(text: str) -> set[int]:
-    """Where an invisible joiner stands between two letters of a script that has them."""
-    found = (match.start() for match in _JOINER.finditer(text))
-    return {at for at in found if all(unicodedata.category(text[by])[0] in "LM" for by in (at - 1, at + 1))}
+    """Return the places of invisible joiners between two letters of a script that has them."""
+    places = (match.start() for match in _JOINER.finditer(text))
+    return {at for at in places if all(unicodedata.category(text[by])[0] in "LM" for by in (at - 1, at + 1))}
 
 
 def counted(value: float, unit: str) -> str:
@@ -104,8 +104,8 @@ def with_comment(message: str, lines: Sequence[str], line: int) -> str:
 
     Such as `TODO 1.2: compute the scaled scores, …`; the message as it is where no such comment stands there.
     """
-    found = hint_above(lines, line)
-    return f"{message}: {found[1]}" if found and message == f"TODO {found[0]}" else message
+    hint = hint_above(lines, line)
+    return f"{message}: {hint[1]}" if hint and message == f"TODO {hint[0]}" else message
 
 
 def hint_above(lines: Sequence[str], line: int) -> tuple[str, str] | None:

@@ -73,7 +73,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path names a pipe, a device or a socket, such as `/dev/stdout` in most cases."""
+    """Return True if a path names a pipe, a device or a socket, such as `/dev/stdout` in most cases."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 

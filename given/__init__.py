@@ -1,14 +1,14 @@
-"""What students are given around their model: training runs, translation, alignment, pictures, and the command line.
+"""All that students are given around their model: training, translation, alignment, pictures, the command line.
 
 It works with any package that has the contract's modules; the package's `__main__` names it.
 
     package.py     the package whose model it is        decoding.py      `translate`: tokens to translations
     config.py      all settings, their flags            drawing.py       `attention`: where a sentence attends, and how
-    building.py    a fresh model, its optimizer         alignment.py     `align`: which words translate each other
-    experiment.py  a whole training run                 pictures.py      maps, matrices, alignments, curves
-    training.py    `train`                              checks.py        `sanity`, of a new model; `pack`, to hand in
-    run_folder.py  checkpoints; `compare`, `average`    command_line.py  the parser; one line for each error
-    extras/        raw text, faster layers and decoding
+    building.py    a fresh model, its optimizer         watching.py      what attention computes in one sentence
+    experiment.py  a whole training run                 alignment.py     `align`: which words translate each other
+    training.py    `train`                              pictures.py      maps, matrices, alignments, curves
+    run_folder.py  checkpoints; `compare`, `average`    checks.py        `sanity`, of a new model; `pack`, to hand in
+    command_line.py  the parser                         extras/          raw text, faster layers and decoding
 
 Only instructors have `extras/`.
 """

@@ -12,16 +12,20 @@ import argparse
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from foundation.command_line import at_least
 
-from . import package
+from .building import Setup
 from .decoding import add_checkpoint_flag, forced_decode, load_model
 from .drawing import check_format
-from .run_folder import Checkpoint
+from .package import Package
+
+if TYPE_CHECKING:
+    from .package import Pair, Transformer
 
 Links = set[tuple[int, int]]
 Head = tuple[int, int]
@@ -31,12 +35,12 @@ Counts = tuple[int, int, int]
 CORPUS = Path("data/corpus")
 
 
-def error_rate(found: int, gold: int, right: int) -> float:
+def error_rate(n_links: int, n_gold: int, n_right: int) -> float:
     """Computes the AER, between 0 and 1 (lower is better), from |A|, |S| and |A ∩ S|."""
-    return 1 - 2 * right / max(1, found + gold)
+    return 1 - 2 * n_right / max(1, n_links + n_gold)
 
 
-def read_alignments(path: Path) -> list[Links]:
+def read_alignments(package: Package, path: Path) -> list[Links]:
     """Reads lines of links, such as `3-4`, between tokens. Raises: DataError if a link is malformed."""
     gold = []
     for number, line in enumerate(package.data.read_lines(path), start=1):
@@ -48,16 +52,17 @@ def read_alignments(path: Path) -> list[Links]:
     return gold
 
 
-def join_links(links: Iterable[tuple[int, int]], source: list[str], target: list[str]) -> Links:
-    """Turns links between subwords into links between words: two words are linked if any of their pieces are."""
-    ends = [[not token.endswith(package.vocab.CONTINUES) for token in tokens] for tokens in (source, target)]
+def join_links(links: Iterable[tuple[int, int]], pair: Pair, mark: str) -> Links:
+    """Turns links between subwords into links between words: two words are linked if any of their pieces are.
+
+    `mark` ends a piece that goes on.
+    """
+    ends = [[not token.endswith(mark) for token in tokens] for tokens in pair]
     return {(sum(ends[0][:i]), sum(ends[1][:j])) for i, j in links}  # so many words have ended before the piece
 
 
 @torch.no_grad()
-def token_attention(
-    model: package.model.Transformer, pairs: list[package.data.Pair], saved: Checkpoint, when_read: bool = False
-) -> list[Tensor]:
+def token_attention(model: Transformer, pairs: list[Pair], setup: Setup, when_read: bool = False) -> list[Tensor]:
     """Computes the cross-attention of each target token, with the true target given to the decoder.
 
     With `when_read`, it is that of the step that reads the token, not of the one that predicts it. Returns (layers,
@@ -65,27 +70,25 @@ def token_attention(
     """
     device = next(model.parameters()).device
     first = int(when_read)  # the decoder reads bos first, and predicts the first token there
-    found = []
-    for source, target in pairs:
-        ids = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
-        batch = package.data.Batch.from_ids(*ids, saved.diagonal).to(device)
-        weights = torch.cat(forced_decode(model, batch)[1]["cross"]).cpu()  # (layers, h, t, s)
+    attention = []
+    for pair in pairs:
+        weights = torch.cat(forced_decode(model, setup.batch([pair], device))[1]["cross"]).cpu()  # (layers, h, t, s)
         weights = torch.cat([weights, weights.mean(dim=1, keepdim=True)], dim=1)
-        found.append(weights[:, :, first : first + len(target)])
-    return found
+        attention.append(weights[:, :, first : first + len(pair[1])])
+    return attention
 
 
-def score_heads(attention: list[Tensor], pairs: list[package.data.Pair], gold: list[Links]) -> dict[Head, Counts]:
+def score_heads(attention: list[Tensor], pairs: list[Pair], gold: list[Links], mark: str) -> dict[Head, Counts]:
     """Compares the links of each head with the gold ones, over words; `attention` is what `token_attention` returns."""
-    true = [join_links(links, *pair) for pair, links in zip(pairs, gold, strict=True)]
+    true = [join_links(links, pair, mark) for pair, links in zip(pairs, gold, strict=True)]
     counts = {}
     for layer, head in product(*map(range, attention[0].shape[:2])):
-        found = [
-            join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), *pair)
+        links_of_head = [
+            join_links(((i, j) for j, i in enumerate(weights[layer, head].argmax(dim=1).tolist())), pair, mark)
             for weights, pair in zip(attention, pairs, strict=True)  # a source token for each target token
         ]
-        right = sum(len(one & other) for one, other in zip(found, true, strict=True))
-        counts[layer, head] = sum(map(len, found)), sum(map(len, true)), right
+        right = sum(len(links & others) for links, others in zip(links_of_head, true, strict=True))
+        counts[layer, head] = sum(map(len, links_of_head)), sum(map(len, true)), right
     return counts
 
 
@@ -105,14 +108,15 @@ def run(options: argparse.Namespace) -> int:
     """Prints the table and draws the picture; returns the exit status."""
     if options.output:
         check_format(options.output)
-    pairs, gold = package.data.read_pairs(options.pairs), read_alignments(options.alignments)
+    package: Package = options.package
+    pairs, gold = package.data.read_pairs(options.pairs), read_alignments(package, options.alignments)
     if not options.line <= len(gold) <= len(pairs):
-        what = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
-        raise package.data.DataError(f"{options.alignments}: {what}")
+        numbers = f"{len(gold)} lines of links for {len(pairs)} pairs, and --line {options.line}"
+        raise package.data.DataError(f"{options.alignments}: {numbers}")
     pairs = pairs[: len(gold)]
     saved, model = load_model(options)
     attention = token_attention(model, pairs, saved, when_read=options.step == "read")
-    counts = score_heads(attention, pairs, gold)
+    counts = score_heads(attention, pairs, gold, package.vocab.CONTINUES)
     best = min(counts, key=lambda head: error_rate(*counts[head]))
     names = [str(head + 1) for head in range(saved.config.n_heads)] + ["mean"]
     print("layer  head   AER    precision  recall")

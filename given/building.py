@@ -3,42 +3,83 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.optim.swa_utils import AveragedModel
 
-from . import package
 from .config import Config, ConfigError
+from .package import Package
+
+if TYPE_CHECKING:
+    from .package import Batch, Pair, Transformer, Vocabulary
 
 
-def build_model(config: Config, src_vocab_size: int, tgt_vocab_size: int) -> package.model.Transformer:
+@dataclass
+class Setup:
+    """All that a model needs beside its weights."""
+
+    package: Package
+    config: Config
+    src_vocab: Vocabulary
+    tgt_vocab: Vocabulary
+    diagonal: Tensor | None  # the encoder's diagonal mask at its greatest length
+
+    @classmethod
+    def fresh(cls, package: Package, config: Config, counts: tuple[Counter[str], Counter[str]]) -> Setup:
+        """Makes the vocabularies from how often each token occurs in the sources, and in the targets."""
+        if config.share_embeddings:
+            counts = counts[0] + counts[1], counts[0] + counts[1]
+        src_vocab, tgt_vocab = (package.vocab.Vocabulary.from_counts(side, config.min_count) for side in counts)
+        diagonal = None
+        if config.diagonal_width:
+            length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
+            diagonal = package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
+        return Setup(package, config, src_vocab, tgt_vocab, diagonal)
+
+    def build_model(self) -> Transformer:
+        """Builds a fresh model."""
+        return build_model(self.package, self.config, len(self.src_vocab), len(self.tgt_vocab))
+
+    def batch(self, pairs: Sequence[Pair], device: torch.device | str = "cpu") -> Batch:
+        """Makes a batch of sentence pairs."""
+        ids = [self.src_vocab.encode(pair[0]) for pair in pairs], [self.tgt_vocab.encode(pair[1]) for pair in pairs]
+        return self.package.data.Batch.from_ids(*ids, self.diagonal).to(device)
+
+
+def build_model(package: Package, config: Config, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
     """Builds a model; initialisation and tying happen here, so that they work with any layout inside the model.
 
     All modules except `nn.Linear` and embeddings keep their default initialisation.
     """
     sizes = config.d_model, config.n_heads, config.d_ff, config.n_layers
-    model = package.model.Transformer(src_vocab_size, tgt_vocab_size, *sizes, config.dropout, config.norm_first)
+    model: Transformer = package.model.Transformer(
+        src_vocab_size, tgt_vocab_size, *sizes, config.dropout, config.norm_first
+    )
+    tables = embedding_tables(package, model)
     for module in model.modules():
         if isinstance(module, (nn.Linear, nn.Embedding)):
             if config.initialisation == "xavier":
                 nn.init.xavier_uniform_(module.weight)
             else:
                 nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
-    for table in embedding_tables(model):
+    for table in tables:
         # Times sqrt(d_model), this gives variance 1: about that of the positions that are added.
         nn.init.normal_(table, std=config.d_model**-0.5)
     if config.share_embeddings:
-        share_embeddings(model)
+        share_embeddings(model, tables)
     if config.tie_output:
-        tie_output(model)
+        tie_output(model, tables[-1])
     if config.fused:
-        extra("layers", "fused").fuse_layers(model)
+        extra("layers", "fused").fuse_layers(model, package)
     if config.inner_dropout:
-        extra("layers", "inner_dropout").add_inner_dropout(model, config.inner_dropout)
+        extra("layers", "inner_dropout").add_inner_dropout(model, package, config.inner_dropout)
     return model
 
 
@@ -50,7 +91,7 @@ def extra(module: str, setting: str) -> Any:
         raise ConfigError(f"{setting}: it needs given/extras/{module}.py, which only instructors have") from None
 
 
-def embedding_tables(model: package.model.Transformer) -> list[nn.Parameter]:
+def embedding_tables(package: Package, model: Transformer) -> list[nn.Parameter]:
     """Returns the learned tables of source and target, the target's last."""
     embeddings = [part for part in model.modules() if isinstance(part, package.embedding.InputEmbedding)]
     tables = [table for embedding in embeddings for table in embedding.parameters()]
@@ -60,32 +101,24 @@ def embedding_tables(model: package.model.Transformer) -> list[nn.Parameter]:
     return tables
 
 
-def tie_output(model: package.model.Transformer) -> None:
+def tie_output(model: Transformer, table: nn.Parameter) -> None:
     """Makes the target's table the matrix of the output projection, too.
 
     Raises: ConfigError if either is laid out otherwise than here.
     """
-    projection, table = getattr(model, "output_projection", None), embedding_tables(model)[-1]
+    projection = getattr(model, "output_projection", None)
     if not isinstance(projection, nn.Linear) or projection.weight.shape != table.shape:
         raise ConfigError("tie_output: needs an nn.Linear `output_projection`; train with --no-tie-output")
     projection.weight = table
 
 
-def share_embeddings(model: package.model.Transformer) -> None:
-    """Puts the target's table in the place of the source's; both sides need the same vocabulary."""
-    *others, target = embedding_tables(model)
+def share_embeddings(model: Transformer, tables: Sequence[nn.Parameter]) -> None:
+    """Puts the last of the tables, the target's, in the place of the others; both sides need the same vocabulary."""
+    *others, target = tables
     for module in list(model.modules()):
         for name, parameter in list(module.named_parameters(recurse=False)):
             if any(parameter is other for other in others):
                 setattr(module, name, target)
-
-
-def draw_diagonal(config: Config) -> Tensor | None:
-    """Draws the encoder's diagonal mask at its greatest length; None if `diagonal_width` is 0."""
-    if config.diagonal_width == 0:
-        return None
-    length, generator = package.data.LONGEST["source"], torch.Generator().manual_seed(config.seed)
-    return package.masks.diagonal_mask(length, config.diagonal_width, config.diagonal_random, generator)
 
 
 def make_optimizer(config: Config, model: nn.Module) -> torch.optim.Adam:

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -27,12 +27,15 @@ from foundation.places import ANSWERS
 from foundation.texts import first_of
 from foundation.whole_files import in_one_piece
 
-from . import package
-from .building import build_model, make_optimizer, make_scheduler
+from .building import Setup, make_optimizer, make_scheduler
 from .config import Config
 from .decoding import SOURCES, TRANSLATIONS, forced_decode
 from .drawing import check_format
+from .package import MODULES, BrokenModuleError, Package
 from .training import FILES
+
+if TYPE_CHECKING:
+    from .package import Batch, Pair, Transformer
 
 N_PAIRS = 8
 N_STEPS = 60
@@ -61,8 +64,8 @@ def sanity(options: argparse.Namespace) -> int:
     check_format(options.output)
     from .pictures import plot_sanity, save_figure
 
-    pairs = package.data.read_pairs(options.train)[:200]
-    answers, pictured = examine(pairs, options.norm_first, options.device)
+    pairs = options.package.data.read_pairs(options.train)[:200]
+    answers, pictured = examine(options.package, pairs, options.norm_first, options.device)
     save_figure(plot_sanity(**pictured), options.output)
     n_bad = answers.count(False)
     print(f"{options.output}: the same as a picture" + (f"; {n_bad} of {len(answers)} to look at" if n_bad else ""))
@@ -70,7 +73,7 @@ def sanity(options: argparse.Namespace) -> int:
 
 
 def examine(
-    pairs: list[package.data.Pair], norm_first: bool = False, device: str = "cpu"
+    package: Package, pairs: list[Pair], norm_first: bool = False, device: str = "cpu"
 ) -> tuple[list[bool], dict[str, Any]]:
     """Asks a fresh model of the package all questions, with the first few of the pairs as its one batch.
 
@@ -84,35 +87,33 @@ def examine(
 
     torch.manual_seed(0)
     config = replace(SETTINGS, norm_first=norm_first)
-    census = package.data.take_census(pairs)
-    src_vocab, tgt_vocab = (package.vocab.Vocabulary.from_counts(counts, 1) for counts in census.counts)
-    chosen = pairs[:N_PAIRS]
-    ids = [src_vocab.encode(source) for source, _ in chosen], [tgt_vocab.encode(target) for _, target in chosen]
-    batch = package.data.Batch.from_ids(*ids).to(device)
-    model = build_model(config, len(src_vocab), len(tgt_vocab)).to(device)
+    setup = Setup.fresh(package, config, package.data.take_census(pairs).counts)
+    chosen, v = pairs[:N_PAIRS], len(setup.tgt_vocab)
+    batch = setup.batch(chosen, device)
+    model = setup.build_model().to(device)
 
-    uniform, first = math.log(len(tgt_vocab)), loss_of(model, batch)
-    text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {len(tgt_vocab)} equally likely tokens"
+    uniform, first = math.log(v), loss_of(setup, model, batch)
+    text = f"{first.item():.2f}; ln v = {uniform:.2f} for v = {v} equally likely tokens"
     answer("Is the first loss that of a guess?", abs(first.item() - uniform) < NEAR, text)
 
     first.backward()
-    names = [name for name, _ in model.named_parameters()]
-    without = [name for name, one in model.named_parameters() if one.grad is None or not one.grad.norm() > 0]
-    text = f"{len(names) - len(without)} of {len(names)} do" + (f"; not {first_of(without, 3)}" if without else "")
+    gradients = {name: parameter.grad for name, parameter in model.named_parameters()}
+    without = [name for name, gradient in gradients.items() if gradient is None or not gradient.norm() > 0]
+    text = f"{len(gradients) - len(without)} of {len(gradients)} do{f'; not {first_of(without, 3)}' if without else ''}"
     answer("Does every parameter get a gradient?", not without, text)
 
-    influence = measure_influence(model, batch, len(tgt_vocab))
+    influence = measure_influence(model, batch, v)
     ahead = influence.triu(1).max().item()
     text = f"a later token changes a prediction by {ahead:.1g} at most, an earlier one by {influence.max().item():.1g}"
     answer("Does no position see the future?", ahead < SAME < influence.tril().max().item(), text)
 
-    padded = padding_difference(model, batch, ids)
+    padded = padding_difference(setup, model, batch, chosen)
     text = f"the shortest sentence alone and beside longer ones: {padded:.1g} apart at most"
     answer("Does padding change nothing?", padded < SAME, text)
 
     losses = [first.item()]
     try:
-        losses += overfit(model, batch, config)
+        losses += overfit(setup, model, batch)
         is_learned = losses[-1] < LEARNED * losses[0]
         text = f"loss {losses[0]:.2f}, and {losses[-1]:.3f} after {len(losses) - 1} steps"
         answer("Can it learn one batch by heart?", is_learned, text)
@@ -123,41 +124,39 @@ def examine(
     return answers, {"uniform": uniform, "losses": losses, "influence": influence[:length, :length], "tokens": tokens}
 
 
-def loss_of(model: package.model.Transformer, batch: package.data.Batch) -> Tensor:
+def loss_of(setup: Setup, model: Transformer, batch: Batch) -> Tensor:
     """Returns the mean loss of the labels that are not padding, to be differentiated."""
     memory, _ = model.encode(batch.src, batch.encoder_mask)
     output, _, _ = model.decode(batch.tgt_input, memory, batch.src_mask, batch.tgt_mask)
     predictions = model.get_predictions(output).flatten(0, 1)
-    return nn.functional.cross_entropy(predictions, batch.labels.flatten(), ignore_index=package.vocab.PAD_ID)
+    return nn.functional.cross_entropy(predictions, batch.labels.flatten(), ignore_index=setup.package.vocab.PAD_ID)
 
 
-def measure_influence(model: package.model.Transformer, batch: package.data.Batch, v: int) -> Tensor:
+def measure_influence(model: Transformer, batch: Batch, v: int) -> Tensor:
     """Changes each target token of the first sentence in turn: how far does which prediction move? (t, t)."""
     t = batch.tgt_input.size(1)
-    first = package.data.Batch(**{name: value[:1].repeat_interleave(t + 1, 0) for name, value in vars(batch).items()})
+    first = replace(batch, **{name: value[:1].repeat_interleave(t + 1, 0) for name, value in vars(batch).items()})
     for place in range(t):
         first.tgt_input[place, place] = (first.tgt_input[place, place] + 1) % v
     *changed, intact = forced_decode(model, first)[0]
-    return torch.stack([(one - intact).abs().amax(-1) for one in changed], dim=1).cpu()
+    return torch.stack([(predictions - intact).abs().amax(-1) for predictions in changed], dim=1).cpu()
 
 
-def padding_difference(
-    model: package.model.Transformer, batch: package.data.Batch, ids: tuple[list[list[int]], list[list[int]]]
-) -> float:
+def padding_difference(setup: Setup, model: Transformer, batch: Batch, pairs: list[Pair]) -> float:
     """Returns how far the predictions for the shortest sentence differ between the batch and a batch of its own."""
-    place = min(range(len(ids[0])), key=lambda index: len(ids[0][index]))
-    alone = package.data.Batch.from_ids([ids[0][place]], [ids[1][place]]).to(batch.src.device)
+    place = min(range(len(pairs)), key=lambda index: len(pairs[index][0]))
+    alone = setup.batch([pairs[place]], batch.src.device)
     got, wanted = forced_decode(model, batch)[0][place], forced_decode(model, alone)[0][0]
     return (got[: len(wanted)] - wanted).abs().max().item()
 
 
-def overfit(model: package.model.Transformer, batch: package.data.Batch, config: Config) -> Iterator[float]:
+def overfit(setup: Setup, model: Transformer, batch: Batch) -> Iterator[float]:
     """Trains on one batch; yields the loss of each step."""
-    optimizer = make_optimizer(config, model)
-    scheduler = make_scheduler(optimizer, config, N_STEPS)
-    criterion = nn.CrossEntropyLoss(ignore_index=package.vocab.PAD_ID)
+    optimizer = make_optimizer(setup.config, model)
+    scheduler = make_scheduler(optimizer, setup.config, N_STEPS)
+    criterion = nn.CrossEntropyLoss(ignore_index=setup.package.vocab.PAD_ID)
     for _ in tqdm(range(N_STEPS), "one batch", leave=False, delay=2):
-        yield package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
+        yield setup.package.train.train_epoch([batch], model, optimizer, criterion, scheduler=scheduler)
 
 
 def add_pack_flags(parser: argparse.ArgumentParser) -> None:
@@ -167,8 +166,8 @@ def add_pack_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def pack(options: argparse.Namespace) -> int:
-    """Writes the archive, and says what is in it; returns 1 if a file cannot be graded."""
-    folder = package.folder()
+    """Writes the archive, and prints what is in it; returns 1 if a file cannot be graded."""
+    folder = options.package.folder
     files = collect(folder)
     with in_one_piece(options.output) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in files.items():
@@ -176,10 +175,10 @@ def pack(options: argparse.Namespace) -> int:
     print(f"{options.output}: {len(files)} files, {options.output.stat().st_size / 1e3:,.0f} kB")
     for note in notes(folder, files):
         print(f"note: {note}")
-    found = list(problems(folder, files))
-    for problem in found:
-        print(f"{package.name()}: {problem}", file=sys.stderr)
-    return int(bool(found))
+    faults = list(problems(options.package, files))
+    for fault in faults:
+        print(f"{options.package.name}: {fault}", file=sys.stderr)
+    return int(bool(faults))
 
 
 def collect(folder: Path) -> dict[str, Path]:
@@ -205,13 +204,13 @@ def notes(folder: Path, files: dict[str, Path]) -> Iterator[str]:
         yield f"no {folder.name}/{TRANSLATIONS}: without it the tasks of BLEU earn nothing"
 
 
-def problems(folder: Path, files: dict[str, Path]) -> Iterator[str]:
+def problems(package: Package, files: dict[str, Path]) -> Iterator[str]:
     """Yields what cannot be graded: modules that fail, files that are too large, a wrong number of translations."""
     broken: dict[str, None] = {}  # one file may keep several modules from being imported
-    for module in package.MODULES:
+    for module in MODULES:
         try:
-            package.load(module)
-        except package.BrokenModuleError as error:
+            getattr(package, module)
+        except BrokenModuleError as error:
             broken[str(error)] = None
     yield from broken
     for name, path in files.items():

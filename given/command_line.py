@@ -16,8 +16,9 @@ import torch
 from foundation.assignment_file import released_folder
 from foundation.command_line import Parser, UserError, at_least, print_anywhere, run_command
 
-from . import alignment, checks, decoding, drawing, package, run_folder, training
+from . import alignment, checks, decoding, drawing, run_folder, training
 from .config import ConfigError
+from .package import BrokenModuleError, Package
 
 
 def main(name: str, arguments: list[str] | None = None) -> int:
@@ -25,14 +26,13 @@ def main(name: str, arguments: list[str] | None = None) -> int:
 
     Returns the exit status: 0, 1 if a part is not written yet, 2 for bad input, 130 after Ctrl-C.
     """
-    package.use(name)
     print_anywhere()
-    options = make_parser().parse_args(arguments)
+    options = make_parser(name).parse_args(arguments, argparse.Namespace(package=Package(name)))
     return run_command(name, lambda: run(options), {NotImplementedError: 1})
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the command on the device that the options name; says more where an error alone would not help."""
+    """Runs the command on the device that the options name; explains errors that alone would not help."""
     torch.set_num_threads(options.threads)
     asked, options.device = options.device, choose_device(options.device)
     if asked == "auto":
@@ -49,11 +49,11 @@ def run(options: argparse.Namespace) -> int:
             f"{error.name} is not installed for this Python: run `pip install -r requirements.txt`"
         ) from None
     except AttributeError as error:
-        if not (problem := package.without_name(error)):
+        if not (problem := options.package.without_name(error)):
             raise
-        raise package.BrokenModuleError(problem) from None
+        raise BrokenModuleError(problem) from None
     except ValueError as error:
-        if isinstance(error, UserError) or not isinstance(error, package.data.DataError):
+        if isinstance(error, UserError) or not isinstance(error, options.package.data.DataError):
             raise
         raise ConfigError(str(error)) from None
     except RuntimeError as error:
@@ -65,9 +65,9 @@ def run(options: argparse.Namespace) -> int:
         raise
 
 
-def make_parser() -> Parser:
+def make_parser(package: str) -> Parser:
     """Creates the parser, with all commands and their flags."""
-    program = f"python -m {package.name()}"
+    program = f"python -m {package}"
     parser = Parser(prog=program, description="Train and use a Transformer for machine translation.")
     names = "sanity | hint | understand | hunt | train | average | compare | translate | attention | align | pack"
     commands = parser.add_subparsers(required=True, metavar=names)

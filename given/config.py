@@ -19,7 +19,7 @@ LANGUAGES = "languages.json"  # names the tokenizers of a prepared corpus, for r
 
 
 class ConfigError(UserError):
-    """A setting that does not exist or has an impossible value; the message says what would be right."""
+    """A setting that does not exist or has an impossible value; the message has what would be right."""
 
 
 def setting(default: Any, text: str, low: float = 0, high: float = math.inf, choices: Any = None) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -18,10 +19,13 @@ from tqdm import tqdm
 
 from foundation.whole_files import in_one_piece
 
-from . import package
-from .building import build_model, extra
-from .config import HAS_EXTRAS, LANGUAGES, Config
+from .building import Setup, extra
+from .config import HAS_EXTRAS, LANGUAGES
+from .package import Package
 from .run_folder import Checkpoint
+
+if TYPE_CHECKING:
+    from .package import Batch, Transformer
 
 MOST_SENTENCES = 256  # that are decoded together; more do not fit the processor's cache
 MOST_ROWS = 512  # hypotheses of theirs, likewise
@@ -36,7 +40,7 @@ OF_TOKENS = (".bpe", ".words")  # endings of a corpus' files
 
 
 def choose_search(
-    model: package.model.Transformer, beam_size: int = 1, length_penalty: float = 0.6, is_cached: bool = True
+    package: Package, model: Transformer, beam_size: int = 1, length_penalty: float = 0.6, is_cached: bool = True
 ) -> Search:
     """Chooses a search for the model as it is now: the package's `greedy_decode` (size 1) or `beam_decode`.
 
@@ -48,49 +52,36 @@ def choose_search(
     if is_cached and HAS_EXTRAS:
         from .extras.cached_model import CachedModel, fits
 
-        if fits(model):
-            return lambda model, *inputs, **options: search(CachedModel(model), *inputs, **options)
+        if fits(package, model):
+            return lambda model, *inputs, **options: search(CachedModel(package, model), *inputs, **options)
     return search
 
 
-def translate(
-    model: package.model.Transformer,
-    sentences: list[list[str]],
-    src_vocab: package.vocab.Vocabulary,
-    tgt_vocab: package.vocab.Vocabulary,
-    config: Config,
-    *,
-    diagonal: Tensor | None = None,
-    search: Search | None = None,
-    progress: bool = False,
-) -> list[list[str]]:
+def translate(model: Transformer, sentences: list[list[str]], setup: Setup, progress: bool = False) -> list[list[str]]:
     """Translates tokenized sentences in batches; returns the tokens of each, none for an empty sentence.
 
     Args:
         model: offers `encode`, `decode` and `get_predictions`.
         sentences: lists of tokens.
-        src_vocab: the source vocabulary that the model was trained with.
-        tgt_vocab: the target vocabulary that the model was trained with.
-        config: its `max_length`, `beam_size`, `length_penalty` and `cached` are used.
-        diagonal: the mask that the model was trained with, or None.
-        search: None = what the settings say.
+        setup: what the model was trained with; of its settings, `max_length`, `beam_size`, `length_penalty` and
+            `cached` are used.
         progress: show a bar.
     """
-    if search is None:
-        search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
-    device, vocab = next(model.parameters()).device, package.vocab
+    package, config, vocab = setup.package, setup.config, setup.package.vocab
+    search = choose_search(package, model, config.beam_size, config.length_penalty, config.cached)
+    device = next(model.parameters()).device
     special = {"bos_id": vocab.BOS_ID, "eos_id": vocab.EOS_ID, "pad_id": vocab.PAD_ID}
-    found: list[list[str]] = [[] for _ in sentences]
+    translations: list[list[str]] = [[] for _ in sentences]
     with tqdm(total=len(sentences), unit="sentence", disable=None if progress else True, leave=False, delay=1) as bar:
         for indices in batches_by_length(sentences, config.beam_size):
-            src = package.data.pad_ids([src_vocab.encode(sentences[index]) for index in indices]).to(device)
+            src = package.data.pad_ids([setup.src_vocab.encode(sentences[index]) for index in indices]).to(device)
             src_mask = package.masks.padding_mask(src, vocab.PAD_ID)
-            encoder_mask = package.data.restrict_to_diagonal(src_mask, diagonal)
+            encoder_mask = package.data.restrict_to_diagonal(src_mask, setup.diagonal)
             results = search(model, src, src_mask, encoder_mask=encoder_mask, **special, max_length=config.max_length)
             for index, result in zip(indices, results, strict=True):
-                found[index] = tgt_vocab.decode(result)
+                translations[index] = setup.tgt_vocab.decode(result)
             bar.update(len(indices))
-    return found
+    return translations
 
 
 def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterator[list[int]]:
@@ -108,9 +99,7 @@ def batches_by_length(sentences: list[list[str]], beam_size: int = 1) -> Iterato
 
 
 @torch.no_grad()
-def forced_decode(
-    model: package.model.Transformer, batch: package.data.Batch
-) -> tuple[Tensor, dict[str, list[Tensor]]]:
+def forced_decode(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, list[Tensor]]]:
     """Runs the model, in eval mode, on pairs whose translations are given.
 
     Returns:
@@ -139,25 +128,25 @@ def add_checkpoint_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoint", type=Path, default=default, help="a file that `train` saved")
 
 
-def load_model(options: argparse.Namespace) -> tuple[Checkpoint, package.model.Transformer]:
+def load_model(options: argparse.Namespace) -> tuple[Checkpoint, Transformer]:
     """Loads the checkpoint and its model, ready to translate.
 
     Raises: CheckpointError if the file is missing, or does not fit the model.
     """
-    saved = Checkpoint.load(options.checkpoint)
-    model = build_model(saved.config, len(saved.src_vocab), len(saved.tgt_vocab)).to(options.device)
+    saved = Checkpoint.load(options.package, options.checkpoint)
+    model = saved.build_model().to(options.device)
     saved.load_weights(model, options.checkpoint)
     return saved, model.eval()
 
 
-def note_unknown(sentences: list[list[str]], vocabulary: package.vocab.Vocabulary) -> None:
-    """Prints a note if many tokens are unknown: their translation will be nonsense."""
-    ids = [index for sentence in sentences for index in vocabulary.encode(sentence)]
-    n_unknown = ids.count(package.vocab.UNK_ID)
+def note_unknown(sentences: list[list[str]], setup: Setup) -> None:
+    """Prints a note if many source tokens are unknown: their translation will be nonsense."""
+    ids = [index for sentence in sentences for index in setup.src_vocab.encode(sentence)]
+    n_unknown = ids.count(setup.package.vocab.UNK_ID)
     if n_unknown > MOST_UNKNOWN * len(ids):
         why = "is the text from another corpus, or not split into the subwords of this one?"
         text = f"{n_unknown / len(ids):.0%} of the tokens are not in the checkpoint's vocabulary; {why}"
-        print(f"{package.name()}: note: {text}", file=sys.stderr)
+        print(f"{setup.package.name}: note: {text}", file=sys.stderr)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -181,28 +170,27 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Writes the translations, line to line; returns the exit status."""
     saved, model = load_model(options)
-    given = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
-    config = replace(saved.config, **{name: value for name, value in given.items() if value is not None})
-    search = choose_search(model, config.beam_size, config.length_penalty, config.cached)
-    folder, split, join = options.checkpoint.parent, split_tokens, package.vocab.join_subwords
-    if options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file():
-        tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(folder)
-        split, join = tokenizer.split, tokenizer.join
+    package, data = saved.package, saved.package.data
+    flags = {name: getattr(options, name) for name in ("beam_size", "length_penalty", "max_length", "cached")}
+    given = {name: value for name, value in flags.items() if value is not None}
+    saved = replace(saved, config=replace(saved.config, **given))
+    folder = options.checkpoint.parent
+    is_raw = options.input.suffix not in OF_TOKENS and (folder / LANGUAGES).is_file()
+    tokenizer = extra("raw_text", str(folder / LANGUAGES)).TextTokenizer.load(package, folder) if is_raw else None
 
     def translate_lines(lines: list[str], first: int = 1) -> str:
-        sources = [split(line) for line in lines]
+        sources = [tokenizer.split(line) if tokenizer else line.split(data.SEPARATOR)[0].split() for line in lines]
         for number, source in enumerate(sources, start=first):
-            package.data.check_length(f"{options.input}:{number}", "source", source)
-        note_unknown(sources, saved.src_vocab)
-        known = saved.src_vocab, saved.tgt_vocab, config
-        found = translate(model, sources, *known, diagonal=saved.diagonal, search=search, progress=True)
-        return "".join(join(tokens) + "\n" for tokens in found)
+            data.check_length(f"{options.input}:{number}", "source", source)
+        note_unknown(sources, saved)
+        join = tokenizer.join if tokenizer else package.vocab.join_subwords
+        return "".join(join(tokens) + "\n" for tokens in translate(model, sources, saved, progress=True))
 
     if options.input == STANDARD:
         for number, line in enumerate(sys.stdin, start=1):
             print(translate_lines([line], number), end="", flush=True)
         return 0
-    lines = package.data.read_lines(options.input)
+    lines = data.read_lines(options.input)
     if options.output == STANDARD:
         print(translate_lines(lines), end="")
         return 0
@@ -210,8 +198,3 @@ def run(options: argparse.Namespace) -> int:
         unfinished.write_text(translate_lines(lines), encoding="utf-8")
     print(f"{len(lines)} translations in {options.output}")
     return 0
-
-
-def split_tokens(line: str) -> list[str]:
-    """Returns the source tokens of a corpus' line."""
-    return line.split(package.data.SEPARATOR)[0].split()

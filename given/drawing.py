@@ -1,40 +1,28 @@
-"""`attention`: draws where a sentence and its translation attend, or the matrices of one head; `hunt`: bug hunts.
-
-The matrices (Q, K, V, weights, context) are caught while attention runs. This works with any code for tasks 1.2 and 1.3
-in which `MultiHeadedAttention` calls `scaled_dot_product_attention` once, for all heads together.
-"""
+"""`attention`: draws where a sentence and its translation attend, or the matrices of one head; `hunt`: bug hunts."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from foundation.assignment_file import read_assignment
 
-from . import package
 from .config import ConfigError
 from .decoding import add_checkpoint_flag, forced_decode, load_model, note_unknown, translate
 from .run_folder import Checkpoint
+from .watching import Matrices, Watched, catching
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
 FORMATS = (".png", ".svg", ".pdf")
-LEAST_SCORE = -1e30
-"""Below it, a score stands for a key that the mask forbids."""
 Labels = tuple[list[str], list[str]]
 """The tokens that attend, and those that are attended to."""
 
@@ -42,10 +30,10 @@ Labels = tuple[list[str], list[str]]
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the command's flags."""
     add_checkpoint_flag(parser)
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--sentence", help="source, in subwords")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--sentence", help="source, in subwords")
     text = "draw the sentence that this run recorded (`train --attention-through-time`), at each report"
-    what.add_argument("--through-time", type=Path, metavar="RUN", help=text)
+    wanted.add_argument("--through-time", type=Path, metavar="RUN", help=text)
     parser.add_argument("--target", help="target, in subwords; default: the model's own translation")
     parser.add_argument("--kind", choices=KINDS, default="cross", help="whose attention (default: cross)")
     parser.add_argument("--layer", default="-1", help="1 = the first, `all` = one page with all; default: the last")
@@ -94,8 +82,8 @@ def draw_sentence(options: argparse.Namespace) -> Figure:
     if not 1 <= options.head <= len(heads):
         raise ConfigError(f"--head {options.head}: expected 1 to {len(heads)}")
     if not caught or caught[layer - 1].weights.shape[1:] != weights[layer - 1].shape:
-        what = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
-        raise ConfigError(f"--matrices: this works only if {what}")
+        condition = "MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
+        raise ConfigError(f"--matrices: this works only if {condition}")
     return plot_matrices(caught[layer - 1].of_head(options.head - 1), *labels, f"{title}, head {options.head}")
 
 
@@ -104,7 +92,7 @@ def draw_through_time(options: argparse.Namespace) -> str:
     from .pictures import animate, plot_through_time, save_figure
 
     place = options.through_time / "last.pt"
-    recorded = Checkpoint.load(place).watched
+    recorded = Checkpoint.load(options.package, place).watched
     if not recorded:
         hint = "`train --attention-through-time SENTENCE` records a sentence"
         raise ConfigError(f"{place}: this run recorded no attention; {hint}")
@@ -112,7 +100,7 @@ def draw_through_time(options: argparse.Namespace) -> str:
     layer = find_layer(options.layer, watched.weights[0][options.kind].size(0))
     weights = [report[options.kind][layer - 1] for report in watched.weights]
     times = [f"epoch {epoch:g}" if epoch else "before training" for epoch in watched.epochs]
-    labels = label(options.kind, watched.source, watched.target)
+    labels = label(options.kind, watched.source, [options.package.vocab.BOS, *watched.target])
     title = f"{options.kind} attention, layer {layer}"
     if options.output.suffix.lower() == ".gif":
         animate(weights, times, *labels, title, options.output)
@@ -126,32 +114,30 @@ def attend(options: argparse.Namespace) -> tuple[list[Tensor], list[Matrices], L
 
     Returns the weights of `--kind`, (h, q, k), and all matrices, of each layer, or none; and the labels.
     """
-    source = options.sentence.split()
+    source, data = options.sentence.split(), options.package.data
     if not source:
-        raise package.data.DataError("--sentence: it has no tokens")
-    package.data.check_length("--sentence", "source", source)
+        raise data.DataError("--sentence: it has no tokens")
+    data.check_length("--sentence", "source", source)
     saved, model = load_model(options)
-    note_unknown([source], saved.src_vocab)
+    note_unknown([source], saved)
     if options.target is None:
-        known = saved.src_vocab, saved.tgt_vocab, saved.config
-        target = translate(model, [source], *known, diagonal=saved.diagonal)[0]
+        target = translate(model, [source], saved)[0]
     else:
         target = options.target.split()
-        package.data.check_length("--target", "target", target)
-    ids = [saved.src_vocab.encode(source)], [saved.tgt_vocab.encode(target)]
-    batch = package.data.Batch.from_ids(*ids, saved.diagonal).to(options.device)
-    within: AbstractContextManager[list[Matrices]] = catching() if options.matrices else nullcontext([])
+        data.check_length("--target", "target", target)
+    batch = saved.batch([(source, target)], options.device)
+    within: AbstractContextManager[list[Matrices]] = catching(saved.package) if options.matrices else nullcontext([])
     with within as caught:
         weights = forced_decode(model, batch)[1][options.kind]
     n_layers = len(weights)
     of_kind = {"encoder": slice(n_layers), "decoder": slice(n_layers, None, 2), "cross": slice(n_layers + 1, None, 2)}
     matrices = caught[of_kind[options.kind]] if len(caught) == 3 * n_layers else []
-    return [layer[0] for layer in weights], matrices, label(options.kind, source, target)
+    labels = label(options.kind, source, [saved.package.vocab.BOS, *target])
+    return [layer[0] for layer in weights], matrices, labels
 
 
-def label(kind: str, source: list[str], target: list[str]) -> Labels:
+def label(kind: str, read: list[str], written: list[str]) -> Labels:
     """Returns the tokens that attend and those that are attended to."""
-    read, written = source, [package.vocab.BOS, *target]
     return {"encoder": (read, read), "decoder": (written, written), "cross": (written, read)}[kind]
 
 
@@ -161,97 +147,6 @@ def find_layer(asked: str, n_layers: int) -> int:
     if asked not in layers:
         raise ConfigError(f"--layer {asked}: expected 1 to {n_layers}")
     return layers[asked]
-
-
-@dataclass
-class Watched:
-    """A sentence pair, and what the model attended to in it so far.
-
-    The target is fixed, so that the pictures of different times show the same tokens.
-    """
-
-    source: list[str]
-    target: list[str]
-    epochs: list[float] = field(default_factory=list)  # when: 0 = before the first step
-    weights: list[dict[str, Tensor]] = field(default_factory=list)  # then: (n_layers, h, q, k) by kind of attention
-
-
-def find_pair(sentence: str, pairs: Iterable[package.data.Pair]) -> Watched:
-    """Makes the pair to watch from `source|||target`, or from the source of one of `pairs`.
-
-    Raises: ConfigError if there is no target; DataError if a side is too long.
-    """
-    source, *targets = (side.split() for side in sentence.split(package.data.SEPARATOR))
-    target = next(iter(targets or (target for other, target in pairs if other == source)), [])
-    if not source or not target:
-        where = "is not a source of the training or dev pairs"
-        raise ConfigError(f"{sentence!r} {where}: add its translation, as `source|||target`")
-    package.data.check_length(repr(sentence), "source", source)
-    package.data.check_length(repr(sentence), "target", target)
-    return Watched(source, target)
-
-
-@dataclass
-class Matrices:
-    """All matrices of one call, (b, h, rows, columns)."""
-
-    query: Tensor  # (b, h, q, d_k)
-    key: Tensor  # (b, h, k, d_k)
-    value: Tensor  # (b, h, k, d_k)
-    scores: Tensor  # (b, h, q, k), of which the softmax is taken; -inf where the mask excludes
-    weights: Tensor  # (b, h, q, k)
-    context: Tensor  # (b, h, q, d_k)
-
-    def of_head(self, head: int) -> Matrices:
-        """Returns the matrices, (rows, columns), of one head of the first sentence."""
-        return Matrices(*(matrix[0, head] for matrix in vars(self).values()))
-
-
-def catch(
-    attend: Callable[..., tuple[Tensor, Tensor]], query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
-) -> Matrices:
-    """Calls a `scaled_dot_product_attention` and keeps what goes in and comes out, with the scores on the way.
-
-    Without a softmax of PyTorch's in it, the logarithms of the weights take the place of the scores.
-    """
-    with Softmaxes() as seen:
-        context, weights = attend(query, key, value, mask)
-    scores = next((one for one in seen.inputs if one.shape == weights.shape), weights.log())
-    return Matrices(query, key, value, scores.masked_fill(scores < LEAST_SCORE, -math.inf), weights, context)
-
-
-class Softmaxes(TorchFunctionMode):
-    """Keeps what every softmax of PyTorch's is computed of, within a block."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inputs: list[Tensor] = []
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Makes the call."""
-        if func in (torch.softmax, Tensor.softmax, functional.softmax):
-            self.inputs += [one for one in args[:1] if isinstance(one, Tensor)]
-        return func(*args, **(kwargs or {}))
-
-
-@contextmanager
-def catching() -> Iterator[list[Matrices]]:
-    """Within the block, keeps the matrices of each attention that a model computes, in order."""
-    module: Any = sys.modules[package.attention.MultiHeadedAttention.__module__]
-    attend = module.scaled_dot_product_attention
-    caught: list[Matrices] = []
-
-    def attend_and_keep(*arguments: Any, **named: Any) -> tuple[Tensor, Tensor]:
-        caught.append(catch(attend, *arguments, **named))
-        return caught[-1].context, caught[-1].weights
-
-    module.scaled_dot_product_attention = attend_and_keep
-    try:
-        yield caught
-    finally:
-        module.scaled_dot_product_attention = attend
 
 
 def show_hunts(

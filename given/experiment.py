@@ -7,28 +7,32 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import fields
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from tqdm import tqdm
 
-from . import package
-from .building import build_model, draw_diagonal, extra, make_average, make_optimizer, make_scheduler
+from .building import Setup, extra, make_average, make_optimizer, make_scheduler
 from .config import Config, ConfigError
 from .decoding import bleu, forced_decode, translate
-from .drawing import Watched
+from .package import Package
 from .run_folder import Checkpoint, CheckpointError, RunFolder, best_report
+from .watching import Watched, find_pair
+
+if TYPE_CHECKING:
+    from .package import Batch, Pair, Transformer
 
 NOTHING = {"loss": 0.0, "batches": 0, "seconds": 0.0}
 DEV_BATCH = 128  # sentences, to measure the loss on dev
 MOST_SCORES = 2**19  # of such a batch for each position: sentences times tokens of the vocabulary; it limits memory
 
 
-class Experiment:
+class Experiment(Setup):
     """A model in training, with its complete state.
 
     A run is a sequence of steps of the optimizer. After each epoch, or after every `report_every` steps, the model is
@@ -43,25 +47,21 @@ class Experiment:
 
     def __init__(
         self,
+        package: Package,
         config: Config,
-        train_pairs: Sequence[package.data.Pair],
-        dev_pairs: Sequence[package.data.Pair],
+        train_pairs: Sequence[Pair],
+        dev_pairs: Sequence[Pair],
         device: str = "cpu",
     ) -> None:
-        """Builds the vocabularies from `train_pairs` alone, and a fresh model on `device`."""
+        """Builds the vocabularies from `train_pairs` alone, and a fresh model of the package on `device`."""
         torch.manual_seed(config.seed)
-        self.config, self.dev_pairs, self.device = config, dev_pairs, device
         census, dev_census = package.data.take_census(train_pairs), package.data.take_census(dev_pairs)
+        super().__init__(**vars(Setup.fresh(package, config, census.counts)))
+        self.dev_pairs, self.device = dev_pairs, device
         self.corpus = {"train": census.fingerprint, "dev": dev_census.fingerprint}
         self.longest = [max(sides) for sides in zip(census.longest, dev_census.longest, strict=True)]
-        src_counts, tgt_counts = census.counts
-        if config.share_embeddings:
-            src_counts = tgt_counts = src_counts + tgt_counts
-        self.src_vocab = package.vocab.Vocabulary.from_counts(src_counts, config.min_count)
-        self.tgt_vocab = package.vocab.Vocabulary.from_counts(tgt_counts, config.min_count)
-        self.diagonal = draw_diagonal(config)
-        self.model = build_model(config, len(self.src_vocab), len(self.tgt_vocab)).to(device)
-        ignored, smoothing = package.vocab.PAD_ID, config.label_smoothing
+        self.model = self.build_model().to(device)
+        smoothing, ignored = config.label_smoothing, package.vocab.PAD_ID
         self.criterion = nn.CrossEntropyLoss(ignore_index=ignored, label_smoothing=smoothing)
         self.optimizer = make_optimizer(config, self.model)
         loader, vocabularies = package.data.BatchLoader, (self.src_vocab, self.tgt_vocab)
@@ -82,8 +82,8 @@ class Experiment:
             self.optimizer.register_step_post_hook(lambda *_: average.update_parameters(self.model))
 
     @property
-    def measured(self) -> package.model.Transformer:
-        """What dev is measured with: the average of the weights, if the run keeps it, or the model itself."""
+    def measured(self) -> Transformer:
+        """The model that dev is measured with: the average of the weights, if the run keeps it, or the model itself."""
         measured: Any = self.average.module if self.average else self.model
         return measured
 
@@ -99,21 +99,22 @@ class Experiment:
 
     @property
     def is_finished(self) -> bool:
-        """Whether all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
+        """True if all steps are done, or dev BLEU has stopped improving, and the last steps are reported."""
         return (self.step >= self.total_steps or self.is_stalled) and not self._since_report["batches"]
 
     @property
     def is_stalled(self) -> bool:
-        """Whether dev BLEU has not risen for `patience` reports."""
+        """True if dev BLEU has not risen for `patience` reports."""
         patience = self.config.patience
         return 0 < patience < len(self.history) and best_report(self.history) in self.history[:-patience]
 
     @classmethod
     def resume(
         cls,
+        package: Package,
         path: Path,
-        train_pairs: Sequence[package.data.Pair],
-        dev_pairs: Sequence[package.data.Pair],
+        train_pairs: Sequence[Pair],
+        dev_pairs: Sequence[Pair],
         device: str = "cpu",
         longer: dict[str, int] | None = None,
     ) -> Experiment:
@@ -123,8 +124,9 @@ class Experiment:
         does not depend on the length (constant, inverse_sqrt) goes on as if it had been that long all along. Raises:
         CheckpointError if the pairs differ; ConfigError if the run is already longer than that.
         """
-        saved = Checkpoint.load(path)
-        run = cls(Config.from_dict(saved.config.to_dict() | (longer or {})), train_pairs, dev_pairs, device)
+        saved = Checkpoint.load(package, path)
+        config = Config.from_dict(saved.config.to_dict() | (longer or {}))
+        run = cls(package, config, train_pairs, dev_pairs, device)
         for kind, mark in run.corpus.items():
             if mark != saved.corpus.get(kind):
                 raise CheckpointError(f"{path}: was trained with other pairs for --{kind}; give the same pairs again")
@@ -143,14 +145,18 @@ class Experiment:
                 generator.set_rng_state(saved.rng_states[kind])
         return run
 
+    def watch(self, sentence: str) -> None:
+        """Records the attention in a sentence pair: `source|||target`, or a source of the training or dev pairs.
+
+        Raises: ConfigError if there is no target; DataError if a side is too long.
+        """
+        self.watched = find_pair(self.package, sentence, chain(self.dev_pairs, self.loader.pairs))
+
     def checkpoint(self) -> Checkpoint:
         """Returns the run as it stands."""
         return Checkpoint(
-            config=self.config,
-            src_vocab=self.src_vocab,
-            tgt_vocab=self.tgt_vocab,
+            **{item.name: getattr(self, item.name) for item in fields(Setup)},
             weights=self.model.state_dict(),
-            diagonal=self.diagonal,
             epoch=self.step // self.steps_per_epoch,
             optimizer=self.optimizer.state_dict(),
             scheduler=self.scheduler.state_dict(),
@@ -227,7 +233,7 @@ class Experiment:
         self._is_between_steps = False
         try:
             with precision, self._noting_ctrl_c():
-                mean_loss = package.train.train_epoch(
+                mean_loss = self.package.train.train_epoch(
                     self._batches(epoch, first, n_batches, losses, progress),
                     self.model,
                     self.optimizer,
@@ -251,9 +257,7 @@ class Experiment:
             self._stop = False
             raise KeyboardInterrupt
 
-    def _batches(
-        self, epoch: int, first: int, n_batches: int, losses: list[float], progress: bool
-    ) -> Iterator[package.data.Batch]:
+    def _batches(self, epoch: int, first: int, n_batches: int, losses: list[float], progress: bool) -> Iterator[Batch]:
         """Yields batches of the epoch, with a progress bar that shows their losses; ends between steps after Ctrl-C."""
         total = len(self.loader)
         with tqdm(None, f"epoch {epoch + 1}", total, False, initial=first, unit="batch", disable=not progress) as bar:
@@ -288,9 +292,15 @@ class Experiment:
             line["step"] = self.step
         line["train_loss"] = round(since["loss"], 4)
         translations = self.translate_dev()
-        line["dev_loss"] = round(self._dev_loss(), 4)
-        references = [package.vocab.join_subwords(target) for _, target in self.dev_pairs]
-        texts = [package.vocab.join_subwords(tokens) for tokens in translations]
+        losses = []
+        with torch.no_grad():
+            for batch in self.dev_loader.epoch(0):
+                batch = batch.to(self.device)
+                log_probs, _ = forced_decode(self.measured, batch)
+                losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
+        line["dev_loss"] = round(torch.stack(losses).mean().item(), 4)
+        join = self.package.vocab.join_subwords
+        references, texts = [join(target) for _, target in self.dev_pairs], [join(tokens) for tokens in translations]
         line["dev_bleu"] = round(bleu(texts, references), 4)
         line["seconds"] = round(since["seconds"] + time.perf_counter() - start, 1)
         self.history.append(line)
@@ -300,18 +310,7 @@ class Experiment:
 
     def translate_dev(self, count: int | None = None) -> list[list[str]]:
         """Translates the dev sources, or the first `count` of them, into subwords."""
-        sources, known = [source for source, _ in islice(self.dev_pairs, count)], (self.src_vocab, self.tgt_vocab)
-        return translate(self.measured, sources, *known, self.config, diagonal=self.diagonal)
-
-    @torch.no_grad()
-    def _dev_loss(self) -> float:
-        """Computes the mean loss of the dev batches, in eval mode."""
-        losses = []
-        for batch in self.dev_loader.epoch(0):
-            batch = batch.to(self.device)
-            log_probs, _ = forced_decode(self.measured, batch)
-            losses.append(self.criterion(log_probs.transpose(1, 2), batch.labels))
-        return torch.stack(losses).mean().item()
+        return translate(self.measured, [source for source, _ in islice(self.dev_pairs, count)], self)
 
     def _draw_samples(self, translations: list[list[str]], count: int, marks: bool) -> list[str]:
         """Picks dev sentences at random and shows what became of them: source, translation, reference."""
@@ -320,15 +319,14 @@ class Experiment:
         for index in sorted(generator.sample(range(len(self.dev_pairs)), min(count, len(self.dev_pairs)))):
             source, reference = self.dev_pairs[index]
             shown = (source, translations[index], reference)
-            texts = (" ".join(tokens) if marks else package.vocab.join_subwords(tokens) for tokens in shown)
+            texts = (" ".join(tokens) if marks else self.package.vocab.join_subwords(tokens) for tokens in shown)
             lines += [f"    {sign}{text}" for sign, text in zip(("", "-> ", "== "), texts, strict=True)]
         return lines
 
     def _look(self, epoch: float) -> None:
         """Records the attention in the watched pair, in the model as it is now; draws no random numbers."""
         if self.watched:
-            ids = [self.src_vocab.encode(self.watched.source)], [self.tgt_vocab.encode(self.watched.target)]
-            batch = package.data.Batch.from_ids(*ids, self.diagonal).to(self.device)
+            batch = self.batch([(self.watched.source, self.watched.target)], self.device)
             weights = forced_decode(self.measured, batch)[1]
             self.watched.epochs.append(epoch)
             self.watched.weights.append({kind: torch.cat(layers).cpu() for kind, layers in weights.items()})

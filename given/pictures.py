@@ -23,7 +23,7 @@ from torch import Tensor
 from foundation.whole_files import in_one_piece
 
 if TYPE_CHECKING:
-    from .drawing import Matrices
+    from .watching import Matrices
 
 CELL = 0.3  # inches per weight in a map
 LONGEST_SIDE = 20  # inches; a longer map has smaller cells and letters
@@ -234,11 +234,11 @@ def plot_mistake(shown: Sequence[Mapping[str, Any]]) -> Figure:
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     loss_axes, *all_axes = figure.subplots(1, 3, width_ratios=(4, 3, 3))
     names, styles = ("with the mistake", "without it"), ({"color": "tab:red"}, {"color": "black", "linestyle": ":"})
-    for axes, one, name, style in zip(all_axes, shown, names, styles, strict=True):
-        batches = [one["every"] * (place + 1) for place in range(len(one["loss"]))]
-        loss_axes.plot(batches, finite(one["loss"]), label=name, **style)
-        targets, sources = one["tokens"]
-        draw_map(axes, torch.tensor([finite(row) for row in one["attention"]]), targets, sources, CELL)
+    for axes, figures, name, style in zip(all_axes, shown, names, styles, strict=True):
+        batches = [figures["every"] * (place + 1) for place in range(len(figures["loss"]))]
+        loss_axes.plot(batches, finite(figures["loss"]), label=name, **style)
+        targets, sources = figures["tokens"]
+        draw_map(axes, torch.tensor([finite(row) for row in figures["attention"]]), targets, sources, CELL)
         axes.set_title(f"cross-attention {name}", fontsize=9)
         axes.set_xlabel("source, below a longer one in the batch", fontsize=8)
     loss_axes.set(xlabel="batch", ylabel="loss in training", ylim=(0, 8))

@@ -1,4 +1,4 @@
-"""What a run leaves behind: checkpoints, history, curves; `compare` and `average` read them.
+"""The folder of a run: checkpoints, history, curves; `compare` and `average` read them.
 
 A run's folder has `last.pt` (to resume from), `best.pt` (highest dev BLEU), `settings.toml`, `history.jsonl` (a line
 per report) and `curves.png`; on request also `epoch-01.pt`, … (or `step-000500.pt`, …) and `tensorboard/`; and the
@@ -27,8 +27,9 @@ from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError, at_least
 from foundation.whole_files import make_folder, write_whole
 
-from . import package
+from .building import Setup
 from .config import Config, ConfigError
+from .package import BrokenModuleError, Package
 
 FORMAT = 1
 FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history.jsonl curves.png tensorboard/events.*
@@ -36,18 +37,14 @@ FILES = """best.pt last.pt average.pt epoch-*.pt step-*.pt settings.toml history
 
 
 class CheckpointError(UserError):
-    """A file that is not a checkpoint of this program and version; the message says why."""
+    """A file that is not a checkpoint of this program and version; the message has the reason."""
 
 
 @dataclass
-class Checkpoint:
+class Checkpoint(Setup):
     """A model with what belongs to it; the fields from `epoch` on matter only for training further."""
 
-    config: Config
-    src_vocab: package.vocab.Vocabulary
-    tgt_vocab: package.vocab.Vocabulary
     weights: dict[str, Tensor]
-    diagonal: Tensor | None  # the encoder's diagonal mask at its greatest length
     epoch: int  # finished epochs
     optimizer: dict[str, Any]
     scheduler: dict[str, Any]
@@ -62,15 +59,17 @@ class Checkpoint:
 
     def save(self, path: Path) -> None:
         """Writes the file whole or not at all."""
-        n_special = len(package.vocab.SPECIAL_TOKENS)
-        vocabularies = {name: getattr(self, name).tokens[n_special:] for name in ("src_vocab", "tgt_vocab")}
+        n_special = len(self.package.vocab.SPECIAL_TOKENS)
+        content = {**vars(self), "format": FORMAT, "config": self.config.to_dict()}
+        content |= {name: getattr(self, name).tokens[n_special:] for name in ("src_vocab", "tgt_vocab")}
+        del content["package"]
         buffer = io.BytesIO()  # writing to a full disk itself, PyTorch would raise an obscure RuntimeError
-        torch.save({**vars(self), "format": FORMAT, "config": self.config.to_dict(), **vocabularies}, buffer)
+        torch.save(content, buffer)
         write_whole(path, buffer.getvalue())
 
     @classmethod
-    def load(cls, path: Path) -> Checkpoint:
-        """Reads what `save` wrote; all tensors are on the CPU, wherever they were.
+    def load(cls, package: Package, path: Path) -> Checkpoint:
+        """Reads what `save` wrote, a model of this package; all tensors are on the CPU, wherever they were.
 
         Raises: CheckpointError if the file is missing, damaged, or something else.
         """
@@ -81,11 +80,11 @@ class Checkpoint:
             content["config"] = Config.from_dict(content["config"])
             for name in ("src_vocab", "tgt_vocab"):
                 content[name] = package.vocab.Vocabulary(content[name])
-            return cls(**content)
+            return cls(package, **content)
         except OSError as error:
             hint = "; `train` writes it" if isinstance(error, FileNotFoundError) else ""
             raise CheckpointError(f"{path}: {error.strerror or error}{hint}") from None
-        except package.BrokenModuleError:
+        except BrokenModuleError:
             raise
         except Exception:  # torch.load raises a dozen kinds for a damaged file
             raise CheckpointError(f"{path}: not a checkpoint of this version, or a damaged one") from None
@@ -189,7 +188,7 @@ def compare(options: argparse.Namespace) -> int:
     """Prints a table of runs, the best one first, with only those settings in which they differ."""
     runs: list[dict[str, Any]] = []
     for folder in options.runs:
-        saved = Checkpoint.load(folder / "last.pt") if (folder / "last.pt").is_file() else None
+        saved = Checkpoint.load(options.package, folder / "last.pt") if (folder / "last.pt").is_file() else None
         if saved and saved.history:
             best, seconds = best_report(saved.history), sum(line["seconds"] for line in saved.history)
             figures = {"best_epoch": best["epoch"], "dev_bleu": best["dev_bleu"], "dev_loss": best["dev_loss"]}
@@ -229,12 +228,12 @@ def average(options: argparse.Namespace) -> int:
     paths = paths[-n_last:]
     total: dict[str, Tensor] = {}
     for path in paths:
-        saved = Checkpoint.load(path)
+        saved = Checkpoint.load(options.package, path)
         for name, tensor in (saved.average or saved.weights).items():
             total[name] = total.get(name, 0.0) + tensor.double()
     mean = {name: (tensor / n_last).to(saved.weights[name].dtype) for name, tensor in total.items()}
     output = options.output or folder / "average.pt"
     replace(saved, weights=mean, average=None, optimizer={}, scheduler={}).save(output)
     print(f"{output}: the average of {n_last} checkpoints ({', '.join(path.name for path in paths)})")
-    print(f"next: python -m {package.name()} translate --checkpoint {shlex.quote(str(output))}")
+    print(f"next: python -m {saved.package.name} translate --checkpoint {shlex.quote(str(output))}")
     return 0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from foundation.command_line import at_least
 from foundation.whole_files import make_folder
 
-from . import decoding, package
+from . import decoding
 from .building import extra
 from .config import (
     HAS_EXTRAS,
@@ -23,9 +23,12 @@ from .config import (
     config_from_flags,
     settings_in,
 )
-from .drawing import find_pair
 from .experiment import Experiment
+from .package import Package
 from .run_folder import Checkpoint
+
+if TYPE_CHECKING:
+    from .package import Pair
 
 LARGE = 50_000_000  # bytes; in memory, a file takes thirty times as many
 FILES = {split: Path(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")}
@@ -61,6 +64,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Trains; returns the exit status. What can be wrong is found before the training, not after it."""
+    package: Package = options.package
     if options.test_file:
         package.data.read_sources(options.test_file)
         options.out_file = options.out_file or options.output / "translations.txt"
@@ -86,8 +90,8 @@ def run(options: argparse.Namespace) -> int:
         parser = argparse.ArgumentParser()
         decoding.add_flags(parser)
         words = [*best, "--input", str(options.test_file), "--output", str(options.out_file)]
-        return decoding.run(parser.parse_args(words, argparse.Namespace(device=options.device)))
-    words = ["python", "-m", package.name(), "translate", *best, "--output", f"{package.name()}/translations.txt"]
+        return decoding.run(parser.parse_args(words, argparse.Namespace(package=package, device=options.device)))
+    words = ["python", "-m", package.name, "translate", *best, "--output", f"{package.name}/translations.txt"]
     print(f"next: {shlex.join(words)}")
     return 0
 
@@ -97,44 +101,47 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
 
     Raises: ConfigError if flags contradict each other or the run; CheckpointError if nothing can be resumed from.
     """
+    package: Package = options.package
     is_resumed, given = options.resume or options.start, settings_in(options)
     start = options.output / f"{options.start or 'last'}.pt"
     if is_resumed:
         if others := [name for name in given if name not in LENGTHS]:
             flag = others[0].replace("_", "-")
             raise ConfigError(f"--resume keeps the settings of the run but its length; leave out --{flag}")
-        config = Checkpoint.load(start).config
+        config = Checkpoint.load(package, start).config
     else:
         config = config_from_flags(options)
     if "epochs" in given and (max_steps := given.get("max_steps", config.max_steps)):
         raise ConfigError(f"--epochs {options.epochs} has no effect: max_steps = {max_steps} counts in its place")
-    files = [find_split(options.corpus, split) if options.corpus else getattr(options, split) for split in FILES]
-    train_pairs, dev_pairs = (read_split(path, config) for path in files)
+    files = [
+        find_split(package, options.corpus, split) if options.corpus else getattr(options, split) for split in FILES
+    ]
+    train_pairs, dev_pairs = (read_split(package, path, config) for path in files)
     make_folder(options.output)
     if is_resumed:
-        experiment = Experiment.resume(start, train_pairs, dev_pairs, options.device, given)
+        experiment = Experiment.resume(package, start, train_pairs, dev_pairs, options.device, given)
     else:
-        experiment = Experiment(config, train_pairs, dev_pairs, options.device)
+        experiment = Experiment(package, config, train_pairs, dev_pairs, options.device)
     if options.attention_through_time is not None and not experiment.watched:
-        experiment.watched = find_pair(options.attention_through_time, chain(dev_pairs, train_pairs))
+        experiment.watch(options.attention_through_time)
     languages = files[0].parent / LANGUAGES
     tokenizers = extra("raw_text", str(languages)).tokenizer_files(languages.parent) if languages.is_file() else {}
     return experiment, tokenizers
 
 
-def find_split(corpus: Path, split: str) -> Path:
+def find_split(package: Package, corpus: Path, split: str) -> Path:
     """Returns the file of a split, whatever its encoding. Raises: DataError if the folder lacks it, or has two."""
-    found = sorted(corpus.glob(f"{split}.*"))
-    if len(found) != 1:
-        names = " and ".join(path.name for path in found) or "no such file"
+    paths = sorted(corpus.glob(f"{split}.*"))
+    if len(paths) != 1:
+        names = " and ".join(path.name for path in paths) or "no such file"
         raise package.data.DataError(f"{corpus}: expected one file {split}.bpe or {split}.words; found {names}")
-    return found[0]
+    return paths[0]
 
 
-def read_split(path: Path, config: Config) -> Sequence[package.data.Pair]:
+def read_split(package: Package, path: Path, config: Config) -> Sequence[Pair]:
     """Reads pairs, without those that are longer than the configuration allows; a large file stays on the disk."""
     most_tokens = config.most_tokens or None
     if HAS_EXTRAS and path.is_file() and path.stat().st_size > LARGE:
-        pairs: Sequence[package.data.Pair] = extra("large_corpus", str(path)).PairsOnDisk(path, most_tokens)
+        pairs: Sequence[Pair] = extra("large_corpus", str(path)).PairsOnDisk(package, path, most_tokens)
         return pairs
     return package.data.read_pairs(path, most_tokens)

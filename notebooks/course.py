@@ -35,7 +35,8 @@ if (wanted := FOLDER / "requirements.txt").is_file():
         get_ipython().run_line_magic("pip", install)
 
 from autograder.at_home.notebook import Course  # noqa: E402 (found through the line above)
-from given import drawing, package  # noqa: E402
+from given import drawing  # noqa: E402
+from given.package import Package  # noqa: E402
 
 
 def history() -> list[str]:
@@ -45,7 +46,7 @@ def history() -> list[str]:
 
 
 _course = Course(FOLDER, SUPPORT, history)
-package.use(_course.assignment.package)  # whose model `given` trains and draws
+package = Package(_course.assignment.package)  # whose model `given` trains
 is_graded = "NBGRADER_EXECUTION" in os.environ
 predict, refresh, understand = _course.predict, _course.refresh, _course.understand
 box, right = _course.box, partial(_course.box, kind="right")

@@ -29,7 +29,7 @@ LIBRARY = "assignment_kit"
 PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
-PLUGIN = "autograder.at_home.fixtures"
+PLUGIN = "autograder.at_home.own_run"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 

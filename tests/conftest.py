@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, settings
 import release  # noqa: F401  first, because it makes the import of jsonschema quick
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
-from given import package
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -33,8 +32,6 @@ sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's job in the background: nothing could be stopped
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-package.use("reference")
 
 _examples = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 settings.register_profile("few", _examples, max_examples=30)

@@ -20,9 +20,9 @@ from typing import Annotated
 from autograder.intake.sources import Sources, read_sources
 from autograder.testing.results import State
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError, positive
 from foundation.places import ROOT
+from foundation.processes import Ended, ask_forked
 
 from .console import HERE, AssignmentPlace, Jobs, Pages, ReferenceFolder, Start, option, table, write_page
 from .mutants import Key, Mutant, functions_in, make_mutants

@@ -19,12 +19,12 @@ from tqdm import tqdm
 
 from autograder.intake.sources import Sources
 from autograder.running.collection import Collection
-from autograder.running.under_test import InProcessSubmission, SubmissionUnderTest
+from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox.worker.loading import MissingComponentError
 from autograder.testing.results import CollectionError, Outcome, State
+from autograder.testing.submission import SubmissionUnderTest
 from foundation.assignment_file import Assignment
-from foundation.child_processes import FAILED, Ended, run_forked
-from foundation.watchdog import CPU, time_limit
+from foundation.processes import CPU, FAILED, Ended, run_forked, time_limit
 
 SECONDS_A_TEST = 10
 """CPU time: on a busy machine, correct code must not be rejected for its neighbours."""

@@ -17,9 +17,9 @@ from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.results import Outcome
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError
 from foundation.places import REFERENCE
+from foundation.processes import Ended, ask_forked
 
 from .console import Component, Every, Jobs, Start, option
 from .run_tests import SECONDS_A_SEED, Recorder, Version, markers_of_tasks, run_here

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import Inputs, copies_of
-from autograder.testing.experiments import same
+from autograder.testing.comparison import alike
+from autograder.testing.submission import SubmissionUnderTest
 
 FLOWS = {  # by class or method, and norm_first
     ("EncoderLayer", False): "A1 x x x mask; N1 x+A1; F1 N1; N2 N1+F1; = N2",
@@ -108,7 +108,7 @@ def is_same(one: Tensor | None, other: Tensor | None) -> bool:
     """Whether two arguments are the same but for rounding."""
     if one is None or other is None:
         return one is other
-    return same(one, other)
+    return alike(one, other)
 
 
 def described(value: Tensor | None, known: Mapping[str, Tensor | None], words: Mapping[str, str]) -> str:

@@ -15,10 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.comparison import TOLERANCE, difference, expect, expect_close, expect_parts, expect_shape
 from autograder.testing.fitting import Computation, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
+from autograder.testing.submission import SubmissionUnderTest
 
 from .layers import MOST_PARTS, Census, Norm, Sizes, final_norms
 from .readings import needs_reader

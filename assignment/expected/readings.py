@@ -18,12 +18,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect
 from autograder.testing.fitting import Computation, attempt, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 from .by_behaviour import Component, Draw, Formula, find_formula, learned, normal
 from .layers import pairs_of

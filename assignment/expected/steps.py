@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
-from autograder.testing.experiments import same
+from autograder.testing.comparison import alike
 
 if TYPE_CHECKING:
     from .trainings import Training
@@ -98,7 +98,7 @@ def weights_of(
     wanted = sum(share * one for share, one in zip(shares.tolist(), own, strict=True))
     if isinstance(wanted, Tensor) and max_norm is not None:
         wanted = wanted * min(1.0, max_norm / float(wanted.norm()))
-    if same(found, wanted):
+    if alike(found, wanted):
         return ""
     if not found.any():
         return "is 0"

@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import Inputs, copies_of
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_parts, expect_shape
 from autograder.testing.fitting import Computation, attempt, leaves_of
 from autograder.testing.results import CheckFailed, OtherPartsError, UnreadableError
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 from ..stand_ins.formulas import trace
 from .by_behaviour import Component, Formula, find_formula, learned, normal

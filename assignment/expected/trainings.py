@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from assignment.stand_ins.models import TinyTranslator
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import (
     TOLERANCE,
@@ -17,6 +16,7 @@ from autograder.testing.comparison import (
     expect_parts,
 )
 from autograder.testing.experiments import attempted
+from autograder.testing.submission import SubmissionUnderTest
 from foundation.texts import printable
 
 from .steps import SIZES, copy_of, first_deviation, summed_loss

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
+from autograder.testing.submission import SubmissionUnderTest
 
 Calls = Mapping[str, Callable[[], Any]]
 PADDING = torch.tensor([[True, True, True, False, False], [True] * 5])[:, None, None]

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from autograder.course.assignment_code import Choice
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
+from autograder.testing.submission import SubmissionUnderTest
 
 ATTENTION = "attention.scaled_dot_product_attention"
 ROWS = ([0.1, 0.2, 0.3, 0.4], [0.05, 0.15, 0.3, 0.5], [0.1, 0.1, 0.2, 0.6], [0.08, 0.12, 0.3, 0.5])

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
+from autograder.testing.submission import SubmissionUnderTest
 
 from .calls import build
 

@@ -9,12 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from assignment.expected.readings import Search, embeddings, learned_and_leaves, made
-from autograder.running.under_test import SubmissionUnderTest
-from autograder.testing.case import Case
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import TOLERANCE_OF_FLOAT32, expect, expect_close, expect_shape
 from autograder.testing.fitting import Computation
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_1
 

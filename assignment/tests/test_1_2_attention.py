@@ -8,10 +8,9 @@ import torch
 
 from assignment.expected.attention import PARTS, draw, expect_right_or_finite, expect_right_or_mask_obeyed
 from assignment.stand_ins.own_tests import attend as attention
-from autograder.running.under_test import SubmissionUnderTest
-from autograder.testing.case import Case
-from autograder.testing.rows import each_dtype, each_row
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 

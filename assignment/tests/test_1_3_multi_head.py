@@ -22,13 +22,12 @@ from assignment.expected.attention import (
 from assignment.expected.attention import draw_positions as draw
 from assignment.expected.inside import what_heads_read
 from assignment.expected.readings import Search, made
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import Inputs
-from autograder.testing.case import Case
+from autograder.testing.case import Case, each_dtype, each_row
 from autograder.testing.comparison import fail
 from autograder.testing.fitting import Computation
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_3
 

@@ -15,14 +15,12 @@ from torch import Tensor, nn
 
 from assignment.expected.readings import Search, expect_numbers, feed_forwards, learned_and_leaves, made
 from assignment.expected.usual_layouts import Network, formula_readings
-from autograder.running.under_test import SubmissionUnderTest
-from autograder.testing.case import Case
-from autograder.testing.comparison import expect_shape
-from autograder.testing.experiments import same
+from autograder.testing.case import Case, each_dtype, each_row
+from autograder.testing.comparison import alike, expect_shape
 from autograder.testing.fitting import Candidates, Computation
 from autograder.testing.results import CheckFailed
-from autograder.testing.rows import each_dtype, each_row
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_5
 
@@ -120,7 +118,7 @@ def other_nonlinearity(subject: Subject, inputs: dict[str, Any]) -> str:
     x, found = inputs["x"], subject.call(*inputs.values())
     networks = [] if isinstance(subject.formulas, Exception) else subject.formulas
     pairs = ((network, one) for network in networks if isinstance(network, Network) for one in OTHERS)
-    fits = (one for network, one in pairs if same(found, replace(network, activation=one)(x.double())))
+    fits = (one for network, one in pairs if alike(found, replace(network, activation=one)(x.double())))
     names = (getattr(one, "func", one).__name__.replace("clone", "nothing") for one in fits)
     return next((f"between the maps there is {name}, not relu" for name in names), "")
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import expect_unchanged
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_same
 from autograder.testing.results import observing
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_6
 

@@ -18,11 +18,10 @@ from assignment.expected.layers import Census, Layer, Sizes, drops_single_entrie
 from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from assignment.expected.subjects import PARTS_OF_LAYERS as PARTS
 from assignment.expected.subjects import LayerSubject
-from autograder.running.under_test import SubmissionUnderTest
-from autograder.testing.case import ALMOST_ALL, Case
+from autograder.testing.case import ALMOST_ALL, Case, each_dtype, in_dtypes, rows_of
 from autograder.testing.comparison import expect, expect_parts
-from autograder.testing.rows import each_dtype, in_dtypes, rows_of
 from autograder.testing.subject import Subject
+from autograder.testing.submission import SubmissionUnderTest
 
 LAYERS = [
     pytest.param("EncoderLayer", False, marks=pytest.mark.task_2_1, id="EncoderLayer"),

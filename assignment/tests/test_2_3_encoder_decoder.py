@@ -10,9 +10,8 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_STACKS as PARTS
 from assignment.expected.subjects import StackSubject
-from autograder.running.under_test import SubmissionUnderTest
-from autograder.testing.case import Case
-from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+from autograder.testing.case import DTYPES, Case, in_dtypes, rows_of
+from autograder.testing.submission import SubmissionUnderTest
 
 STACKS = [
     pytest.param("Encoder", False, marks=pytest.mark.task_2_3, id="Encoder"),

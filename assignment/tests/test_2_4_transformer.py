@@ -12,12 +12,11 @@ from assignment.expected.layers import Sizes
 from assignment.expected.masks_obeyed import expect_right_or_masks_obeyed
 from assignment.expected.own_parts import PARTS_OF_MODELS as PARTS
 from assignment.expected.subjects import ModelSubject
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.arguments import copies_of
-from autograder.testing.case import ALMOST_ALL, Case
+from autograder.testing.case import ALMOST_ALL, DTYPES, Case, in_dtypes, rows_of
 from autograder.testing.comparison import all_equal, expect, expect_gradients, run_backward
 from autograder.testing.fitting import first_part, tensors_in
-from autograder.testing.rows import DTYPES, in_dtypes, rows_of
+from autograder.testing.submission import SubmissionUnderTest
 
 MODELS = [
     pytest.param(False, marks=pytest.mark.task_2_4, id="post-norm"),

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from assignment.expected.trainings import OPTIMIZERS, Training, traits_of
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import TOLERANCE, TOLERANCE_OF_FLOAT32, describe, expect, expect_close
 from autograder.testing.contrast import judged
 from autograder.testing.results import observing
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_3_1
 

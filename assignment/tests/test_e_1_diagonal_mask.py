@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from assignment.expected.random_cells import INDEPENDENT, check_random_cells, check_share, is_likely
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_1
 

@@ -18,9 +18,9 @@ from assignment.expected.search_tables import (
     short_or_long,
     translations_of,
 )
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import describe, expect
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_e_3
 

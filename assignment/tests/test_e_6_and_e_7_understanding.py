@@ -10,8 +10,8 @@ import assignment.own_work.calls  # noqa: F401  by which versions are told apart
 import assignment.own_work.scenes  # noqa: F401  the calls that are asked about
 from autograder.own_work.boxes import check_at_home
 from autograder.own_work.traced_questions import find, read_answers
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.comparison import describe, expect, fail
+from autograder.testing.submission import SubmissionUnderTest
 from foundation.assignment_file import read_assignment
 
 ASSIGNMENT = read_assignment()

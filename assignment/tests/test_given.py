@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect, expect_close
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.given
 

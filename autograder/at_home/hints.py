@@ -28,11 +28,11 @@ from ..testing.results import Outcome, State
 
 HINTS, ATTEMPTS = "hints.json", ".attempts.json"
 SEED = 7
-"""Of the inputs with which patterns were computed."""
+"""The seed of the inputs with which patterns were computed."""
 ENOUGH = 0.8
-"""Of the hashes in two patterns together, so many must be in both."""
+"""The share of the hashes in two patterns together that must be in both."""
 MOST = 2
-"""Hints that are given where mistakes cannot be told apart."""
+"""The most hints that are given where mistakes cannot be distinguished."""
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 SHOWN = "  expected:", "  got:"
 VALUE = re.compile(r"^  (?:expected|got): +(-?\d+\.?\d*(?:e[-+]?\d+)?)(?= at \[|;)", re.MULTILINE)
@@ -46,25 +46,25 @@ Known = Sequence[tuple[str, Pattern]]
 
 
 def pattern_of(outcomes: Iterable[Outcome]) -> Pattern:
-    """What is to be seen of tests that failed with SEED."""
+    """Return the pattern of tests that failed with SEED."""
     return frozenset(_hash(outcome) for outcome in outcomes if outcome.state is not State.PASSED)
 
 
 def _hash(outcome: Outcome) -> str:
-    """What was expected and what it got; numbers count with three digits, but not in float32, where rounding shows.
+    """Hash the values expected and got; numbers count with three digits, but not in float32, where rounding shows.
 
     What was observed, and where to look, may be worded anew without a change of what is seen.
     """
     lines = outcome.message.split("\n")
-    shown = lines[:1] if outcome.state is State.ERROR else [one for one in lines if one.startswith(SHOWN)]
+    shown = lines[:1] if outcome.state is State.ERROR else [line for line in lines if line.startswith(SHOWN)]
     digits = 0 if "float32" in outcome.test else 3
-    told = NUMBER.sub(lambda one: f"{float(one[0]):.{digits}g}" if digits else "", "\n".join(shown))
-    text = "\n".join([outcome.test, outcome.state, told])
+    rounded = NUMBER.sub(lambda match: f"{float(match[0]):.{digits}g}" if digits else "", "\n".join(shown))
+    text = "\n".join([outcome.test, outcome.state, rounded])
     return hashlib.blake2b(text.encode(), digest_size=3).hexdigest()
 
 
 def closest(known: Iterable[tuple[Mistake, Pattern]], seen: Pattern) -> tuple[float, list[Mistake]]:
-    """The mistakes that look most like this, and how much: the share of two patterns together that is in both."""
+    """Return the share of two patterns together that is in both, at its largest, and the mistakes that have it."""
     shares = [(len(pattern & seen) / len(pattern | seen), mistake) for mistake, pattern in known if pattern | seen]
     best = max((share for share, _ in shares), default=0.0)
     return best, [mistake for share, mistake in shares if share == best]
@@ -72,8 +72,8 @@ def closest(known: Iterable[tuple[Mistake, Pattern]], seen: Pattern) -> tuple[fl
 
 def fitting(known: Known, seen: Pattern) -> list[str]:
     """The hints whose mistakes look like this, at most MOST; [] where none does, or too many."""
-    share, found = closest(known, seen)
-    hints = list(dict.fromkeys(found))
+    share, likely = closest(known, seen)
+    hints = list(dict.fromkeys(likely))
     return hints if share >= ENOUGH and len(hints) <= MOST else []
 
 
@@ -97,23 +97,23 @@ def hints_for(task: Task, sources: Sources, assignment: Assignment) -> tuple[lis
 
 
 def is_rounding(outcomes: Iterable[Outcome]) -> bool:
-    """Whether all that failed came within rounding of what was expected: no hint at a mistake is due."""
-    lines = [one.message for one in outcomes if one.state is not State.PASSED]
-    pairs = [[float(one) for one in VALUE.findall(message)] for message in lines]
+    """Return True if all that failed came within rounding of what was expected: no hint at a mistake is due."""
+    lines = [outcome.message for outcome in outcomes if outcome.state is not State.PASSED]
+    pairs = [[float(value) for value in VALUE.findall(message)] for message in lines]
     return bool(pairs) and all(
         len(pair) == 2 and abs(pair[0] - pair[1]) <= ROUNDING * max(map(abs, pair)) for pair in pairs
     )
 
 
 def count_attempt(path: Path, task: Task, sources: Sources) -> int:
-    """How many different versions of the answer to a task have failed, this one included.
+    """Count the different versions of the answer to a task that have failed, this one included.
 
-    A small file has them; one that is not there, or damaged, counts nothing.
+    A small file has them; a missing or damaged file counts nothing.
     """
     counted: dict[str, list[str]] = {}
     with contextlib.suppress(OSError, ValueError, AttributeError, TypeError):
         content = json.loads(path.read_text(encoding="utf-8"))
-        counted = {str(number): [str(one) for one in versions] for number, versions in content.items()}
+        counted = {str(number): [str(version) for version in versions] for number, versions in content.items()}
     modules = sorted({component.partition(".")[0] for component in task.components} & sources.keys())
     text = json.dumps([sources[module][1] for module in modules])
     version, versions = hashlib.blake2b(text.encode(), digest_size=6).hexdigest(), counted.setdefault(task.number, [])
@@ -124,7 +124,7 @@ def count_attempt(path: Path, task: Task, sources: Sources) -> int:
 
 
 def not_python(sources: Sources) -> str:
-    """Where a module is no Python, in one line: it cannot have been tried, and is no attempt. "" if all are."""
+    """Name the place where a module is no Python: it cannot have been tried, and is no attempt. "" if all are."""
     for module, (_, text) in sources.items():
         if isinstance(error := tree_of(text), SyntaxError):
             return f"{module.replace('.', '/')}.py, line {error.lineno}: this is not Python: {error.msg}"
@@ -154,7 +154,7 @@ def give(number: str) -> int:
 
 
 def tell(hints: Sequence[str], attempts: int, needed: int) -> list[str]:
-    """What a student reads after so many failed attempts."""
+    """Return what a student reads after so many failed attempts, as lines."""
     if attempts < needed:
         how = "each version of your code that has failed its tests counts once"
         return [f"failed attempts: {attempts}; after {needed} there may be a hint ({how})"]

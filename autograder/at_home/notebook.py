@@ -68,7 +68,7 @@ class Course:
         self._predicted: set[str] = set()
 
     def answers(self) -> Answers:
-        """What `assemble` returns; again only after a change, since importing the package asks once per module."""
+        """Return what `assemble` returns, made anew after a change: importing the package asks once per module."""
         state = list(self.history()), [(path, path.stat().st_mtime_ns) for path in sorted(self.folder.glob("*.ipynb"))]
         if self._answers is None or self._answers[0] != state:
             self._answers = state, assemble(self.folder, self.history(), self.skeleton, self.assignment)
@@ -79,7 +79,7 @@ class Course:
         self._package.forget()
 
     def predict(self, number: str, choice: str = "") -> None:
-        """Says whether a choice about a task, a letter, is right, and why if it is; it earns no points."""
+        """Prints whether a choice about a task, a letter, is right, and why if it is; it earns no points."""
         question = self._questions.get(number)
         if question is None or (choice and choice not in question["letters"]):
             known = f"one of the letters {', '.join(question['letters'])}" if question else "a task with a question"
@@ -110,11 +110,11 @@ class Course:
             return lines[line - 1] if 0 < line <= len(lines) else ""
 
         seed = random.SystemRandom().randrange(2**32) if seed is None else seed
-        result, said = run_task(task, sources, seed, self.assignment, locate)
-        told = [said, *unreadable, *self._hints(task, sources, result.state)]
+        result, text = run_task(task, sources, seed, self.assignment, locate)
+        parts = [text, *unreadable, *self._hints(task, sources, result.state)]
         if number in self._questions and number not in self._predicted:
-            told.append("You have not predicted yet: the cell with `predict` is above your answer.")
-        print("\n\n".join(told))
+            parts.append("You have not predicted yet: the cell with `predict` is above your answer.")
+        print("\n\n".join(parts))
         return result.score
 
     def understand(self, number: str) -> None:
@@ -138,7 +138,7 @@ class Course:
         return hints.tell(hints.hints_for(task, sources, self.assignment)[0], attempts, needed)
 
     def _about_translations(self, task: Task, threshold: str) -> str:
-        """Tells whether the file can be scored; the references stay with the instructor."""
+        """Describes whether the file can be scored; the references stay with the instructor."""
         head = f"{task.number} {task.title}: BLEU of at least {as_threshold(self.assignment.thresholds[threshold])}"
         path = self.folder / TRANSLATIONS
         if not path.is_file():
@@ -150,12 +150,12 @@ class Course:
             read_translations(path, expected=wanted, name=TRANSLATIONS, note=notes.append)
         except ScoringError as error:
             return f"✗ {head}\n\n{error}"
-        said = f"{TRANSLATIONS} has the expected {wanted} lines; it will be scored after you hand it in"
-        return "\n".join([f"· {head}", "", said, *(f"note: {note}" for note in notes)])
+        text = f"{TRANSLATIONS} has the expected {wanted} lines; it will be scored after you hand it in"
+        return "\n".join([f"· {head}", "", text, *(f"note: {note}" for note in notes)])
 
 
 def run_task(task: Task, sources: Sources, seed: int, assignment: Assignment, locate: Locate) -> tuple[TaskResult, str]:
-    """Judges one task by its tests: the result, and what the student reads, who finds a line where `locate` says."""
+    """Judges one task by its tests: the result, and the text for the student, with places from `locate`."""
     tests = Collection(assignment)
     printed = run_in_process(tests, InProcessSubmission(sources, assignment, locate), task, seed)
     result = judge_task(task, list(tests.outcomes.values()), assignment.credit)
@@ -232,8 +232,8 @@ def _latest(cells: list[Cell]) -> list[Cell]:
 
 def _definitions(cell: Cell) -> set[str]:
     """The classes and functions that a cell defines at its top level."""
-    found, _ = read_code(cell)
-    return {name for one in found if one.node is None or isinstance(one.node, DEFINITIONS) for name in one.binds}
+    items, _ = read_code(cell)
+    return {name for item in items if item.node is None or isinstance(item.node, DEFINITIONS) for name in item.binds}
 
 
 class AnswerPackage(MetaPathFinder, ExecutionLoader):
@@ -256,12 +256,13 @@ class AnswerPackage(MetaPathFinder, ExecutionLoader):
         """A spec for the package or one of its modules."""
         package, _, module = fullname.partition(".")
         sources = self._collect() if package == self.name else {}
-        found = describe(module or "__init__", sources)
-        if found is None:
+        described = describe(module or "__init__", sources)
+        if described is None:
             return None
-        self._imported[fullname] = found[0], sources.get(module or "__init__", ("", ""))[1]
-        linecache.cache.pop(found[0], None)  # has the lines of an earlier text
-        return spec_from_loader(fullname, self, is_package=found[1] or not module)
+        path_of_module, is_package = described
+        self._imported[fullname] = path_of_module, sources.get(module or "__init__", ("", ""))[1]
+        linecache.cache.pop(path_of_module, None)  # has the lines of an earlier text
+        return spec_from_loader(fullname, self, is_package=is_package or not module)
 
     def get_filename(self, fullname: str) -> str:
         """The path of a module."""

@@ -1,4 +1,13 @@
-"""A student's own run: which rubric items are earned, and which tasks are still to be written.
+"""A pytest plugin, for a student's own run and for all component tests: the submission, random inputs, markers.
+
+    python -m pytest                                 tests student/
+    python -m pytest -m task_1_3                     tests one task
+    python -m pytest --submission FOLDER --seed 7    another folder; the inputs of an earlier run
+
+Here the submission runs in this very process, so a debugger can follow it. Grading hands tests one that lives in
+another process instead (`autograder.running.collection`); they cannot tell the two apart.
+
+An own run ends with the rubric items that are earned, and the tasks that are still to be written.
 
     1.2 Scaled dot-product attention: 10 of 14 points; missing: masks (4)
     1.3 Multi-headed attention: still to be written
@@ -8,25 +17,32 @@ first that was compared is drawn. A failed attempt is counted, and a hint offere
 """
 
 import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 from types import TracebackType
 
 import pytest
+import torch
 
-from foundation.assignment_file import Assignment, Task, released_folder
+from foundation.assignment_file import Assignment, Task, read_assignment, released_folder
+from foundation.command_line import UserError
+from foundation.places import ASSIGNMENT, ASSIGNMENT_FILE
 from foundation.texts import told_by
 
 from ..intake.rules import find_mentions
 from ..intake.sources import IntakeError, read_sources
-from ..running.under_test import SEED, SUBMISSION, InProcessSubmission, item_of
+from ..running.collection import classify
+from ..running.under_test import IS_COLLECTED, SEED, SUBMISSION, InProcessSubmission, case_of, item_of
 from ..testing import contrast
+from ..testing.case import Case
 from ..testing.observation import side_by_side
 from ..testing.results import (
     LOOK_AT,
     OBSERVED,
     ONLY,
+    SIDE_EFFECTS,
     CheckFailed,
     Outcome,
     State,
@@ -34,14 +50,64 @@ from ..testing.results import (
     judge_task,
     most_telling,
 )
+from ..testing.submission import SubmissionUnderTest
 from .hints import ATTEMPTS, count_attempt, not_python, read_hints
 
 NOT_SHOWN, TO_DO = "more failed", "still to be written"
 WIDTH = 80
-"""Of a terminal: a task that is still to be written gets one line."""
+"""Columns of a terminal: a task that is still to be written gets one line."""
 QUESTIONS = LOOK_AT.strip(), OBSERVED.strip()
 PRINTED = 20
 """Lines of what the code has printed that are shown below a failure."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--submission` and `--seed`."""
+    group = parser.getgroup("assignment")
+    group.addoption("--submission", type=Path, help="folder to judge (default: student/)")
+    group.addoption("--seed", type=int, default=None, help="seed for the random inputs (default: a new one each time)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers a marker for each task, draws a seed unless one is given, and begins a student's own run."""
+    torch.set_num_threads(1)
+    assignment = assignment_of(config)
+    for task in assignment.tasks:
+        config.addinivalue_line("markers", f"{task.marker}: {task.number} {task.title}")
+    config.addinivalue_line("markers", "item(name): the rubric item of its task that a test belongs to")
+    config.addinivalue_line("markers", "given: tests code that the assignment provides; no points")
+    seed = config.getoption("seed")
+    config.stash[SEED] = random.SystemRandom().randrange(2**32) if seed is None else seed
+    if IS_COLLECTED not in config.stash:
+        config.pluginmanager.register(OwnRun(config, assignment))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the test of side effects first in its file: what it finds may be behind whatever else fails."""
+    files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
+    items.sort(key=lambda item: (files[item.path], item_of(item) != SIDE_EFFECTS))
+
+
+def assignment_of(config: pytest.Config) -> Assignment:
+    """The assignment whose tests these are: the one around pytest's root folder, or else the kit's own."""
+    around = config.rootpath.parent
+    try:
+        return read_assignment(around if (around / ASSIGNMENT_FILE.name).is_file() else ASSIGNMENT)
+    except UserError as error:
+        pytest.exit(str(error), returncode=2)
+
+
+@pytest.fixture(scope="session")
+def submission(request: pytest.FixtureRequest) -> SubmissionUnderTest:
+    """The code under test."""
+    return request.config.stash[SUBMISSION]
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Case:
+    """Random inputs of a test."""
+    return case_of(request.node, request.config.stash[SEED])
 
 
 class OwnRun:
@@ -74,7 +140,7 @@ class OwnRun:
         config.stash[SUBMISSION] = InProcessSubmission(self._sources, assignment)
 
     def pytest_report_header(self) -> str:
-        """Says what is tested, and how to repeat it."""
+        """Names the submission, and the options that repeat the run."""
         return f"submission: {self._folder}   repeat with: --seed {self._config.stash[SEED]}"
 
     @pytest.hookimpl(tryfirst=True)
@@ -95,13 +161,9 @@ class OwnRun:
             call.excinfo = self._shortened(error, item.path)
         report = yield
         report.sections = [(name, last_lines(text)) for name, text in report.sections]
-        state = State.FAILED if isinstance(error, CheckFailed) else State.ERROR
-        state, why = (State.PASSED, "") if error is None else (state, str(error))
-        if isinstance(error, NotImplementedError):
-            state, why = State.NOT_ATTEMPTED, str(error) or "not implemented yet"
+        state, why = classify(error, lambda error: (State.ERROR, str(error)))
+        if state is State.NOT_ATTEMPTED:
             report.outcome, report.longrepr = "skipped", (str(item.path), item.location[1] or 0, f"Skipped: {why}")
-        elif isinstance(error, UnreadableError):
-            state = State.NEEDS_READER
         if call.when == "call" or error is not None:
             if report.outcome == "failed" and error is not None:
                 self._errors[item.nodeid] = error
@@ -133,29 +195,35 @@ class OwnRun:
         contrast.begin()
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """What is to be written gets no letter."""
+        """Gives no letter to what is still to be written."""
         return (TO_DO, "", "SKIPPED") if report.skipped else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A run in which something is still to be written has not passed. Of a task, one failure is shown."""
-        if any(one.state is State.NOT_ATTEMPTED for one in self._outcomes.values()) and session.exitstatus == 0:
+        if any(outcome.state is State.NOT_ATTEMPTED for outcome in self._outcomes.values()) and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         reporter = self._config.pluginmanager.get_plugin("terminalreporter")
         if self._is_picked or reporter is None:
             return
-        told: dict[str, str] = {}
+        contrasts: dict[str, str] = {}  # of the failures that are shown, by node id
         for task in self._assignment.tasks:
-            outcomes = [self._outcomes[one] for one in self._tests.get(task.marker, []) if one in self._outcomes]
-            if missed := [one for one in outcomes if one.nodeid in self._errors]:
+            outcomes = self._outcomes_of(task)
+            if missed := [outcome for outcome in outcomes if outcome.nodeid in self._errors]:
                 self._shown.append(most_telling(missed, outcomes))
-                told[self._shown[-1].nodeid] = contrast.only(call for one in outcomes for call in one.calls)
+                contrasts[self._shown[-1].nodeid] = contrast.only(
+                    call for outcome in outcomes for call in outcome.calls
+                )
         for report in reporter.stats.pop("failed", []):
-            reporter.stats.setdefault("failed" if report.nodeid in told else NOT_SHOWN, []).append(report)
-            add_contrast(report, told.get(report.nodeid, ""))
+            reporter.stats.setdefault("failed" if report.nodeid in contrasts else NOT_SHOWN, []).append(report)
+            add_contrast(report, contrasts.get(report.nodeid, ""))
+
+    def _outcomes_of(self, task: Task) -> list[Outcome]:
+        """Return the outcomes of the tests of a task that have run."""
+        return [self._outcomes[nodeid] for nodeid in self._tests.get(task.marker, []) if nodeid in self._outcomes]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Says what each task has earned, where the tests were not picked one by one."""
+        """Prints what each task has earned, where the tests were not picked one by one."""
         self._hinted = [*self._count_attempts()]
         lines = [] if self._is_picked else [*self._about_failures(), *self._about_tasks(), *self._notes]
         if lines:
@@ -168,11 +236,10 @@ class OwnRun:
         is_all = self._config.args_source is pytest.Config.ArgsSource.TESTPATHS
         for task in self._assignment.tasks:
             wanted = self._tests.get(task.marker, [])
-            outcomes = [self._outcomes[nodeid] for nodeid in wanted if nodeid in self._outcomes]
-            if outcomes:
-                line = f"{task.number} {task.title}: {self._tell(task, outcomes, len(wanted))}"
+            if outcomes := self._outcomes_of(task):
+                line = f"{task.number} {task.title}: {self._mark(task, outcomes, len(wanted))}"
                 yield shorten(line, WIDTH, placeholder=" …") if TO_DO in line else line
-                left = dict.fromkeys(one.message for one in outcomes if one.state is State.NOT_ATTEMPTED)
+                left = dict.fromkeys(outcome.message for outcome in outcomes if outcome.state is State.NOT_ATTEMPTED)
                 for todo in left if TO_DO not in line else ():
                     yield shorten(f"- {TO_DO}: {todo}", WIDTH, placeholder=" …")
                 if task in self._hinted:
@@ -185,28 +252,28 @@ class OwnRun:
         if not self._has_hints or not_python(self._sources):
             return
         for task in self._assignment.tasks:
-            states = {self._outcomes[one].state for one in self._tests.get(task.marker, []) if one in self._outcomes}
+            states = {outcome.state for outcome in self._outcomes_of(task)}
             if State.FAILED in states and not task.understanding:
                 n_attempts = count_attempt(self._folder.parent / ATTEMPTS, task, self._sources)
                 if n_attempts >= self._assignment.hint_after and State.NOT_ATTEMPTED not in states:
                     yield task
 
     def _about_failures(self) -> Iterator[str]:
-        """Draws the first failed comparison, says how to run that test alone, and counts those that are not shown."""
-        for one in self._shown[:1]:
-            error, seed = self._errors[one.nodeid], self._config.stash[SEED]
+        """Yields the first failed comparison, the command for its test alone, and the number of failures not shown."""
+        for outcome in self._shown[:1]:
+            error, seed = self._errors[outcome.nodeid], self._config.stash[SEED]
             if isinstance(error, CheckFailed) and error.compared and (drawn := side_by_side(*error.compared)):
                 yield from [*drawn, ""]
-            command = f'python -m pytest "{one.nodeid}" --seed {seed}'
+            command = f'python -m pytest "{outcome.nodeid}" --seed {seed}'
             yield f"the first failure alone, where breakpoints work: {command}"
         if n := len(self._errors) - len(self._shown):
             more = "1 more test fails" if n == 1 else f"{n} more tests fail"
             yield f"{more}, perhaps for the same reason; name a test to see its message"
 
-    def _tell(self, task: Task, outcomes: list[Outcome], total: int) -> str:
-        if all(one.state is State.NOT_ATTEMPTED for one in outcomes):
+    def _mark(self, task: Task, outcomes: list[Outcome], total: int) -> str:
+        if all(outcome.state is State.NOT_ATTEMPTED for outcome in outcomes):
             return f"{TO_DO}: {outcomes[0].message}"
-        n_passed = sum(one.state is State.PASSED for one in outcomes)
+        n_passed = sum(outcome.state is State.PASSED for outcome in outcomes)
         if len(outcomes) < total:
             return f"{n_passed} of {len(outcomes)} tests pass, {total - len(outcomes)} did not run"
         if task.tests_of:  # here they are tried on a few implementations, and graded on many

@@ -25,7 +25,7 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
     here = Path.cwd()
     below = next((path.parent for path in sorted(here.glob(f"*/{HANDED_OUT}"))), None)
     folder = ROOT if (ROOT / HANDED_OUT).is_file() else below
-    names_tests = any((here / one.partition("::")[0]).exists() for one in args if not one.startswith("-"))
+    names_tests = any((here / word.partition("::")[0]).exists() for word in args if not word.startswith("-"))
     if folder and folder != here and not names_tests:
         where = Path(os.path.relpath(folder, here))
         raise pytest.UsageError(f"the tests are run in the folder {folder.name}/: type `cd {where}` first")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tqdm import tqdm
 
-from foundation.child_processes import Ended, ask_forked, run_forked
+from foundation.processes import Ended, ask_forked, run_forked
 
 from ..grading.grader_version import weighting_of
 from ..grading.record import Judgement, Part, Record, content_hash, new_record

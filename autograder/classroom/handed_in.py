@@ -13,7 +13,8 @@ from dateutil import parser
 
 from foundation.command_line import UserError
 
-from ..intake.submission import ARCHIVES, name_of
+from ..intake.places import ARCHIVES
+from ..intake.submission import name_of
 from ..intake.tree import LooseFiles
 
 CLUTTER = {".DS_Store", ".git", ".ipynb_checkpoints", "__MACOSX", "__pycache__"}

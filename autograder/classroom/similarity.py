@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
-from foundation.child_processes import ask_forked
+from foundation.processes import ask_forked
 
 from ..grading.scoring import ScoringError, read_translations, undo_bpe
 from ..intake.modules import Intake, read_release

@@ -9,11 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from foundation.assignment_file import read_assignment, released_folder
+from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.assignment_tables import TIME
-from foundation.child_processes import usable_cores
 from foundation.command_line import UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
+from foundation.processes import usable_cores
 
 from ..grading.grader_version import grader_version
 from ..grading.scoring import read_references
@@ -21,6 +21,7 @@ from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import LEVELS, why_no_namespaces
+from ..sandbox.zygote import packages_for
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -95,9 +96,9 @@ def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, d
     return options.roster, options.layout, options.deadline
 
 
-def tell_what_the_sandbox_lacks() -> None:
+def tell_what_the_sandbox_lacks(assignment: Assignment) -> None:
     """Print why there are no namespaces around submissions, and what remedies it."""
-    if why := why_no_namespaces():
+    if why := why_no_namespaces(packages_for(assignment)):
         print(f"sandbox: without namespaces: {why}")
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, read_assignment
-from foundation.child_processes import Ended, ask_forked
 from foundation.command_line import UserError
 from foundation.places import ROOT, TEST_REFERENCES
+from foundation.processes import Ended, ask_forked
 from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 

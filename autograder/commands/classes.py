@@ -151,7 +151,7 @@ def grade(options: argparse.Namespace) -> int:
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
-    tell_what_the_sandbox_lacks()
+    tell_what_the_sandbox_lacks(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, options)

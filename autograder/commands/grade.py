@@ -62,7 +62,7 @@ def grade(options: argparse.Namespace) -> int:
         write_json(options.results, as_results(record))
 
     record = grade_alone(options.submission, conditions, store)
-    tell_what_the_sandbox_lacks()
+    tell_what_the_sandbox_lacks(conditions.assignment)
     print(as_table(record))
     print(f"results: {options.results}")
     return int(any(part.score is None for part in record.judgement.parts))

@@ -27,7 +27,7 @@ from foundation.command_line import UserError
 from foundation.places import COMPONENT_TESTS, ROOT
 
 Look = Callable[[Any, Any], Mapping[Any, Callable[[], Any]]]
-"""From a submission and a `Case` to calls, by what tells one from another."""
+"""From a submission and a `Case` to calls, each by the property that distinguishes it."""
 
 
 def stand_ins_of(assignment: Assignment) -> ModuleType:
@@ -101,7 +101,7 @@ class OwnWork:
     """Tables of the assignment's `own_work/` about components, by table; without it they are empty.
 
     SCENES has calls of a component to look into, BY_HAND some that can be computed: functions of a `Case` that make a
-    scene. CALLS are calls by which versions are told apart, CHOICES questions of the assignment's own: functions of a
+    scene. CALLS are calls that distinguish versions, CHOICES questions of the assignment's own: functions of a
     submission and a `Case`. SYMPTOMS has sentences about what is seen, with calls that return whether it is; or pairs
     of sentences with calls that return a number: the first is seen where it becomes smaller, the second where it
     becomes larger. TESTS describes tests by name, so that "the test that checks …" is a sentence; only these are asked

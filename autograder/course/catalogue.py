@@ -106,7 +106,7 @@ def faults_of(assignment: Assignment) -> list[Fault]:
 
 
 def read_patterns(assignment: Assignment) -> dict[str, frozenset[str]]:
-    """What tests see of each fault (see `testing.hints`), by the fault's id; none where there is no such file."""
+    """Read the pattern of each fault (see `at_home.hints`), by the fault's id; none where there is no such file."""
     path = assignment.folder / PATTERNS
     content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return {fault: frozenset(seen.split()) for fault, seen in content.items()}

@@ -14,8 +14,7 @@ from ..at_home.hints import ENOUGH, SEED, Pattern, closest, fitting, pattern_of,
 from ..course.catalogue import Fault, faults_of, read_patterns
 from ..running.collected_tests import CollectedTests
 from ..sandbox.submission import Sandbox
-from ..testing.results import Outcome, State, TaskResult, explain, most_telling, with_contrast
-from .record import Diagnosis
+from ..testing.results import Finding, Outcome, State, TaskResult, explain, most_telling, with_contrast
 
 EXPLAINED = (State.FAILED, State.ERROR)
 
@@ -39,7 +38,7 @@ def find_misconceptions(
             seen = pattern_of(outcomes.get(result.task.marker, ()))
             finding, explains_all = name(faults.get(number, ()), seen)
             if finding is None and (found := fitting(hints.get(number, ()), seen)):
-                finding = Diagnosis(fault="", others=(), text="\n".join(f"Hint: {one}" for one in found))
+                finding = Finding(fault="", others=(), text="\n".join(f"Hint: {one}" for one in found))
             if finding:
                 missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
                 message = explain_by_one(missed, result.outcomes) if explains_all else result.message
@@ -56,7 +55,7 @@ def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, P
     return known
 
 
-def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Diagnosis | None, bool]:
+def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Finding | None, bool]:
     """The known faults of which the tests see the same, or nearly, if there are any; and whether it is all the same."""
     share, faults = closest(known, seen)
     if share < ENOUGH:
@@ -69,7 +68,7 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Diagnos
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
         text += f"\nThe tests cannot tell this from {told}{more}."
     ids = tuple(fault.id for fault in others)
-    return Diagnosis(fault=first.id, others=ids, text=f"{text}\nHint: {first.hint}"), share == 1
+    return Finding(fault=first.id, others=ids, text=f"{text}\nHint: {first.hint}"), share == 1
 
 
 def explain_by_one(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> str:

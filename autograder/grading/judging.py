@@ -16,7 +16,7 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
-from foundation.watchdog import check_main_thread
+from foundation.processes import check_main_thread
 
 from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions

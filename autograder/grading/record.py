@@ -74,7 +74,7 @@ class Model(BaseModel):
 
 
 class Diagnosis(Model):
-    """What a failure looks like."""
+    """What a failure looks like, made of a `Finding`."""
 
     fault: str  # id in the catalogue of misconceptions; empty where none fits
     others: tuple[str, ...]  # ids of those that the tests cannot tell from it

@@ -4,9 +4,11 @@
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
+    names.py             what a module's text imports and names
     rules.py             names that a person should know of, found in its text
     submission.py        from a path to the sources that are graded
-    modules.py           which folder of a submission holds the assignment's files, and which of them count
+    modules.py           the modules that are graded
+    places.py            which folder of a submission holds them, and what is beside it
     cells.py             what the cells of notebooks define
     cells_to_modules.py  which definition belongs to which module
     tree.py              the files of a folder or a .zip, or loose ones: names, and reading within bounds

@@ -19,7 +19,7 @@ from .tree import MAX_CODE_CHARACTERS
 
 ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 MAX_VALUES = 10_000_000
-"""In all of a notebook's JSON, as far as commas and brackets tell; each takes memory once it is parsed."""
+"""In all of a notebook's JSON, estimated from commas and brackets; each takes memory once it is parsed."""
 CELL_MAGIC = re.compile(r"\s*%%(\w+)(?!\w*\?).*")
 TIMED = re.compile(r"^([ \t]*)get_ipython\(\)\.run_line_magic\('time', ('.+')\)$", re.MULTILINE)
 """`%time statement`, which runs it."""
@@ -30,7 +30,7 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 KEPT = (*DEFINITIONS, *IMPORTS, *ASSIGNMENTS, ast.If, ast.Try, ast.Expr)
-"""What may become a part of a module; loops, which train, may not."""
+"""Statements that may become a part of a module; loops, which train, may not."""
 AWAITS = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -68,10 +68,10 @@ def read_notebook(content: bytes, name: str) -> list[Cell]:
         raise RefusedError("not a notebook: it has no cells; save it again in Jupyter")
     shown = printable(name)
     read = (read_cell(cell, shown, number) for number, cell in enumerate(cells, start=1))
-    found = [cell for cell in read if cell is not None]
-    if sum(len(cell.text) for cell in found) > MAX_CODE_CHARACTERS:
+    counting = [cell for cell in read if cell is not None]
+    if sum(len(cell.text) for cell in counting) > MAX_CODE_CHARACTERS:
         raise RefusedError(f"more than {MAX_CODE_CHARACTERS:,} characters of code; hand in only what is asked for")
-    return found
+    return counting
 
 
 def read_cell(cell: object, notebook: str, number: int) -> Cell | None:
@@ -125,12 +125,12 @@ def read_code(cell: Cell) -> tuple[list[Statement], str]:
         tree = parse(text, is_compiled=True)
     lines = text.split("\n")
     if not isinstance(tree, SyntaxError):
-        return [one for node in tree.body if is_kept(node) for one in statements_of(cell, node, lines)], ""
+        return [part for node in tree.body if is_kept(node) for part in statements_of(cell, node, lines)], ""
     line = tree.lineno or 0
     quoted = lines[line - 1].strip()[:100] if 1 <= line <= len(lines) else ""
     problem = (f"line {line}: " if line else "") + tree.msg + (f": {quoted}" if quoted else "")
-    found = dict.fromkeys(DEFINITION.findall(text))
-    names = [name for name in found if name.isidentifier() and not keyword.iskeyword(name)]
+    defined = dict.fromkeys(DEFINITION.findall(text))
+    names = [name for name in defined if name.isidentifier() and not keyword.iskeyword(name)]
     return [Statement(cell, None, text=f"{cell}, {problem}", binds={name}) for name in names], problem
 
 
@@ -146,13 +146,13 @@ def as_python(text: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about line ends, and invalid escapes
             python: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]  # IPython's
-    except (SyntaxError, ValueError, LookupError, RuntimeError, AssertionError, MemoryError):
-        return text  # 500 commands, or too deeply nested
-    return "\n" * blank + TIMED.sub(lambda found: found[1] + ast.literal_eval(found[2]), python)
+            return "\n" * blank + TIMED.sub(lambda match: match[1] + ast.literal_eval(match[2]), python)
+    except Exception:  # of a dozen kinds: 500 commands, too deeply nested, what only looks like `%time`
+        return text
 
 
 def is_kept(node: ast.stmt) -> bool:
-    """Whether a statement may become a part of a module: it does not await, and a module's import runs it."""
+    """True if a statement may become a part of a module: it does not await, and a module's import runs it."""
     if isinstance(node, DEFINITIONS):
         return True
     if isinstance(node, ast.If) and "__name__" in {getattr(part, "id", "") for part in ast.walk(node.test)}:
@@ -185,7 +185,7 @@ def changed_by(node: ast.stmt) -> set[str]:
     changed: list[ast.expr]
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            changed = [part for one in node.decorator_list if isinstance(one, ast.Call) for part in one.args]
+            changed = [part for call in node.decorator_list if isinstance(call, ast.Call) for part in call.args]
         case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[first, *_])):
             changed = [first]
         case _:
@@ -200,7 +200,7 @@ def changed_by(node: ast.stmt) -> set[str]:
 
 
 def has_todo(node: ast.AST) -> bool:
-    """Whether it contains the `raise NotImplementedError(…)` of a skeleton."""
+    """True if it contains the `raise NotImplementedError(…)` of a skeleton."""
     raised = (part.exc for part in ast.walk(node) if isinstance(part, ast.Raise))
     names = (part.func if isinstance(part, ast.Call) else part for part in raised)
     return any(isinstance(name, ast.Name) and name.id == "NotImplementedError" for name in names)

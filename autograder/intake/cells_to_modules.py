@@ -48,27 +48,27 @@ class Distribution:
                 self.makers.setdefault(name, []).append(statement)
         self.unreadable = {cell: problem for cell, (_, problem) in code.items() if problem}
         self.notes = describe_unreadable(self.unreadable)
-        self.chosen = {name: found for name in self.home if (found := self._choose(name))}
+        self.chosen = {name: chosen for name in self.home if (chosen := self._choose(name))}
 
     def _choose(self, name: str) -> Statement | None:
         """The definition that counts: preferably in an answer cell, compiling and filled in; of several, the last."""
         in_contract = name in self.contract[self.home[name]]
         kinds = (*DEFINITIONS, *(ASSIGNMENTS if in_contract else ()))
-        found = [
+        candidates = [
             statement
             for statement in self.statements
             if name in statement.binds
             and (statement.node is None or isinstance(statement.node, kinds))
             and not statement.cell.is_locked  # given code: the release has it
         ]
-        if not found:
+        if not candidates:
             return None
 
         def rank(statement: Statement) -> tuple[bool, bool]:
             return statement.cell.is_answer, statement.node is not None and not has_todo(statement.node)
 
-        chosen = max(reversed(found), key=rank)
-        cells = list(dict.fromkeys(str(statement.cell) for statement in found))
+        chosen = max(reversed(candidates), key=rank)
+        cells = list(dict.fromkeys(str(statement.cell) for statement in candidates))
         if len(cells) > 1:
             self.notes.append(f"{name} is defined in {' and in '.join(cells)}: the one in {chosen.cell} counts")
         return chosen
@@ -82,8 +82,8 @@ class Distribution:
         """
         for module in self.contract:
             names = {name for name, home in self.home.items() if home == module}
-            roots = [one for name, one in self.chosen.items() if name in names]
-            roots += [one for one in self.statements if one.changes & names]
+            roots = [statement for name, statement in self.chosen.items() if name in names]
+            roots += [statement for statement in self.statements if statement.changes & names]
             if roots:
                 lines = self._module(module, roots)
                 intake.sources[module] = (f"{module}.py from {path}", "".join(f"{line}\n" for line, _ in lines))
@@ -95,25 +95,25 @@ class Distribution:
         taken, names = self._closure(roots)
         lines = [
             line
-            for one in self.statements
-            if one.node and is_general(one.node)  # first, since the release's names must hide theirs
-            for line in lines_of(unparse(one.node), str(one.cell))
+            for statement in self.statements
+            if statement.node and is_general(statement.node)  # first: the release's names must hide theirs
+            for line in lines_of(unparse(statement.node), str(statement.cell))
         ]
         lines.sort(key=lambda line: not line[0].startswith("from __future__"))
         lines += lines_of(self.release[module][1])
         for name in sorted(names):
             if self.home.get(name, module) != module:
                 lines += lines_of(f"from .{self.home[name]} import {name}")
-        return lines + [line for one in self.statements if one in taken for line in self._lines(one)]
+        return lines + [line for part in self.statements if part in taken for line in self._lines(part)]
 
     def _closure(self, roots: list[Statement]) -> tuple[set[Statement], set[str]]:
         """The statements that a module needs, and all names used in them; names of the contract are imported."""
         taken, names = set(roots), set[str]()
-        while new := set[str]().union(*(one.uses for one in taken)) - names:
+        while new := set[str]().union(*(statement.uses for statement in taken)) - names:
             names |= new
             for name in new - self.home.keys():
                 makers = self.makers.get(name, [])
-                taken.update([one for one in makers if one.node] or makers[-1:])
+                taken.update([maker for maker in makers if maker.node] or makers[-1:])
         return taken, names
 
     def _lines(self, statement: Statement) -> list[Line]:
@@ -148,7 +148,7 @@ def describe_unreadable(problems: Mapping[Cell, str]) -> list[str]:
 
 
 def is_general(node: ast.stmt | None) -> bool:
-    """Whether this is a star import from a library, or one from `__future__`."""
+    """True for a star import from a library, and one from `__future__`."""
     if not isinstance(node, ast.ImportFrom) or node.level or (node.module or "").partition(".")[0] not in LIBRARIES:
         return False
     return node.names[0].name == "*" or node.module == "__future__"

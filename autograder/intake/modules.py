@@ -1,21 +1,18 @@
-"""Finds the folder that holds the assignment's files, and selects the Python files that count.
-
-The folder is the top, the package's, or one level down. What counts are the contract's modules, and those beside them
-that they import.
-"""
+"""The part of a submission that is graded: the contract's modules, and those beside them that they import."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import Contract
 
-from ..sandbox.imports import failing_module, own_imports
 from ..sandbox.worker.loading import OWN_MODEL
+from .names import own_imports
+from .places import Place, all_places, is_notebook, modules_of, some
 from .sources import (
     ADAPTERS,
     IntakeError,
@@ -24,13 +21,12 @@ from .sources import (
     Sources,
     adapt,
     decode,
+    failing_module,
     file_of,
     quote,
     read_modules,
 )
-from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree, is_clutter
-
-SHOWN_FILES = 3
+from .tree import MAX_MODULES, MAX_SOURCE_BYTES, Tree
 
 
 @dataclass
@@ -74,13 +70,13 @@ class Intake:
         self.sources = adapt(self.sources, contract)
 
     def _gather(self, wanted: list[str], read: Callable[[str], Source | None], within: str = "") -> bool:
-        """Adds modules, and those that they import, to the package `within`; whether there are any."""
+        """Adds modules, and those that they import, to the package `within`. Returns True if there are any."""
         seen = {"__init__"} if not within else set()
         for module in wanted:  # which grows
-            found = self.sources.get(within + module) or read(module) if module not in seen else None
+            source = self.sources.get(within + module) or read(module) if module not in seen else None
             seen.add(module)
-            if found:
-                path, text = self.sources[within + module] = found
+            if source:
+                path, text = self.sources[within + module] = source
                 wanted += own_imports(text, module, path, bool(within))  # the components' tests report a syntax error
         return within + wanted[0] in self.sources
 
@@ -91,11 +87,11 @@ def read_release(release: Path, contract: Contract) -> Sources:
     Raises:
         IntakeError: where it is missing or cannot be read.
     """
-    found = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
-    missing = [module for module in (*contract.modules, "__init__") if module not in found]
+    modules = {module: (file_of(module, path), text) for module, (path, text) in read_modules(release).items()}
+    missing = [module for module in (*contract.modules, "__init__") if module not in modules]
     if missing:
         raise IntakeError(f"{release}: not the assignment's skeleton: {missing[0]}.py is missing")
-    return found
+    return modules
 
 
 def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> None:
@@ -108,7 +104,7 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 
     def read(module: str) -> Source | None:
         path = module.replace(".", "/")
-        file = next((one for one in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(one))), None)
+        file = next((name for name in (f"{path}.py", f"{path}/__init__.py") if tree.find(place.path(name))), None)
         if file is None:
             return None
         try:
@@ -117,8 +113,8 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
             raise RefusedError(f"{quote(place.path(file))}: {error}") from None
         sizes.append(len(content))
         if len(sizes) > MAX_MODULES or sum(sizes) > MAX_SOURCE_BYTES:
-            what = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
-            raise RefusedError(f"{what}; hand in only what is asked for")
+            reason = f"more than {MAX_MODULES} modules, or {MAX_SOURCE_BYTES:,} bytes of Python, are imported"
+            raise RefusedError(f"{reason}; hand in only what is asked for")
         intake.submitted.add(module)
         try:
             return file, decode(content)
@@ -133,8 +129,8 @@ def select_modules(intake: Intake, tree: Tree, place: Place, assignment: Assignm
 def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assignment) -> Iterator[str]:
     """Notes on files that have no effect although someone may expect one."""
     whole = [path for path, file in tree.files.items() if not file.problem]
-    places = [one for one in all_places(whole) if level_of(one.folder, assignment.package) < FAR]
-    files = {file for one in places if one.folder == place.folder for file in one.files}
+    places = [near for near in all_places(whole, assignment.package) if near.is_near]
+    files = {file for near in places if near.folder == place.folder for file in near.files}
     others = {file for file in files if file.endswith(".py") and file not in intake.hashes}
     if f"{ADAPTERS}.py" not in intake.hashes:  # a model of one's own may have files of the same names
         others -= {f"{name}.py" for name in intake.release}
@@ -144,104 +140,6 @@ def notes_on_others(intake: Intake, tree: Tree, place: Place, assignment: Assign
         yield "the .py files were graded; the notebook beside them was ignored"
     used = {place.folder, *(place.path(file).rpartition("/")[0] for file in intake.hashes)}
     names = modules_of(assignment.contract)
-    elsewhere = [str(one) for one in places if one.files & names and one.folder not in used]
+    elsewhere = [str(near) for near in places if near.files & names and near.folder not in used]
     if elsewhere:
         yield f"graded: the files in {place}; ignored: those in {', '.join(elsewhere[:3])}"
-
-
-@dataclass(frozen=True)
-class Place:
-    """A folder of the submission: its path ("" for the top) and the names of its files."""
-
-    folder: str
-    files: frozenset[str]
-
-    def path(self, file: str) -> str:
-        """The path of one of its files within the submission."""
-        return f"{self.folder}/{file}" if self.folder else file
-
-    def __str__(self) -> str:
-        return quote(self.folder + "/") if self.folder else "the top folder"
-
-
-def find_place(paths: Iterable[str], assignment: Assignment) -> Place | None:
-    """The one place with modules of the contract; without any, the one with notebooks; otherwise None.
-
-    Args:
-        paths: of all files, within the submission.
-        assignment: the contract, and the name of the folder that holds the modules in the release.
-
-    Raises:
-        RefusedError: where there are two such places.
-    """
-    places = all_places(paths)
-    names = modules_of(assignment.contract)
-    for is_kind in (names.__contains__, is_notebook):
-        for level in (0, 1):
-            having = [place for place in places if any(map(is_kind, place.files))]
-            found = [place for place in having if level_of(place.folder, assignment.package) == level]
-            if len(found) > 1:
-                shown = " and in ".join(f"{place} ({some(filter(is_kind, place.files))})" for place in found[:2])
-                where = f"in {len(found)} places, in {shown}"
-                raise RefusedError(f"the assignment's files are {where}; hand in one of them")
-            if found:
-                return found[0]
-    return None
-
-
-def find_beside(paths: Iterable[str], place: Place | None, package: str, file: str) -> str | None:
-    """The path of a file that lies beside the modules, or in a folder above them.
-
-    Raises:
-        RefusedError: where there are two.
-    """
-    folders = {path: path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == file}
-    if place is None:
-        found = [path for path, folder in folders.items() if level_of(folder, package) < FAR]
-    else:
-        near = "", around(place.folder, package)
-        found = [path for path, folder in folders.items() if around(folder, package) in near]
-    if len(found) > 1:
-        raise RefusedError(f"there are two {file}, {quote(found[0])} and {quote(found[1])}; hand in one of them")
-    return found[0] if found else None
-
-
-def all_places(paths: Iterable[str]) -> list[Place]:
-    """All folders that hold files, except what systems and tools leave behind."""
-    files: dict[str, set[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        if not is_clutter(path):
-            files.setdefault(folder, set()).add(name)
-    return [Place(folder, frozenset(names)) for folder, names in sorted(files.items())]
-
-
-def around(folder: str, package: str) -> str:
-    """The folder that is meant by a path: "anna" by "anna" and by the package's folder in it."""
-    outer, _, name = folder.rpartition("/")
-    return outer if name == package else folder
-
-
-FAR = 2
-
-
-def level_of(folder: str, package: str) -> int:
-    """0: the top or the package's folder in it; 1: the same one level down; FAR: anything else."""
-    outer = around(folder, package)
-    return FAR if "/" in outer else int(outer != "")
-
-
-def modules_of(contract: Contract) -> frozenset[str]:
-    """The files by which a submission is recognised."""
-    return frozenset((*contract.files, f"{ADAPTERS}.py"))
-
-
-def is_notebook(file: str) -> bool:
-    """Whether a file name is that of a notebook."""
-    return file.endswith(".ipynb")
-
-
-def some(files: Iterable[str]) -> str:
-    """The first few names, for a message."""
-    names = sorted(files)
-    return ", ".join(quote(name)[1:-1] for name in names[:SHOWN_FILES]) + (", …" if len(names) > SHOWN_FILES else "")

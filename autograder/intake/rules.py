@@ -1,7 +1,7 @@
 """Names of PyTorch and Python in a submission's text that a person should know of; nothing is run.
 
-Mentions of what students must write themselves are told at home, and noted in grading. Whether a mention is a use is
-for the worker to say, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
+Mentions of what students must write themselves are noted at home and in grading. Whether a mention is a use, the
+worker decides, where such a use raises (`sandbox/worker/shortcuts.py`). Uses of internals, which may be a way
 around that, are allowed, and listed for a reader, with what the worker has seen of them (`sandbox/worker/watching.py`).
 The patterns are in `[contract.forbidden]` of `assignment.toml`.
 """
@@ -9,26 +9,24 @@ The patterns are in `[contract.forbidden]` of `assignment.toml`.
 from __future__ import annotations
 
 import ast
-import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, lru_cache
 
 from foundation.assignment_tables import Forbidden
 
-from .sources import Locate, Sources, in_module, tree_of
+from .names import imports_in, paths_in
+from .sources import Locate, Sources, in_module
 
 MOST_INTERNALS, MAX_CODE_SHOWN = 20, 160
 NO_TEXT = "(?!)"
 """A regular expression that matches no text."""
-WATCHED = {"getattr", "setattr", "delattr"}
-"""Built-in functions of which the worker sees what they reach, under their own names."""
 BY_NAME = re.compile(r".*\.(attrgetter|methodcaller|getattr|setattr|delattr)")
 """Functions of modules that reach anything by a name."""
 
 
 def find_mentions(sources: Sources, forbidden: Forbidden, locate: Locate = in_module) -> Iterator[str]:
-    """Notes on names that the contract forbids; `locate` says where a student finds a line, "" for lines of others."""
+    """Notes on names that the contract forbids; `locate` has where a student finds a line, "" for lines of others."""
     pattern = re.compile("|".join(filter(None, [forbidden.classes, forbidden.functions])) or NO_TEXT)
     always = {name.rpartition(".")[2] for name in forbidden.always}
     *some, last = [name.rpartition(".")[2] for name in forbidden.components] or [""]
@@ -55,7 +53,7 @@ def find_internals(
     module, line, and name; they come first.
     """
     lines = {module: sources[module][1].split("\n") for module in modules}
-    found: dict[tuple[str, int], str] = {}
+    uses: dict[tuple[str, int], str] = {}
     pattern = forbidden.internals or NO_TEXT
     given: dict[str, set[str]] = {}  # lines that were handed out, as far as they use internals
     for module in modules:
@@ -66,8 +64,8 @@ def find_internals(
     for module, line, name in (*seen, *named):
         code = lines[module][line - 1].strip() if module in lines and 0 < line <= len(lines[module]) else ""
         if code and code not in given[module]:
-            found.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
-    return list(found.values())[:MOST_INTERNALS]
+            uses.setdefault((module, line), f"{name} in {locate(module, line)}: {code[:MAX_CODE_SHOWN]}")
+    return list(uses.values())[:MOST_INTERNALS]
 
 
 @lru_cache(maxsize=64)
@@ -83,7 +81,7 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         elif isinstance(node, ast.MatchClass):
             names = [f".{name}" for name in node.kwd_attrs]
         elif isinstance(node, ast.Call) and BY_NAME.fullmatch(path):
-            texts = [one.value for one in node.args if isinstance(one, ast.Constant)]
+            texts = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
             plain |= {node.func} if any(isinstance(text, str) for text in texts) else set()
             names = [f".{part}" for text in texts for part in str(text).split(".")]
         # A chain of attributes may stand on several lines: the name itself is at the end of it.
@@ -91,51 +89,6 @@ def internals_in(text: str, pattern: str) -> list[tuple[int, str]]:
         uses |= {(line, name) for name in names if name and is_internal(name)}
         if not isinstance(node, ast.Call) and BY_NAME.fullmatch(path) and node not in plain:
             uses.add((line, f"{path.rpartition('.')[2]} with a computed name"))
-    uses |= {(line, name) for line, name in imported_in(text) if name.startswith("torch.") and is_internal(name)}
+    imported = ((part.line, name) for part in imports_in(text) if not part.level for name in part.wholes)
+    uses |= {(line, name) for line, name in imported if name.startswith("torch.") and is_internal(name)}
     return sorted(uses, key=lambda use: (use[0], -len(use[1]), use[1]))
-
-
-def imported_in(text: str) -> Iterator[tuple[int, str]]:
-    """Lines and dotted names of what a module imports from other packages."""
-    tree = tree_of(text)
-    for node in ast.walk(tree) if isinstance(tree, ast.Module) else ():
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, one.name) for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield from ((node.lineno, f"{node.module}.{one.name}") for one in node.names)
-
-
-def paths_in(text: str) -> Iterator[tuple[ast.expr | ast.MatchClass, str]]:
-    """The names, attributes, calls and class patterns in a module, with the dotted name of what is named or called.
-
-    Such a name is "torch.nn.LayerNorm" or "builtins.vars", as far as imports and plain assignments tell; otherwise "".
-    """
-    tree = tree_of(text)
-    nodes = list(ast.walk(tree)) if isinstance(tree, ast.Module) else []  # otherwise the tests will say so
-    known = {name: f"builtins.{name}" for name in {*dir(builtins), "__builtins__"} - WATCHED}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for one in node.names:
-                first = one.name.partition(".")[0]
-                known[one.asname or first] = one.name if one.asname else first
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            known |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
-        elif isinstance(node, ast.Assign) and (path := path_of(node.value, known)):
-            known |= {target.id: path for target in node.targets if isinstance(target, ast.Name)}
-    for node in nodes:
-        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
-            yield node, path_of(node, known)
-        elif isinstance(node, ast.Call):
-            yield node, path_of(node.func, known)
-        elif isinstance(node, ast.MatchClass):
-            yield node, ""
-
-
-def path_of(node: ast.AST, known: Mapping[str, str]) -> str:
-    """The dotted name of an expression, where that of its first name is known; otherwise ""."""
-    attributes: list[str] = []
-    while isinstance(node, ast.Attribute):
-        attributes.append(node.attr)
-        node = node.value
-    first = known.get(node.id, "") if isinstance(node, ast.Name) else ""
-    return ".".join([first, *reversed(attributes)]) if first else ""

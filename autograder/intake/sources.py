@@ -10,6 +10,7 @@ the contract's: these are the release's, and take the components from `adapters`
 
 import ast
 import io
+import re
 import symtable
 import sys
 import tokenize
@@ -31,9 +32,12 @@ Sources = Mapping[str, Source]
 Locate = Callable[[str, int], str]
 """From a module's name and a line number to the place where the student finds that line."""
 FREE_F_STRINGS = (3, 12)
-"""The first Python whose f-strings may hold any expression; `feature_version` does not tell (PEP 701)."""
+"""The first Python whose f-strings may hold any expression; `feature_version` ignores it (PEP 701)."""
 F_STRINGS = "the braces of an f-string hold neither its quotes nor a backslash"
 SHOWN_NAME = 120
+MOST_PARTS = 200
+LONG_NAME = re.compile(rf"(?<!\w)(?:[^\W\d]\w*+[\s\\]*+\.[\s\\]*+){{{MOST_PARTS}}}")
+"""A dotted name of so many parts: Python's parser takes gigabytes for one of 50,000, since it joins them one by one."""
 ADAPTERS = "adapters"
 KIT = "(the kit's) "
 """Begins the paths of the contract's modules in a submission with `adapters.py`, whose own may have the same names."""
@@ -53,7 +57,7 @@ def quote(name: str) -> str:
 
 
 def file_of(module: str, path: str = "") -> str:
-    """The file of a module within its package, "tools/soft.py"; `path` tells whether it is a folder's own module.
+    """The file of a module within its package, "tools/soft.py"; `path` shows whether it is a folder's own module.
 
     Of a submission with `adapters.py` it is the file that the student knows, and none of the contract's.
     """
@@ -76,6 +80,11 @@ def decode(content: bytes) -> str:
         where = f"byte 0x{content[error.start]:02x} in line {line_of(error)}"
         raise RefusedError(f"it is not UTF-8 text ({where}); save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it, so that everyone counts the same lines
+
+
+def failing_module(name: str, reason: str) -> Source:
+    """A module to put in place of one that cannot be used: importing it raises ImportError with the reason."""
+    return file_of(name), f"raise ImportError({reason!r})\n"
 
 
 def read_modules(folder: Path) -> dict[str, Source]:
@@ -115,6 +124,8 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
     Compiled as a cell of a notebook, where `await` may stand outside a function, more is found; nothing is run.
     """
+    if LONG_NAME.search(text):
+        return SyntaxError(f"a name of more than {MOST_PARTS} parts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
@@ -132,7 +143,7 @@ def parse(text: str, is_compiled: bool = False) -> ast.Module | SyntaxError:
 
 @lru_cache(maxsize=64)
 def tree_of(text: str) -> ast.Module | SyntaxError:
-    """What `parse` finds, for those who only look at it: a submission's modules are looked at several times."""
+    """The result of `parse`, for those who only look at it: a submission's modules are looked at several times."""
     return parse(text)
 
 
@@ -141,6 +152,8 @@ def names_in(text: str) -> tuple[set[str], set[str]]:
 
     Arguments and variables of its functions are neither.
     """
+    if LONG_NAME.search(text):
+        return set(), set()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes and the like
@@ -169,12 +182,12 @@ def check_syntax(path: str, text: str, version: tuple[int, int]) -> None:
         ast.parse(text, path, feature_version=version)
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         parts = ((tokenize.tok_name[token.type], token.string, token.start[0]) for token in tokens)
-        what, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
+        reason, line = F_STRINGS, newer_f_string(parts) if version < FREE_F_STRINGS else 0
     except SyntaxError as error:
-        what, line = error.msg, error.lineno or 1
+        reason, line = error.msg, error.lineno or 1
     if line:
         shown = ".".join(map(str, version))
-        raise SyntaxError(f"{what}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
+        raise SyntaxError(f"{reason}; you are graded by Python {shown}", (path, line, None, text.split("\n")[line - 1]))
 
 
 def newer_f_string(tokens: Iterable[tuple[str, str, int]]) -> int:

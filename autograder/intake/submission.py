@@ -6,25 +6,21 @@ from pathlib import Path
 
 from foundation.assignment_file import Assignment
 from foundation.places import ANSWERS
+from foundation.processes import time_limit
 from foundation.texts import clean, printable
-from foundation.watchdog import time_limit
 
 from .cells import Cell, read_notebook
 from .cells_to_modules import Distribution
-from .modules import (
-    FAR,
-    SHOWN_FILES,
-    Intake,
+from .modules import Intake, read_release, select_modules
+from .places import (
+    ARCHIVES,
     Place,
-    all_places,
     find_beside,
     find_place,
     is_notebook,
-    level_of,
     modules_of,
-    read_release,
-    select_modules,
-    some,
+    notes_on_names,
+    nothing_here,
 )
 from .sources import SHOWN_NAME, IntakeError, RefusedError, quote
 from .tree import (
@@ -35,16 +31,14 @@ from .tree import (
     TRANSLATIONS,
     LooseFiles,
     Tree,
-    is_clutter,
     list_files,
     list_zip,
 )
 
 TOO_SLOW = f"reading it took longer than {MAX_SECONDS:g} s; hand in only what is asked for"
-ARCHIVES = (".zip",)
 SUFFIXES = (*ARCHIVES, ".ipynb")
 EMPTY_CELL = "YOUR ANSWER HERE"
-"""What nbgrader puts into cells of text that students write."""
+"""The text of cells for answers as nbgrader hands them out."""
 
 
 class IntakeRefusedError(IntakeError):
@@ -109,7 +103,7 @@ def take_tree(intake: Intake, tree: Tree, assignment: Assignment, is_archive: bo
         take_tree(intake, inner, assignment, is_archive=True)
         return
     if place is None or place.files & modules_of(assignment.contract):
-        select_modules(intake, tree, place or Place("", frozenset()), assignment)
+        select_modules(intake, tree, place or Place(), assignment)
     else:
         files = sorted(filter(is_notebook, place.files))
         if len(files) > MAX_NOTEBOOKS:
@@ -146,31 +140,3 @@ def take_notebooks(intake: Intake, cells: list[Cell], path: str, assignment: Ass
     intake.complete(assignment.contract)
     if assignment.written:
         intake.answers = "\n\n".join(text for text in texts if text != EMPTY_CELL)
-
-
-def notes_on_names(tree: Tree, package: str) -> list[str]:
-    """Notes on files that got their names back, and on those that were skipped since they cannot be read safely."""
-    repeated = [path.rpartition("/")[2] for path in tree.superseded]
-    notes = [f"{name} was uploaded more than once; the last upload counts" for name in repeated]
-    if not tree.last_counts:
-        renamed = sorted(tree.renamed.keys() & tree.was_read)
-        notes += [f"{quote(tree.renamed[path])} was read as {quote(path)}" for path in renamed]
-    unread = {path for path, file in tree.files.items() if file.problem or path in tree.renamed} - tree.was_read
-    near = [
-        path for path in sorted(unread) if not is_clutter(path) and level_of(path.rpartition("/")[0], package) < FAR
-    ]
-    return [*notes, f"skipped: {some(tree.renamed.get(path, path) for path in near)}"] if near else notes
-
-
-def nothing_here(tree: Tree, assignment: Assignment) -> str:
-    """Why a folder or an archive without any file that counts cannot be graded: what there is instead, and where."""
-    contract = assignment.contract
-    wanted = ", ".join(contract.files[:SHOWN_FILES])
-    reason = f"none of the assignment's files ({wanted}, …, {TRANSLATIONS}) is in it"
-    inner = [path for path in sorted(tree.files) if path.lower().endswith((*ARCHIVES, ".gz", ".rar", ".7z"))]
-    if inner:
-        return f"{reason}; there are other archives ({some(inner)}): hand in the files themselves"
-    for place in all_places(tree.files):
-        if files := [file for file in place.files if file in contract.files or is_notebook(file)]:
-            return f"its files are too deep in it, in {place} ({some(files)}); hand in that folder"
-    return reason

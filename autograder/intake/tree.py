@@ -82,7 +82,7 @@ class Tree:
                 self.copies.setdefault(before, []).append((numbers, path))
 
     def find(self, path: str) -> bool:
-        """Whether there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
+        """True if there is such a file, be it under the name that an upload gave it: then it gets its own name back."""
         copies = sorted(copy for copy in self.copies.get(path, ()) if copy[1] in self.files)
         if not copies or (path in self.files and not self.last_counts):
             return path in self.files
@@ -156,10 +156,10 @@ def list_zip(content: bytes) -> Tree:
         RefusedError: for a damaged archive, too many entries, or what is no archive by its first bytes.
     """
     if not content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        what = "none of these" if content else "empty"
-        raise RefusedError(f"expected a folder, a .zip or a notebook (.ipynb); this is {what}")
+        kind = "none of these" if content else "empty"
+        raise RefusedError(f"expected a folder, a .zip or a notebook (.ipynb); this is {kind}")
     too_many = RefusedError(f"more than {MAX_ENTRIES:,} entries; hand in only what is asked for")
-    # The library makes an object for each entry before it tells how many there are; this bounds them.
+    # The library makes an object for each entry before it counts them; this bounds them.
     if content.count(ENTRY_OF_LISTING) > 4 * MAX_ENTRIES:
         raise too_many
     try:
@@ -240,19 +240,19 @@ def plain_path(name: str) -> tuple[str, str]:
 
 
 def earlier_names(path: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """What a file may have been called before an upload or a browser put numbers behind its name; and these numbers.
+    """Names of a file before an upload or a browser put numbers behind its name; and these numbers.
 
     Canvas makes `layers-1.py` of the second upload of `layers.py`, browsers make `layers (1).py` of a second download.
     """
     numbers: tuple[int, ...] = ()
-    while len(numbers) < MOST_NUMBERS and (found := NUMBERED.fullmatch(path)):
-        stem, upload, copy, ending = found.groups()
+    while len(numbers) < MOST_NUMBERS and (numbered := NUMBERED.fullmatch(path)):
+        stem, upload, copy, ending = numbered.groups()
         path, numbers = stem + ending, (int(upload or copy), *numbers)
         yield path, numbers
 
 
 def is_clutter(path: str) -> bool:
-    """Whether systems and tools leave such a path behind: a hidden file, or a cache."""
+    """True for a path that systems and tools leave behind: a hidden file, or a cache."""
     return any(part.startswith(".") or part in ("__pycache__", "__MACOSX") for part in path.split("/"))
 
 

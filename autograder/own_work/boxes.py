@@ -23,6 +23,7 @@ from ..course.assignment_code import OwnWork, stand_ins_of
 from ..intake.sources import Sources, read_sources
 from ..running.collection import Collection, run_in_process
 from ..running.under_test import InProcessSubmission
+from ..testing.submission import SubmissionUnderTest
 from .hunts import SEED, Hunt, answer_of, draw_hunt, hunted, student_of
 from .versions import Trial, Versions
 
@@ -124,7 +125,7 @@ def describe_hunts(student: str, sources: Sources, assignment: Assignment) -> st
     return "\n\n".join(parts)
 
 
-def check_at_home(submission: InProcessSubmission, task: Task, item: str, assignment: Assignment) -> None:
+def check_at_home(submission: SubmissionUnderTest, task: Task, item: str, assignment: Assignment) -> None:
     """Check an item of the rubric on the student's own machine. Raises: CheckFailed, NotImplementedError, UserError."""
     __tracebackhide__ = True
     student = student_of(task.components[0], submission.sources)

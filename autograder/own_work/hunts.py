@@ -20,9 +20,9 @@ from torch import Tensor
 from foundation.assignment_file import Assignment
 
 from ..intake.sources import Sources
-from ..running.under_test import SubmissionUnderTest
 from ..testing.case import Case, number_of
 from ..testing.comparison import expect, fail
+from ..testing.submission import SubmissionUnderTest
 from .student_lines import Change, changes_of, mixed, statements_in
 from .test_names import todo_in
 from .traced_questions import Scene, definition_of, lines_of

@@ -26,7 +26,7 @@ from foundation.assignment_tables import Contract
 from foundation.texts import counted
 
 from ..intake.modules import Intake
-from ..intake.sources import Sources, parse
+from ..intake.sources import Sources, tree_of
 from ..sandbox.errors import SubmissionDiedError, SubmissionError, SubmissionTimeoutError
 from ..sandbox.implementations import Implementations
 from ..sandbox.submission import Sandbox
@@ -188,7 +188,7 @@ def judge_own_tests(
     if module not in submission.submitted:
         return TaskResult(task, State.NOT_ATTEMPTED, 0.0, f"{module}.py was not handed in")
     text = submission.sources[module][1]
-    if isinstance(problem := parse(text), SyntaxError):
+    if isinstance(problem := tree_of(text), SyntaxError):
         where = submission.locate(module, problem.lineno or 1)
         return TaskResult(task, State.ERROR, 0.0, f"{where}: {problem.msg}")
     tests = {name: named_tests(text, name.partition(".")[2]) for name in task.components}

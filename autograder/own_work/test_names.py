@@ -6,7 +6,7 @@ import ast
 
 from foundation.texts import with_comment
 
-from ..intake.sources import parse
+from ..intake.sources import tree_of
 
 MOST_TESTS = 40
 """Of one class."""
@@ -17,7 +17,7 @@ def named_tests(text: str, name: str) -> dict[str, str]:
 
     None where the text cannot be read, or has no such class.
     """
-    tree, lines = parse(text), text.split("\n")
+    tree, lines = tree_of(text), text.split("\n")
     classes = [node for node in getattr(tree, "body", ()) if isinstance(node, ast.ClassDef) and node.name == name]
     methods = [node for node in (classes[-1].body if classes else ()) if isinstance(node, ast.FunctionDef)]
     return {method.name: todo_in(method, lines) for method in methods if method.name.startswith("test")}

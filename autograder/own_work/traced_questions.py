@@ -27,10 +27,11 @@ from foundation.command_line import UserError
 from ..at_home.hints import hints_for
 from ..course.assignment_code import OwnWork
 from ..intake.sources import Sources, in_module, parse, read_sources
-from ..running.under_test import InProcessSubmission, SubmissionUnderTest
+from ..running.under_test import InProcessSubmission
 from ..testing.case import Case, number_of
 from ..testing.comparison import are_near, fail
 from ..testing.results import State
+from ..testing.submission import SubmissionUnderTest
 from .test_names import todo_in
 
 N_QUESTIONS, MOST_PLACES, MOST_CHARACTERS, MOST_NUMBERS = 3, 40, 60, 4

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from foundation.watchdog import CPU, time_limit
+from foundation.processes import CPU, time_limit
 
 from ..course.assignment_code import Look, OwnWork
-from ..running.under_test import SubmissionUnderTest
 from ..sandbox.errors import SandboxUnavailableError
 from ..testing.case import Case
 from ..testing.results import Outcome, State
+from ..testing.submission import SubmissionUnderTest
 
 Result = TypeVar("Result")
 

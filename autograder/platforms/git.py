@@ -25,8 +25,8 @@ from pathlib import Path
 from foundation.command_line import UserError
 
 from ..classroom.handed_in import HandedIn, Listing, Person, Stray
+from ..intake.places import ARCHIVES
 from ..intake.sources import IntakeError, RefusedError
-from ..intake.submission import ARCHIVES
 from ..intake.tree import LIMITS, MAX_ARCHIVE_BYTES, read_file
 from .platform import Platform, Read
 

@@ -15,13 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tqdm import tqdm
 
 from foundation.assignment_file import Assignment, Task
-from foundation.watchdog import CPU, time_limit
+from foundation.processes import CPU, time_limit
 
 from ..sandbox.errors import (
     SubmissionError,
@@ -32,7 +31,7 @@ from ..sandbox.errors import (
 from ..sandbox.submission import Sandbox
 from ..testing.results import CollectionError, Outcome, State
 from .collection import Collection
-from .under_test import SubmissionUnderTest, item_of
+from .under_test import item_of
 
 FRESH_WORKERS = 4
 """In each of so many workers a test must pass that failed in one that other components have used."""
@@ -64,14 +63,16 @@ class CollectedTests(Collection):
         self.exhausted_by: list[str] = []  # ids of the tests that took too long on the last submission
         self._used: Counter[Path] = Counter()  # CPU time by file
         self._is_fresh = True
+        self._sandbox: Sandbox | None = None
         super().__init__(assignment)
-        chosen = assignment.tasks if tasks is None else tasks
-        markers = [task.marker for task in chosen if task.has_component_tests]
-        for task, item in ((one, item) for one in chosen if one.has_component_tests for item in one.items):
-            if not any(one.get_closest_marker(task.marker) and item_of(one) == item.name for one in self.items):
-                what = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
-                raise CollectionError(f"{what}; expected one marked {task.marker} and item({item.name!r})")
-        self._of_task = {marker: [item for item in self.items if item.get_closest_marker(marker)] for marker in markers}
+        tested = [task for task in (assignment.tasks if tasks is None else tasks) if task.has_component_tests]
+        for task, item in ((part, item) for part in tested for item in part.items):
+            if not any(test.get_closest_marker(task.marker) and item_of(test) == item.name for test in self.items):
+                fault = f"assignment.toml: task {task.number}: no test names the item {item.name!r}"
+                raise CollectionError(f"{fault}; expected one marked {task.marker} and item({item.name!r})")
+        self._of_task = {
+            task.marker: [item for item in self.items if item.get_closest_marker(task.marker)] for task in tested
+        }
 
     def describe(self, error: BaseException) -> tuple[State, str]:
         """State and message of a test that ended with an exception: the submission's, or the grader's own."""
@@ -99,7 +100,8 @@ class CollectedTests(Collection):
             self._used[item.path] += time.process_time() - began  # type: ignore[assignment]  # any number will do
             if struck:
                 self.exhausted_by.append(item.nodeid)
-                cast(Sandbox, self.submission).restart()  # it may have been in the middle of an answer
+                if self._sandbox is not None:
+                    self._sandbox.restart()  # it may have been in the middle of an answer
                 raise CheckingTimeoutError(TOO_LONG)
 
     def run(
@@ -116,7 +118,8 @@ class CollectedTests(Collection):
         """
         self.outcomes, self.exhausted_by, self._is_fresh = {}, [], True
         self._used.clear()
-        self.hand_over(cast(SubmissionUnderTest, submission), seed)
+        self._sandbox = submission
+        self.hand_over(submission, seed)
         of_task = {only: self._of_task[only]} if only else self._of_task
         wanted = {item.nodeid for items in of_task.values() for item in items}
         chosen = [item for item in self.items if item.nodeid in wanted]
@@ -125,11 +128,11 @@ class CollectedTests(Collection):
                 of_file = list(group)
                 self._run_file(of_file, submission)
                 bar.update(len(of_file))
-                found = {
+                ends = {
                     marker: [self.outcomes[item.nodeid] for item in items if item.nodeid in self.outcomes]
                     for marker, items in of_task.items()
                 }
-                yield {marker: ends for marker, ends in found.items() if ends and len(ends) == len(of_task[marker])}
+                yield {marker: some for marker, some in ends.items() if some and len(some) == len(of_task[marker])}
 
     def _run_file(self, items: Sequence[pytest.Function], submission: Sandbox) -> None:
         """Runs the tests of one file; a worker in which something went wrong serves no further file."""

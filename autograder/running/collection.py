@@ -10,9 +10,8 @@ import inspect
 import io
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
-from typing import cast
 
 import pytest
 from torch import Tensor
@@ -23,14 +22,8 @@ from foundation.texts import told_by
 from ..course.assignment_code import where_to_collect
 from ..testing import contrast
 from ..testing.results import CheckFailed, CollectionError, Outcome, State, UnreadableError
-from .under_test import (
-    SUBMISSION,
-    InProcessSubmission,
-    SubmissionUnderTest,
-    case_of,
-    item_of,
-    quoted_lines,
-)
+from ..testing.submission import SubmissionUnderTest
+from .under_test import IS_COLLECTED, InProcessSubmission, case_of, item_of, quoted_lines
 
 UNUSED = "terminal", "cacheprovider", "logging", "faulthandler", "capture", "unraisableexception", "threadexception"
 """Plugins of pytest that report, or look after what happens in its own process."""
@@ -46,7 +39,8 @@ class Collection:
         self.items: list[pytest.Function] = []
         self.outcomes: dict[str, Outcome] = {}  # by node id
         self.compared: dict[str, tuple[Tensor, Tensor]] = {}  # what failed comparisons were of, by node id
-        self.submission, self.seed = cast(SubmissionUnderTest, None), 0  # until `hand_over`
+        self.submission: SubmissionUnderTest | None = None  # until `hand_over`
+        self.seed = 0
         self._problems: list[str] = []
         self._observed: dict[str, tuple[str, str]] = {}  # by test function, since `hand_over`: a node id, what was seen
         # Nothing of pytest's own report is wanted, and no configuration and no plugins but ours.
@@ -67,25 +61,10 @@ class Collection:
         lines = [] if isinstance(error, SyntaxError) else quoted_lines(error)  # that one names its own place
         return State.ERROR, "\n  ".join([f"{type(error).__name__}: {error}", *lines])
 
-    def classify(self, error: BaseException | None) -> tuple[State, str]:
-        """State and message of a test that ended with this exception, or with none."""
-        if error is None:
-            return State.PASSED, ""
-        if isinstance(error, UnreadableError):
-            return State.NEEDS_READER, str(error)
-        if isinstance(error, CheckFailed):
-            return State.FAILED, str(error)
-        if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
-            return State.FAILED, f"an exception was expected: {error}"
-        if isinstance(error, NotImplementedError):
-            return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
-        state, message = self.describe(error)
-        return state, "\n".join([message, *getattr(error, "__notes__", ())])
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Keeps a student's own run from beginning; each run hands over its submission."""
-        config.stash[SUBMISSION] = cast(SubmissionUnderTest, None)
+        config.stash[IS_COLLECTED] = True
 
     def hand_over(self, submission: SubmissionUnderTest, seed: int) -> None:
         """The tests that run from now on get this submission and this seed."""
@@ -114,10 +93,10 @@ class Collection:
             error = self._error_of(item)
             if isinstance(error, CheckFailed) and error.compared is not None:
                 self.compared[item.nodeid] = error.compared
-            state, message = self.classify(error)
-            told, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
+            state, message = classify(error, self.describe)
+            shown, frames = message[:MAX_MESSAGE], getattr(error, "student_traceback", "")
             calls = contrast.noted()
-            self.outcomes[item.nodeid] = Outcome(item.name, state, told, item_of(item), frames, item.nodeid, calls)
+            self.outcomes[item.nodeid] = Outcome(item.name, state, shown, item_of(item), frames, item.nodeid, calls)
 
     def _error_of(self, item: pytest.Function) -> BaseException | None:
         """Runs one test; returns the exception that ended it."""
@@ -147,6 +126,22 @@ class Collection:
     def limits(self, item: pytest.Item) -> AbstractContextManager[object]:
         """A block in which a test runs."""
         return nullcontext()
+
+
+def classify(error: BaseException | None, describe: Callable[[BaseException], tuple[State, str]]) -> tuple[State, str]:
+    """Return state and message of a test that ended with this exception, or with none; others are described."""
+    if error is None:
+        return State.PASSED, ""
+    if isinstance(error, UnreadableError):
+        return State.NEEDS_READER, str(error)
+    if isinstance(error, CheckFailed):
+        return State.FAILED, str(error)
+    if isinstance(error, pytest.fail.Exception):  # pytest.raises saw no exception
+        return State.FAILED, f"an exception was expected: {error}"
+    if isinstance(error, NotImplementedError):
+        return State.NOT_ATTEMPTED, told_by(error) or "not implemented yet"
+    state, message = describe(error)
+    return state, "\n".join([message, *getattr(error, "__notes__", ())])
 
 
 def row_of(item: pytest.Function) -> dict[str, object]:

@@ -1,26 +1,25 @@
-"""What component tests may ask of a submission, in this process or in the sandbox: the tests cannot tell which."""
+"""A submission in this process, and what pytest keeps of a run of component tests."""
 
 import itertools
 import traceback
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from foundation.assignment_file import Assignment
 
 from ..course.assignment_code import stand_ins_of
 from ..intake.sources import Locate, Sources, adapt, check_syntax, in_module
 from ..sandbox.worker.loading import Package
-from ..sandbox.worker.running import call_again, compile_nothing, parameters_of, settings_kept
+from ..sandbox.worker.running import compile_nothing, parameters_of, settings_kept
+from ..testing.arguments import quotes
 from ..testing.case import Case
+from ..testing.submission import SubmissionUnderTest
 
 _numbers = itertools.count()
-_quotes: dict[str, Callable[[int], str]] = {}
-"""For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
 
 
 class InProcessSubmission:
@@ -38,16 +37,13 @@ class InProcessSubmission:
         check = partial(check_syntax, version=assignment.python)
         adapted, modules = adapt(sources, assignment.contract), assignment.contract.modules
         self.package = Package(adapted, modules, self._stand_ins, name, settings_kept, check=check)
-        _quotes.update({path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()})
+        self._quotes = {path: partial(_quote, module, text, locate) for module, (path, text) in sources.items()}
+        quotes.update(self._quotes)
 
     def build(
         self, component: str, *args: Any, dtype: torch.dtype | None = None, isolated: bool = True, **kwargs: Any
     ) -> nn.Module:
-        """Makes an object of a class of the submission, "module.Name", with arguments for its constructor.
-
-        `dtype` is that of its parameters and buffers, None = as made; with `isolated`, a stand-in replaces every other
-        component, now and in later calls.
-        """
+        """Make an object of a class of the submission; see `SubmissionUnderTest`."""
         self.package.isolate(component if isolated else None)
         made: nn.Module = self.package.get(component)(*args, **kwargs)
         made = made if dtype is None else made.to(dtype)
@@ -55,15 +51,12 @@ class InProcessSubmission:
         return made
 
     def call(self, component: str, *args: Any, isolated: bool = True, **kwargs: Any) -> Any:
-        """Calls a function of the submission, "module.name"; whatever it returns is to be checked."""
+        """Call a function of the submission."""
         self.package.isolate(component if isolated else None)
         return self.package.get(component)(*args, **kwargs)
 
     def apply(self, name: str, subject: Any, *args: Any, isolated: bool = True) -> Any:
-        """Calls a stand-in that is a function, with an object or a function of the submission and other arguments.
-
-        The component of `subject` answers for what happens. Many calls of a component in one cost least that way.
-        """
+        """Call a stand-in that is a function, with an object or a function of the submission."""
         if isinstance(subject, str):
             self.package.isolate(subject if isolated else None)
             subject = self.package.get(subject)
@@ -77,20 +70,9 @@ class InProcessSubmission:
     def close(self) -> None:
         """Forgets the submission's modules."""
         self.package.close()
-
-
-SubmissionUnderTest = InProcessSubmission
-"""What tests are handed. Grading hands them a `sandbox.submission.Sandbox` instead, which has the same methods."""
-
-
-def call_undisturbed(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> tuple[Any, str]:
-    """Calls a function that writes into its arguments as if it had left them alone: see `call_again`.
-
-    Returns what it returns, and the line that writes, with its place; "" where no submission in this process has it.
-    """
-    tensors = [one for one in arguments if one is not None]
-    value, place = call_again(partial(function, *arguments), tensors, _quotes)
-    return value, _quotes[place[0]](place[1]) if place else ""
+        for path, quote in self._quotes.items():
+            if quotes.get(path) is quote:  # no later submission has this file, too
+                del quotes[path]
 
 
 def _quote(module: str, text: str, locate: Locate, number: int) -> str:
@@ -101,12 +83,15 @@ def _quote(module: str, text: str, locate: Locate, number: int) -> str:
 def quoted_lines(error: BaseException) -> list[str]:
     """The submission's own lines on the way to an exception, with their places."""
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [_quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in _quotes]
+    lines = [quotes[frame.filename](frame.lineno or 1) for frame in frames if frame.filename in quotes]
     return [line for line in lines if line]
 
 
 SUBMISSION = pytest.StashKey[SubmissionUnderTest]()
 """The submission that is judged, in pytest's stash."""
+
+IS_COLLECTED = pytest.StashKey[bool]()
+"""In pytest's stash where the tests are only collected, and run later: see `collection`."""
 
 SEED = pytest.StashKey[int]()
 """The seed of all random inputs, in pytest's stash."""

@@ -10,10 +10,9 @@
 From the outside in:
 
     submission.py       the submission as tests see it          budget.py   limits of one submission
-    implementations.py  what students' own tests call           imports.py  what is done about imports
+    implementations.py  what students' own tests call           kept.py     its lines, output and notices
     session.py          one worker: requests, deadlines, end    errors.py   failures of submitted code
     replies.py          what a worker may answer                layers.py   of containment; their command
-    kept.py             what it prints, and what is noticed of it
     zygote.py           starts the zygote, and workers from it  seccomp.py  the filter of system calls
     worker/             the other half, with the mirror that both use
 

@@ -1,4 +1,4 @@
-"""What a submission has used of its limits, and whether they cover another call.
+"""The account of a submission: what it has used of its limits, and whether they cover another call.
 
 There is one total of wall time, one of CPU time, and a count of failures per component, so that a fault costs only its
 own component and an endless loop costs little. Nor may one component use up the time of the others by calls that each
@@ -21,7 +21,7 @@ CPU_GRAIN = 0.1
 
 
 class Budget:
-    """The account of one submission; `Sandbox` says what it is made from."""
+    """The account of one submission; `Sandbox` describes what it is made from."""
 
     def __init__(self, limits: Limits, is_fair: bool, killed_before: Container[str]) -> None:
         self.killed_before = killed_before
@@ -47,7 +47,7 @@ class Budget:
         self._seconds_of.clear()
 
     def check_sandbox(self) -> None:
-        """Raises SandboxUnavailableError where the sandbox has failed: what was found since then says nothing."""
+        """Raises SandboxUnavailableError where the sandbox has failed: no result since then counts."""
         if self.failure is not None:
             raise self.failure
 

@@ -54,7 +54,7 @@ class Implementations:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the worker has ended: no test brings that about by usual calls."""
+        """True if the worker has ended: no test brings that about by usual calls."""
         return self._sandbox is None or self._sandbox.session("").has_ended
 
     def _start(self) -> Sandbox:

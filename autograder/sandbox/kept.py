@@ -1,4 +1,4 @@
-"""What is kept of all workers of a submission: what it printed, and what a person should know that it did."""
+"""Kept by the trusted side: a submission's lines, its output, and what a person should know that it did."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import sysconfig
 from pathlib import Path
 
 from foundation.places import ROOT
-from foundation.texts import clean
+from foundation.texts import clean, with_comment
+
+from ..intake.sources import KIT, Locate, Sources
+from .replies import Failure
 
 PIECE = 1 << 16
 MOST_NOTICES = 50
@@ -18,6 +21,38 @@ _FOLDERS = {str(ROOT), str(Path.home()), sys.prefix, sys.base_prefix, *map(sysco
 _LONGEST_FIRST = sorted((folder for folder in _FOLDERS if len(folder) > 1), key=len, reverse=True)
 OUR_FOLDERS = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, _LONGEST_FIRST))})(?![\w.])")
 """The folders of the grader, of Python and of the packages, as they begin a path."""
+
+
+class Lines:
+    """The submission's lines, from our own copy of the sources: a worker only sends files and line numbers."""
+
+    def __init__(self, files: Sources, locate: Locate) -> None:
+        """Takes file and text of each module, and where a student finds a line."""
+        self.modules = {file: module for module, (file, _) in files.items()}
+        # As Python counts them: splitlines() also splits at form feeds.
+        self._lines = {file: text.split("\n") for file, text in files.values()}
+        self._locate = locate
+
+    def quote(self, file: str, number: int, between: str = ": ") -> str:
+        """The place of a line, and the line; "" where the submission has no such file, or it is the kit's."""
+        if file not in self._lines or file.startswith(KIT):
+            return ""
+        lines = self._lines[file]
+        line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
+        return f"{self._locate(self.modules[file], number)}{between}{line}"
+
+    def traceback(self, frames: list[tuple[str, int, str]]) -> str:
+        """The quoted lines of file, line and function."""
+        quoted = []
+        for file, number, function in frames:
+            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
+            quoted.append(self.quote(file, number, f", in {name}\n    "))
+        return "\n".join(filter(None, quoted))
+
+    def with_todo(self, failure: Failure) -> str:
+        """The message of a TODO that is still there, with the text of its comment."""
+        file, number, _ = failure.frames[-1] if failure.frames else ("", 0, "")
+        return with_comment(failure.message, self._lines.get(file, [""]), number)
 
 
 class Output:
@@ -31,7 +66,9 @@ class Output:
 
     def scrub(self, text: str) -> str:
         """Text of the submission without what is the grader's own: where its files are, and the seeds of calls."""
-        return re.sub(r"\d{6,}", lambda one: "…" if one[0] in self.seeds else one[0], OUR_FOLDERS.sub("…", text))
+        return re.sub(
+            r"\d{6,}", lambda number: "…" if number[0] in self.seeds else number[0], OUR_FOLDERS.sub("…", text)
+        )
 
     def collect(self, descriptor: int) -> None:
         """Reads a pipe without waiting, up to a bound."""
@@ -53,7 +90,7 @@ class Output:
 
 
 class Notices:
-    """What is listed for a person to read: what submitted code did, by file, line and name, and undone refusals."""
+    """A list for a person to read: what submitted code did, by file, line and name, and undone refusals."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, int, str]] = []  # module, line, audit event or attribute

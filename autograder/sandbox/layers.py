@@ -9,6 +9,7 @@ Bubblewrap puts separate namespaces around the zygote, with a read-only view of 
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import shutil
@@ -75,7 +76,7 @@ class Containment:
 
 
 def satisfies(level: str, layers: Collection[str] | None) -> bool:
-    """Whether the layers in force in a run are as many as a level asks for; None = there was no code to contain."""
+    """True if the layers in force in a run are as many as a level asks for; None = there was no code to contain."""
     if level == "unsafe" or layers is None:
         return True
     needed = {"seccomp", level.removeprefix("require-")} - {"auto"}
@@ -87,9 +88,9 @@ def lacking(layers: Collection[str]) -> dict[str, str]:
     return {layer: f"{remedy} ({REMEDY_PAGE})" for layer, remedy in REMEDIES.items() if layer not in layers}
 
 
-def why_no_namespaces() -> str:
+def why_no_namespaces(packages: Mapping[str, Path]) -> str:
     """Return why this machine offers no namespaces, and what remedies it; "" where it offers them."""
-    bubblewrap, _, reason = find_bubblewrap({}, os.geteuid() == 0)
+    bubblewrap, _, reason = find_bubblewrap(packages)
     if bubblewrap:
         return ""
     stopped = APPARMOR.is_file() and APPARMOR.read_text(encoding="ascii").strip() == "1" and "installed" not in reason
@@ -102,8 +103,7 @@ def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
         raise ValueError(f"sandbox level {level!r} is unknown")
     must = "wanted" if level == "unsafe" else "required"
     layers = {"no_new_privs": must, "seccomp": must, "landlock": "wanted"}
-    is_root = os.geteuid() == 0
-    bubblewrap, can_change_user, reason = find_bubblewrap(packages, is_root)
+    bubblewrap, can_change_user, reason = find_bubblewrap(packages)
     if level == "require-namespaces" and not bubblewrap:
         raise SandboxUnavailableError(f"level {level}: this machine offers no namespaces ({reason})")
     if can_change_user:
@@ -113,19 +113,25 @@ def choose_containment(level: str, packages: Mapping[str, Path]) -> Containment:
     return Containment(layers, bubblewrap, UIDS if can_change_user else ())
 
 
-def find_bubblewrap(packages: Mapping[str, Path], is_root: bool) -> tuple[tuple[str, ...], bool, str]:
-    """Finds, by running Python in it, how bubblewrap works on this machine.
+def find_bubblewrap(packages: Mapping[str, Path]) -> tuple[tuple[str, ...], bool, str]:
+    """Bubblewrap's arguments, whether a worker can change to another user, and why bubblewrap does not work.
+
+    Without arguments it does not work, otherwise the reason is "".
+    """
+    program, is_root = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin"), os.geteuid() == 0
+    if program is None:
+        return (), is_root, "bwrap is not installed"
+    return _working_arguments(program, is_root, tuple(visible(packages)))
+
+
+@functools.cache
+def _working_arguments(program: str, is_root: bool, view: tuple[str, ...]) -> tuple[tuple[str, ...], bool, str]:
+    """Finds, by running Python in it, how bubblewrap works on this machine; tried once in a process.
 
     Root needs no user namespace, and in the zygote keeps only the rights to read Python's files, to change a worker to
     another user, and to end it. Others get a user namespace without any rights, in which, where bubblewrap can prevent
     it, no further one can be made.
-
-    Returns its arguments (empty if it does not work), whether a worker can change to another user, and the reason why
-    bubblewrap does not work.
     """
-    program = shutil.which("bwrap", path=os.environ.get("PATH", "") + ":/usr/bin")
-    if program is None:
-        return (), is_root, "bwrap is not installed"
     options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     rights = ("CAP_SETUID", "CAP_SETGID", "CAP_KILL", "CAP_DAC_READ_SEARCH")
@@ -134,23 +140,17 @@ def find_bubblewrap(packages: Mapping[str, Path], is_root: bool) -> tuple[tuple[
         ways.insert(0, (True, [option for right in rights for option in ("--cap-add", right)]))
     change = "import os; os.setgroups([]); os.setresgid(*[{uid}] * 3); os.setresuid(*[{uid}] * 3)".format(uid=UIDS[0])
     for keeps_root, more in ways:
-        arguments = (program, *options, *more, *visible(packages))
-        reason = try_out([*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"])
-        if not reason:
+        arguments = (program, *options, *more, *view)
+        command = [*arguments, sys.executable, "-I", "-S", "-c", change if keeps_root else "pass"]
+        try:
+            subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
+                command, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL, cwd="/", check=True
+            )
             return arguments, keeps_root, ""
+        except (OSError, subprocess.SubprocessError) as error:
+            printed: bytes = getattr(error, "stderr", None) or b""
+            reason = printed.decode("utf-8", "replace").strip()[-200:] or str(error)[-200:]
     return (), is_root, reason
-
-
-def try_out(command: list[str]) -> str:
-    """Runs a command; returns "" if it succeeds, otherwise the reason."""
-    try:
-        subprocess.run(  # noqa: S603  the command is ours: bwrap and this interpreter
-            command, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL, cwd="/", check=True
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        printed: bytes = getattr(error, "stderr", None) or b""
-        return printed.decode("utf-8", "replace").strip()[-200:] or str(error)[-200:]
-    return ""
 
 
 def visible(packages: Mapping[str, Path]) -> list[str]:

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from foundation.assignment_file import Assignment
-from foundation.texts import with_comment
 
+from ..intake.names import wanted_imports
 from ..intake.rules import NO_TEXT
-from ..intake.sources import KIT, Locate, Sources, file_of
+from ..intake.sources import Locate, Sources, file_of
 from .budget import Budget
 from .errors import (
     SandboxUnavailableError,
@@ -32,9 +32,8 @@ from .errors import (
     WorkerKilledError,
     submission_error,
 )
-from .imports import wanted_imports
-from .kept import MOST_NOTICES, Notices, Output
-from .replies import CallReply, Failure, read_call, read_gradients, read_reply
+from .kept import MOST_NOTICES, Lines, Notices, Output
+from .replies import CallReply, read_call, read_gradients, read_reply
 from .worker.messages import REPLY_LIMITS, Answer, Encoder, ProtocolError, pack, read_frame
 from .worker.shortcuts import answer_of_all
 from .zygote import Ending, Zygote
@@ -80,7 +79,7 @@ class Session:
     ) -> None:
         """Takes what `Sandbox` has; the worker gets the descriptors, which are closed here."""
         self.sources, self.contract = sources, assignment.contract
-        self._budget, self._output, self._notices, self._locate = budget, output, notices, locate
+        self._budget, self._output, self._notices = budget, output, notices
         self._key, self._user, self._n_notices = secrets.token_hex(16), "", 0
         self._cpu_left = budget.cpu_left
         self.ended_because = ""
@@ -88,8 +87,7 @@ class Session:
         self._results: dict[int, list[weakref.ref[torch.Tensor]]] = {}
         self._released: list[int] = []
         named = {name: (file_of(name, path), text) for name, (path, text) in sources.items()}
-        # Lines as Python counts them: splitlines() also splits at form feeds.
-        self._lines = {file: (name, text.split("\n")) for name, (file, text) in named.items()}
+        self._lines = Lines(named, locate)
         self._descriptors = descriptors
         names = "kernels", "python", "components", "always"
         forbidden = {name: getattr(self.contract.forbidden, name) for name in names}
@@ -119,7 +117,7 @@ class Session:
             raise
 
     def draw_seed(self) -> int:
-        """A seed for one call, from torch's global generator, hashed so that it does not tell the generator's state."""
+        """A seed for one call, from torch's global generator, hashed so that it does not show the generator's state."""
         drawn = int(torch.randint(2**62, ()))
         return int.from_bytes(hashlib.blake2b(drawn.to_bytes(8, "little"), digest_size=6).digest(), "little")
 
@@ -129,15 +127,27 @@ class Session:
         return self.contract.methods
 
     def show_changes(self, reply: CallReply, answer: Answer, arguments: Sequence[Tensor]) -> None:
-        """Spoil the arguments that a call has changed, and give earlier results what it has written into them."""
-        self.rewrite(reply.rewritten, answer)
+        """Spoil the arguments that a call has changed, and give earlier results what it has written into them.
+
+        At home, an earlier result is the very tensor that a later call writes into.
+        """
+        tensors = answer.decoder.tensors
+        for number, index, new in reply.rewritten:
+            earlier = self._results.get(number, ())
+            if not (0 <= index < len(earlier) and 0 <= new < len(tensors)):
+                continue
+            tensor, contents = earlier[index](), tensors[new].detach()
+            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
+                tensor.data.copy_(contents)
         for index in {*reply.changed}:
-            spoil(arguments[index], self.quote(*reply.place) if reply.place else "")
-        self.keep_result(answer)
+            spoil(arguments[index], self._lines.quote(*reply.place) if reply.place else "")
+        self._results[answer.number] = [*map(weakref.ref, tensors)]
+        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
+            del self._results[number]
 
     @property
     def has_ended(self) -> bool:
-        """Whether the worker has closed its pipe for answers, which it does when it ends."""
+        """True if the worker has closed its pipe for answers, which it does when it ends."""
         hung_up = select.poll()
         hung_up.register(self._worker.replies, 0)
         return not self.is_alive or bool(hung_up.poll(0))
@@ -167,22 +177,6 @@ class Session:
         self._user = component if verb != "import" and component in guarded else ""
         with self._budget.spent_by(component) as seconds:
             return self._ask(component, verb, content, encoder, read, seconds)
-
-    def keep_result(self, answer: Answer) -> None:
-        """Remembers the tensors that a call has returned, for `rewrite`, until some more calls have been made."""
-        self._results[answer.number] = [*map(weakref.ref, answer.decoder.tensors)]
-        for number in [number for number in self._results if number <= answer.number - RESULTS_KEPT]:
-            del self._results[number]
-
-    def rewrite(self, rewritten: list[tuple[int, int, int]], answer: Answer) -> None:
-        """Gives results of earlier calls the contents that they now have in the worker: at home, they are the same."""
-        for number, index, new in rewritten:
-            earlier = self._results.get(number, ())
-            if not (0 <= index < len(earlier) and 0 <= new < len(answer.decoder.tensors)):
-                continue
-            tensor, contents = earlier[index](), answer.decoder.tensors[new].detach()
-            if tensor is not None and (tensor.shape, tensor.dtype) == (contents.shape, contents.dtype):
-                tensor.data.copy_(contents)
 
     def check_refusals(self) -> None:
         """Notes the component that was called last if forbidden kernels no longer refuse."""
@@ -224,8 +218,8 @@ class Session:
         except ProtocolError as error:
             self.end(f"the worker's answer was not valid ({error})")
             raise SubmissionDiedError(self.ended_because) from None
-        message = self._with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
-        raise submission_error(answer.kind, self._output.scrub(message), self._quote(answer.frames))
+        message = self._lines.with_todo(answer) if answer.kind == "NotImplementedError" else answer.message
+        raise submission_error(answer.kind, self._output.scrub(message), self._lines.traceback(answer.frames))
 
     def _exchange(self, request: bytes, seconds: float) -> tuple[dict[str, Any], bytes]:
         """Sends a request and returns the reply's header and body. After any exception the worker must be ended."""
@@ -261,13 +255,13 @@ class Session:
         return bytes(data)
 
     def _notes(self, header: dict[str, Any]) -> bool:
-        """Keeps what a frame says that is no reply but a notice; whether it is one."""
+        """Keeps the content of a notice. Returns False for a frame that is a reply."""
         match header:
-            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines:
+            case {"notice": [str(file), int(line), str(name)], **others} if not others and file in self._lines.modules:
                 self._n_notices += 1
                 if self._n_notices > MOST_NOTICES:  # a worker of ours sends fewer
                     raise ProtocolError("too many notices")
-                self._notices.add(self._lines[file][0], line, name)
+                self._notices.add(self._lines.modules[file], line, name)
                 return True
         return False
 
@@ -311,7 +305,7 @@ class Session:
         return kind(reason)
 
     def end(self, reason: str) -> Ending | None:
-        """Ends the worker, if it has not ended; None where nobody can tell how."""
+        """Ends the worker, if it has not ended; None where nobody knows how."""
         if not self.is_alive:
             return None
         self.is_alive = False
@@ -323,28 +317,6 @@ class Session:
         ending = self._worker.kill()
         self._budget.cpu_seconds += ending.cpu if ending else 0.0
         return ending
-
-    def _with_todo(self, failure: Failure) -> str:
-        """The message of a TODO that is still there, with the text of its comment."""
-        file, number, _ = failure.frames[-1] if failure.frames else ("", 0, "")
-        _, lines = self._lines.get(file, ("", [""]))
-        return with_comment(failure.message, lines, number)
-
-    def _quote(self, frames: list[tuple[str, int, str]]) -> str:
-        """A traceback made from our own copy of the sources; the worker only sends line numbers."""
-        lines = []
-        for file, number, function in frames:
-            name = function if function.isidentifier() or function in ("<module>", "<lambda>") else "?"
-            lines.append(self.quote(file, number, f", in {name}\n    "))
-        return "\n".join(filter(None, lines))
-
-    def quote(self, file: str, number: int, between: str = ": ") -> str:
-        """The place of a line, and the line; "" where the submission has no such file, or it is the kit's."""
-        if file not in self._lines or file.startswith(KIT):
-            return ""
-        name, lines = self._lines[file]
-        line = lines[number - 1].strip()[:200] if 1 <= number <= len(lines) else ""
-        return f"{self._locate(name, number)}{between}{line}"
 
 
 def spoil(tensor: Tensor, place: str) -> None:
@@ -366,7 +338,7 @@ def spoil(tensor: Tensor, place: str) -> None:
 
 
 def is_ready(descriptor: int) -> bool:
-    """Whether a pipe can be read, or has been closed."""
+    """True if a pipe can be read, or has been closed."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(0))

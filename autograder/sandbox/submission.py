@@ -1,4 +1,4 @@
-"""A submission in a sandboxed worker, with the same methods as the one in `autograder.running.under_test`."""
+"""A submission in a sandboxed worker: a `testing.submission.SubmissionUnderTest`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import torch
 from foundation.assignment_file import Assignment
 from foundation.texts import clean
 
-from ..intake.sources import Locate, Sources, in_module
+from ..intake.sources import Locate, Sources, failing_module, file_of, in_module
 from .budget import Budget
 from .errors import SandboxUnavailableError, SubmissionDiedError, SubmissionError, SubmissionTimeoutError
-from .imports import defuse
 from .kept import Notices, Output
 from .replies import read_object
 from .session import Session
@@ -67,7 +66,7 @@ class Sandbox:
     ) -> RemoteModule:
         """Makes an object of the submission's class "module.Name".
 
-        `under_test.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
+        `testing.submission.SubmissionUnderTest` has the arguments; here the class must derive from `nn.Module`.
 
         Raises:
             SubmissionError: what the constructor raised, or why there was no answer.
@@ -111,7 +110,7 @@ class Sandbox:
         self.budget.check(component)
         try:
             if self._session is None or not self._session.is_alive:
-                self._sources = defuse(self._sources, self._end_of_import)
+                self._sources = self._defused(self._sources)
             return self._session_with(self._sources)
         except SandboxUnavailableError as error:
             self.budget.failure = error
@@ -129,6 +128,21 @@ class Sandbox:
                 raise SandboxUnavailableError(f"the layers of the sandbox fell from {self._layers} to {layers}")
             self._layers = layers
         return self._session
+
+    def _defused(self, sources: Sources) -> Sources:
+        """The sources with every module replaced that ends its process when it is imported.
+
+        Isolating one component imports all modules: a `layers.py` that loops at its top level would cost all of them.
+        """
+        suspects: dict[str, str] = {}
+        for name in sources:
+            if name != "__init__" and (reason := self._end_of_import(without(sources, suspects), name)):
+                suspects[name] = reason
+        for name in list(suspects):  # a suspect may only have imported another one
+            others = {other: reason for other, reason in suspects.items() if other != name}
+            if others and not self._end_of_import(without(sources, others), name):
+                del suspects[name]
+        return without(sources, suspects)
 
     def _end_of_import(self, sources: Sources, module: str) -> str:
         """Imports a module; returns why the worker ended, or ""."""
@@ -166,3 +180,12 @@ class Sandbox:
 
     def __exit__(self, *details: object) -> None:
         self.restart()
+
+
+def without(sources: Sources, reasons: dict[str, str]) -> Sources:
+    """The sources with some modules replaced by ones whose import raises the reason."""
+    replaced = {
+        name: failing_module(name, f"{file_of(name)} ended its process when it was imported: {reason}")
+        for name, reason in reasons.items()
+    }
+    return {**sources, **replaced}

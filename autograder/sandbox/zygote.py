@@ -41,7 +41,7 @@ class Worker:
         self.pid = int(receive(warden, START_SECONDS).get("pid", 0))
 
     def kill(self) -> Ending | None:
-        """Ends the worker, whatever its state; None where the zygote does not tell how, since it has ended itself."""
+        """Ends the worker, whatever its state; None where the zygote cannot report how, since it has ended itself."""
         answer: dict[str, Any] = {}
         with contextlib.suppress(OSError):
             self._warden.send(b"kill")
@@ -99,14 +99,14 @@ class Zygote:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it is gone, which whoever shares it can see."""
+        """True if it is gone, which whoever shares it can see."""
         hung_up = select.poll()
         hung_up.register(self._control, 0)
         return bool(hung_up.poll(0))
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process has started it, and is not a fork of the one that has."""
+        """True if this process has started it, and is not a fork of the one that has."""
         return os.getpid() == self._owner
 
     def _last_words(self) -> str:

@@ -1,4 +1,4 @@
-"""The arguments of a call: the copies that a submission gets, whether it leaves them as they are, and their names.
+"""The arguments of a call: the copies that a submission gets, and whether it leaves them alone, in words.
 
 A component that writes into its arguments fails one test, `expect_unchanged`. In all others it is judged as if it had
 left them alone.
@@ -6,31 +6,36 @@ left them alone.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..running.under_test import call_undisturbed
-from ..sandbox.worker.running import has_changed, keep
-from .comparison import all_equal, fail
+from ..sandbox.worker.running import call_again, has_changed, keep
+from .comparison import all_equal, expect, fail
+from .fitting import tensors_in
 from .results import CHANGED, INPUTS
 
 Inputs = Mapping[str, Tensor | None]
 """Arguments by name, in order."""
 
+quotes: dict[str, Callable[[int], str]] = {}
+"""For the files of submissions in this process: from a line's number to its place and the line, "" for others' code."""
+
 NUMBER = re.compile(r"(?<![\w.])(?<!dim )(?<!dimension )\d+|(?<=x)\d+")
-"""In the message of an error of PyTorch's: what may be a size."""
+"""A number in an error message of PyTorch's that may be a size."""
 SIZES = re.compile("size|shape|dimension|broadcast", re.I)
-"""In such a message: that it is about sizes."""
+"""Words of a message about sizes."""
 MOST_SHOWN = 6
 """So many numbers of an input stand in a message."""
+STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 IN_PLACE = "x += y, x[...] = y and methods that end in an underscore write into x; write x = x + y, or copy it first"
 
 
 def copy_of(value: Tensor | None, with_gradients: bool = False, is_plain: bool = True) -> Tensor | None:
-    """What the submission is handed: a copy, which is contiguous if it is to be plain."""
+    """Copy an argument for the submission; a plain copy is contiguous."""
     if value is None:
         return None
     copy = value.detach().clone(memory_format=torch.contiguous_format)
@@ -46,25 +51,35 @@ def copies_of(values: Iterable[Tensor | None]) -> list[Tensor | None]:
 
 
 def call_with_copies(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> Any:
-    """What a function returns; where it writes into its arguments, as if it had left them alone.
+    """Return the result of a function; where it writes into its arguments, as if it had left them alone.
 
     That it writes there is for `expect_no_side_effects` to find.
     """
     handed = clones_of(arguments)
-    before = keep(one for one in handed if one is not None)
+    before = keep(argument for argument in handed if argument is not None)
     result = function(*handed)
-    if torch.is_grad_enabled() and any(has_changed(*one) and not hasattr(one[0], "changed_at") for one in before):
+    if torch.is_grad_enabled() and any(has_changed(*kept) and not hasattr(kept[0], "changed_at") for kept in before):
         result, _ = call_undisturbed(function, clones_of(arguments))
     return result
 
 
+def call_undisturbed(function: Callable[..., Any], arguments: Sequence[Tensor | None]) -> tuple[Any, str]:
+    """Call a function that writes into its arguments as if it had left them alone: see `call_again`.
+
+    Return its result, and the line that writes, with its place; "" where no submission in this process has it.
+    """
+    tensors = [argument for argument in arguments if argument is not None]
+    value, place = call_again(partial(function, *arguments), tensors, quotes)
+    return value, quotes[place[0]](place[1]) if place else ""
+
+
 def clones_of(arguments: Iterable[Tensor | None]) -> list[Tensor | None]:
     """Copies through which gradients reach the arguments."""
-    return [None if one is None else one.clone() for one in arguments]
+    return [None if argument is None else argument.clone() for argument in arguments]
 
 
 def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs) -> None:
-    """Fails where a call of a function has changed an argument; says by which line, as far as that is known."""
+    """Fail where a call of a function has changed an argument; name the line that did it, as far as it is known."""
     for name, value in given.items():
         old = before[name]
         if value is None or old is None or all_equal([value.detach()], [old.detach()]):
@@ -76,6 +91,15 @@ def expect_unchanged(function: Callable[..., Any], given: Inputs, before: Inputs
         fail(f"{name} after the call", "unchanged values", f"{CHANGED}{where}", IN_PLACE)
 
 
+def expect_equal_calls(function: Callable[..., Any], kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
+    """Fail unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
+    calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
+    again, other, *more = (tensors_in(function(*given), copied=True) for given in calls)
+    for before, after in ((kept, again), *((other, repeated) for repeated in more)):
+        expect(all_equal(before, after), "the same call, after others", "the same result", "another one", STATE)
+    expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
+
+
 def describe(name: str, value: Tensor | None) -> str:
     """An argument in words: its shape, and its dtype and layout where they are unusual."""
     if value is None:
@@ -83,12 +107,12 @@ def describe(name: str, value: Tensor | None) -> str:
     dtype = "" if value.dtype in (torch.float64, torch.int64, torch.bool) else f" {value.dtype}".replace("torch.", "")
     gaps = "" if value.is_contiguous() else " not contiguous"
     is_small = value.dtype != torch.bool and value.numel() <= MOST_SHOWN
-    small = f" = {[round(one, 3) for one in value.detach().double().flatten().tolist()]}" if is_small else ""
+    small = f" = {[round(number, 3) for number in value.detach().double().flatten().tolist()]}" if is_small else ""
     return f"{name} {tuple(value.shape)}{dtype}{gaps}{small}"
 
 
 def traits_of(inputs: Inputs, module: object) -> Iterator[str]:
-    """What a call of a module, or a function, has in common with others, in words: see `contrast`."""
+    """Yield the traits that a call of a module, or a function, may share with others, in words: see `contrast`."""
     if isinstance(is_training := getattr(module, "training", None), bool):
         yield "in train mode" if is_training else "in eval mode"
     tensors = {name: value for name, value in inputs.items() if value is not None}
@@ -132,6 +156,6 @@ def about_sizes(error: str, inputs: Inputs) -> Iterator[str]:
     places: dict[int, list[str]] = {}
     for axis, size in sizes_of(inputs, with_features=True).items():
         places.setdefault(size, []).append(axis)
-    numbers = dict.fromkeys(int(one) for one in NUMBER.findall(error)) if SIZES.search(error) else ()
+    numbers = dict.fromkeys(int(number) for number in NUMBER.findall(error)) if SIZES.search(error) else ()
     if named := [f"{size} is {', '.join(places[size][:3])}" for size in numbers if size > 1 and size in places]:
         yield f"  sizes:    {'; '.join(named)}"

@@ -1,18 +1,23 @@
-"""Random inputs of one test: sizes, tensors, masks.
+"""Random inputs of one test: sizes, tensors, masks; and tests that run once for each row of a table.
 
-All are drawn from one seed and the test's name. A student's run prints its seed; grading keeps it secret.
+All inputs are drawn from one seed and the test's name. A student's run prints its seed; grading keeps it secret.
 """
 
 import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pytest
 import torch
 from torch import Tensor
 
 Option = TypeVar("Option")
+
+DTYPES = torch.float64, torch.float32
+each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=["float64", "float32"])
+"""A test runs in both; float32 is what models are trained in."""
 
 ALMOST_ALL = 1 - 1e-9
 """A dropout rate at which nothing survives, and at which a hand-written 1 / (1 - rate) is still finite."""
@@ -99,3 +104,31 @@ class Case:
                 values = torch.randn(shape, generator=generator, dtype=torch.float64)
                 parameter.copy_(values.mul_(scale).to(parameter.dtype))
                 seen[shape] += 1
+
+
+def each_row(names: Iterable[str], in_float32: Sequence[str] = ()) -> pytest.MarkDecorator:
+    """A test runs with each named row of a table, in float64 or, with some, in float32."""
+    rows = in_dtypes(names, in_float32)
+    return pytest.mark.parametrize("name, dtype", rows, ids=map(label_of, rows))
+
+
+def in_dtypes(names: Iterable[str], in_float32: Sequence[str]) -> list[tuple[str, torch.dtype]]:
+    """The rows of a table, each with the dtype of its inputs."""
+    return [(name, torch.float32 if name in in_float32 else torch.float64) for name in names]
+
+
+def rows_of(kinds: Sequence[Any], rows: Sequence[Any], of_extensions: Sequence[Any]) -> list[Any]:
+    """Parameters of a test that runs with each kind in several ways, the rows; with kinds of extensions in few.
+
+    Kinds are parameters with a task's mark; their last value is whether they are of an extension.
+    """
+    return [
+        pytest.param(*kind.values, *row, marks=kind.marks, id=f"{kind.id}-{label_of(row)}")
+        for kind in kinds
+        for row in (of_extensions if kind.values[-1] else rows)
+    ]
+
+
+def label_of(row: Sequence[object]) -> str:
+    """A row's part of a test's id."""
+    return "-".join(str(value).removeprefix("torch.") for value in row)

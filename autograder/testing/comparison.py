@@ -1,4 +1,4 @@
-"""Assertions whose messages teach: what was expected, what the submission gave, what to look at.
+"""Assertions whose messages teach: the expected value, the submission's, and where to look.
 
 Whatever a submission returns, these functions raise CheckFailed and nothing else.
 """
@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from .observation import observe_shape, worst_place
 from .results import NO_RETURN, CheckFailed
 
 TOLERANCE = 1e-6
@@ -25,14 +24,17 @@ TOLERANCE_OF_FLOAT32 = 2e-4
 NEGLIGIBLE = 1e-9
 """A difference that no tolerance minds."""
 
+CLOSE = 1e-5
+"""Relative difference up to which a result is taken for that of another computation: as far as float32 agrees."""
+
 DETACHED = "is everything computed from parameters and inputs, without .detach(), .data, .item() or torch.no_grad()?"
 
 NEAR = 0.011
-"""What people compute may be rounded to two decimals."""
+"""Tolerance for numbers that people compute, who may round to two decimals."""
 
 
 def fail(
-    what: str,
+    name: str,
     expected: str,
     got: str,
     look_at: str = "",
@@ -40,15 +42,15 @@ def fail(
     kind: type[CheckFailed] = CheckFailed,
 ) -> NoReturn:
     """Raises a CheckFailed of this kind, with the parts of the message, one per line, and any tensors that differ."""
-    raise kind(f"{what}\n  expected: {expected}\n  got:      {got}", compared, look_at)
+    raise kind(f"{name}\n  expected: {expected}\n  got:      {got}", compared, look_at)
 
 
 def expect(
-    condition: bool, what: str, expected: str, got: str, look_at: str = "", kind: type[CheckFailed] = CheckFailed
+    condition: bool, name: str, expected: str, got: str, look_at: str = "", kind: type[CheckFailed] = CheckFailed
 ) -> None:
     """Fails unless the condition holds."""
     if not condition:
-        fail(what, expected, got, look_at, kind=kind)
+        fail(name, expected, got, look_at, kind=kind)
 
 
 def describe(value: object) -> str:
@@ -60,41 +62,52 @@ def describe(value: object) -> str:
     return f"{type(value).__name__}" if value is not None else f"None ({NO_RETURN})"
 
 
-def expect_parts(actual: object, names: Sequence[str], what: str) -> list[Any]:
+def expect_parts(actual: object, names: Sequence[str], name: str) -> list[Any]:
     """Fails unless `actual` is a tuple (or list) with one part for each name; returns the parts."""
     if not isinstance(actual, (tuple, list)) or len(actual) != len(names):
-        fail(what, f"a tuple ({', '.join(names)})", describe(actual))
+        fail(name, f"a tuple ({', '.join(names)})", describe(actual))
     return list(actual)
 
 
 def expect_shape(
-    actual: object, shape: Sequence[int], what: str, look_at: str = "", dtype: torch.dtype | None = None
+    actual: object, shape: Sequence[int], name: str, look_at: str = "", dtype: torch.dtype | None = None
 ) -> Tensor:
     """Fails unless `actual` is a tensor of that shape (and dtype) and finite everywhere; returns it."""
-    found = _expect_layout(actual, shape, what, look_at, dtype)
-    _expect_finite(found, what, look_at)
-    return found
+    tensor = _expect_layout(actual, shape, name, look_at, dtype)
+    _expect_finite(tensor, name, look_at)
+    return tensor
 
 
-def _expect_finite(found: Tensor, what: str, look_at: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
-    if n := int((~torch.isfinite(found)).sum()):
-        fail(what, "finite numbers", f"{n} of {found.numel()} values are NaN or infinite", look_at, compared)
+def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
+    """Describe what became of the axes, where the sizes show it."""
+    if sorted(got) == sorted(wanted):
+        return "the sizes are right, but the axes are in another order"
+    if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
+        return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
+    if math.prod(got) == math.prod(wanted):
+        return "there are as many values as expected, but other axes were joined or split"
+    return ""
 
 
-def _expect_layout(actual: object, shape: Sequence[int], what: str, look_at: str, dtype: torch.dtype | None) -> Tensor:
+def _expect_finite(tensor: Tensor, name: str, look_at: str, compared: tuple[Tensor, Tensor] | None = None) -> None:
+    if n := int((~torch.isfinite(tensor)).sum()):
+        fail(name, "finite numbers", f"{n} of {tensor.numel()} values are NaN or infinite", look_at, compared)
+
+
+def _expect_layout(actual: object, shape: Sequence[int], name: str, look_at: str, dtype: torch.dtype | None) -> Tensor:
     if not isinstance(actual, Tensor):
-        fail(what, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
+        fail(name, f"a tensor of shape {tuple(shape)}", describe(actual), look_at)
     if tuple(actual.shape) != tuple(shape):
         observed = observe_shape(actual.shape, shape)
         fail(
-            what,
+            name,
             f"shape {tuple(shape)}",
             f"shape {tuple(actual.shape)}" + f"; {observed}" * bool(observed),
             "" if observed else look_at,
         )
     if dtype is not None and actual.dtype != dtype:
         wanted, got = (str(kind).removeprefix("torch.") for kind in (dtype, actual.dtype))
-        fail(what, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
+        fail(name, f"{wanted}, like the inputs", got, "does a step convert to another dtype?")
     return actual
 
 
@@ -114,77 +127,90 @@ def difference(actual: Tensor, expected: Tensor, scale: float = 1.0) -> float:
     return math.inf if math.isnan(error) else error
 
 
-def are_near(one: Sequence[float], other: Sequence[float], tolerance: float = NEAR) -> bool:
-    """Whether numbers are the same, but for rounding; NaN is like NaN."""
-    return len(one) == len(other) and all(
-        math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (math.isnan(a) and math.isnan(b))
-        for a, b in zip(one, other, strict=True)
+def are_near(first: Sequence[float], second: Sequence[float]) -> bool:
+    """Return True if numbers are the same, but for rounding; NaN is like NaN."""
+    return len(first) == len(second) and all(
+        math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR) or (math.isnan(a) and math.isnan(b))
+        for a, b in zip(first, second, strict=True)
     )
+
+
+def alike(first: Tensor, second: Tensor) -> bool:
+    """True if two results are equal but for rounding; what is not finite is like 0."""
+    first, second = (x.detach().double().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) for x in (first, second))
+    scale = NEGLIGIBLE + second.abs().mean() + second.abs()
+    return first.shape == second.shape and bool(((first - second).abs() <= CLOSE * scale).all())
 
 
 def all_equal(first: Sequence[Tensor], second: Sequence[Tensor]) -> bool:
-    """Whether tensors are equal, where NaN equals NaN."""
+    """Return True if tensors are equal, where NaN equals NaN."""
     return len(first) == len(second) and all(
-        one.shape == other.shape and bool(((one == other) | (one != one) & (other != other)).all())
-        for one, other in zip(first, second, strict=True)
+        left.shape == right.shape and bool(((left == right) | (left != left) & (right != right)).all())
+        for left, right in zip(first, second, strict=True)
     )
 
 
+def worst_place(result: Tensor, expected: Tensor) -> tuple[int, ...]:
+    """Return the index at which two results differ most."""
+    error = (result - expected).abs().nan_to_num(nan=math.inf)
+    return tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
+
+
 def expect_close(
-    actual: object, expected: Tensor, what: str, look_at: str = "", tolerance: float = TOLERANCE, scale: float = 1.0
+    actual: object, expected: Tensor, name: str, look_at: str = "", tolerance: float = TOLERANCE, scale: float = 1.0
 ) -> None:
     """Fails where shape, dtype or values differ; the message shows the place where they differ most.
 
     Tolerance and scale are those of `difference`: a scale above 1 is for results of larger terms, which were rounded.
     """
-    found = _expect_layout(actual, expected.shape, what, look_at, expected.dtype)
-    relative = difference(found, expected, scale)
+    result = _expect_layout(actual, expected.shape, name, look_at, expected.dtype)
+    relative = difference(result, expected, scale)
     if relative <= tolerance:
         return
-    found, expected = found.detach(), expected.detach()
-    _expect_finite(found, what, look_at, compared=(found, expected))
-    error = (found - expected).abs()
-    worst = worst_place(found, expected)
+    result, expected = result.detach(), expected.detach()
+    _expect_finite(result, name, look_at, compared=(result, expected))
+    error = (result - expected).abs()
+    worst = worst_place(result, expected)
     wrong = int((error > tolerance * (scale + expected.abs())).sum())
     place = f" at {list(worst)}" if worst else ""
-    shown = [[f"{float(one[worst]):.{digits}g}" for one in (expected, found)] for digits in (6, 9)]
+    shown = [[f"{float(tensor[worst]):.{digits}g}" for tensor in (expected, result)] for digits in (6, 9)]
     wanted, got = shown[0] if len({*shown[0]}) > 1 else shown[1]
     fail(
-        what,
+        name,
         f"{wanted}{place}",
         f"{got}; {wrong} of {error.numel()} values differ",
         look_at,
-        compared=(found, expected),
+        compared=(result, expected),
     )
 
 
-def run_backward(output: object, direction: Tensor, what: str) -> None:
+def run_backward(output: object, direction: Tensor, name: str) -> None:
     """Runs backward from the product of an output with a fixed direction; fails where nothing leads back."""
-    found = expect_shape(output, direction.shape, what)
-    expect(found.requires_grad, what, "one that leads back to parameters and inputs", "detached", DETACHED)
-    (found * direction.to(found.dtype)).sum().backward()
+    tensor = expect_shape(output, direction.shape, name)
+    expect(tensor.requires_grad, name, "one that leads back to parameters and inputs", "detached", DETACHED)
+    (tensor * direction.to(tensor.dtype)).sum().backward()
 
 
-def expect_gradients(parameters: Sequence[Tensor], what: str, look_at: str = "") -> None:
+def expect_gradients(parameters: Sequence[Tensor], name: str, look_at: str = "") -> None:
     """Fails where a parameter has no gradient, or one that is zero everywhere or not finite."""
-    expect(bool(parameters), what, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
+    expect(bool(parameters), name, "learned parameters", "none; is each an nn.Parameter of the module?", look_at)
     for index, parameter in enumerate(parameters):
         label = f"parameter {index + 1} of {len(parameters)}, shape {tuple(parameter.shape)}"
         if parameter.grad is None:
-            fail(what, "a gradient for every parameter", f"none for {label}", look_at)
+            fail(name, "a gradient for every parameter", f"none for {label}", look_at)
         gradient = parameter.grad.to_dense()
         finite = bool(torch.isfinite(gradient).all())
-        expect(finite, what, "finite gradients", f"NaN or infinite for {label}", look_at)
+        expect(finite, name, "finite gradients", f"NaN or infinite for {label}", look_at)
         some = gradient.numel() > 0 and bool(gradient.abs().max() > 0)
-        expect(some, what, "a gradient for every parameter", f"zero for {label}", look_at)
+        expect(some, name, "a gradient for every parameter", f"zero for {label}", look_at)
 
 
-def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
-    """Fails where a mask (or ids) is not exactly as expected; `rule` says in words what is right."""
+def expect_same(actual: object, expected: Tensor, name: str, rule: str) -> None:
+    """Fails where a mask (or ids) is not exactly as expected; `rule` has the right values in words."""
     shown = str(expected.dtype).removeprefix("torch.")
     if not isinstance(actual, Tensor) or actual.shape != expected.shape or actual.dtype != expected.dtype:
         got = f"{describe(actual)}{f', {actual.dtype}' if isinstance(actual, Tensor) else ''}"
-        fail(what, f"a {shown} tensor of shape {tuple(expected.shape)}", got)
+        fail(name, f"a {shown} tensor of shape {tuple(expected.shape)}", got)
     if different := (actual != expected).nonzero().tolist():
         first = different[0]
         got = f"{actual[tuple(first)].item()} at {first}; {len(different)} of {expected.numel()} cells are different"
@@ -192,4 +218,4 @@ def expect_same(actual: object, expected: Tensor, what: str, rule: str) -> None:
             got += ": True and False are swapped"
         elif torch.equal(actual.mT, expected):
             got += ": rows and columns are swapped"
-        fail(what, rule, got, compared=(actual.detach(), expected))
+        fail(name, rule, got, compared=(actual.detach(), expected))

@@ -1,4 +1,4 @@
-"""What separates the calls of a component that went wrong from those that went right: the line `only:` of a message.
+"""Compares the calls of a component that went wrong with those that went right: the line `only:` of a message.
 
 Tests note what is known of each call that they judge: its masks, its mode, its dtype, its sizes. If all calls with one
 property are wrong and all others are right, that property leads to the mistake more surely than any question.
@@ -74,12 +74,12 @@ def separating(calls: Sequence[Call]) -> str:
     if not right or not wrong or len(wrong) + len(right) <= FEWEST:
         return ""
     shared = frozenset.intersection(*(call.traits for call in wrong))
-    found = sorted(shared.difference(*(call.traits for call in right)), key=rank) or beyond(wrong, right)
-    if not found:
+    traits = sorted(shared.difference(*(call.traits for call in right)), key=rank) or beyond(wrong, right)
+    if not traits:
         return ""
     such = f"all {len(wrong)} such calls are" if len(wrong) > 1 else "the one such call is"
     others = f"all {len(right)} others are" if len(right) > 1 else "the other is"
-    return f"{found[0]}: {such} wrong, and {others} right"
+    return f"{traits[0]}: {such} wrong, and {others} right"
 
 
 def rank(trait: str) -> tuple[bool, bool, str]:

@@ -1,4 +1,4 @@
-"""What a few more calls of a component show of its mistake, where nothing is to be seen in the numbers themselves.
+"""Calls a component a few more times where the numbers themselves show nothing of its mistake.
 
 Two kinds of experiments. Is the wrong result the right one of other arguments, such as two that are swapped, or a mask
 that is inverted? And does the result change where it should, and only there, if one argument, one sentence or one
@@ -13,12 +13,12 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
+from .comparison import CLOSE, NEGLIGIBLE, alike
+
 Inputs = Mapping[str, Tensor | None]
 Compute = Callable[[Inputs], Tensor]
 """From arguments by name to the part of the result that was wrong. Raises whatever it likes."""
 
-SAME = 1e-5
-"""Relative difference up to which two results are the same: as far as float32 agrees."""
 AXES = {0: "sentence", -2: "position"}
 
 
@@ -31,7 +31,7 @@ def look(
     inside: Callable[[Inputs], str] | None = None,
     is_thorough: bool = True,
 ) -> str:
-    """Says in one line what experiments show of a wrong result; "" where they show nothing.
+    """Describe in one line what experiments show of a wrong result; "" where they show nothing.
 
     Args:
         call: the component.
@@ -44,20 +44,20 @@ def look(
     """
 
     def find() -> str:
-        found = call(inputs)
-        if not same(found, call(inputs)):
+        result = call(inputs)
+        if not alike(result, call(inputs)):
             where = "where, and at which rate, is dropout" if getattr(module, "training", False) else "is dropout"
             return f"two equal calls give different results: {where} active?"
         looks = [
             other_mode(call, formulas, inputs, module),
             iter([inside(inputs)] if inside else []),
-            of_other_arguments(found, formulas, inputs),
+            of_other_arguments(result, formulas, inputs),
         ]
         if is_thorough:
             looks += [
-                of_arguments(call, found, formulas[0], inputs),
-                of_entries(call, found, formulas[0], inputs),
-                of_parameters(call, found, inputs, parameters),
+                of_arguments(call, result, formulas[0], inputs),
+                of_entries(call, result, formulas[0], inputs),
+                of_parameters(call, result, inputs, parameters),
             ]
         return next((text for texts in looks for text in texts if text), "")
 
@@ -76,13 +76,6 @@ def attempted(find: Callable[[], str]) -> str:
         torch.random.set_rng_state(state)
 
 
-def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two results are equal but for rounding."""
-    one, other = (x.detach().double().nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) for x in (one, other))
-    scale = 1e-9 + other.abs().mean() + other.abs()
-    return one.shape == other.shape and bool(((one - other).abs() <= SAME * scale).all())
-
-
 def tried(formulas: Sequence[Compute], inputs: Inputs) -> Iterator[Tensor]:
     """Yields what the formulas give for arguments that may not fit together."""
     for formula in formulas:
@@ -98,18 +91,18 @@ def other_mode(call: Compute, formulas: Sequence[Compute], inputs: Inputs, modul
         return
     module.train(not training)  # type: ignore[attr-defined]
     try:
-        found = call(inputs)
+        result = call(inputs)
     finally:
         module.train(training)  # type: ignore[attr-defined]
-    if any(same(found, wanted) for wanted in tried(formulas, inputs)):
+    if any(alike(result, wanted) for wanted in tried(formulas, inputs)):
         now, then = ("train", "eval") if training else ("eval", "train")
         yield f"in {then} mode the result is right, in {now} mode it is not"
 
 
-def of_other_arguments(found: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
+def of_other_arguments(result: Tensor, formulas: Sequence[Compute], inputs: Inputs) -> Iterator[str]:
     """Notices a result that is right for other arguments."""
     for text, changed in others(inputs):
-        if any(same(found, wanted) for wanted in tried(formulas, {**inputs, **changed})):
+        if any(alike(result, wanted) for wanted in tried(formulas, {**inputs, **changed})):
             yield f"this is the right result {text}"
 
 
@@ -136,59 +129,59 @@ def others(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         yield f"if {second} were {first}", {second: tensors[first]}
 
 
-def of_arguments(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
+def of_arguments(call: Compute, result: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
     """Notices arguments on which the result does not depend, or in another way than it should."""
     wanted = formula(inputs)
     for name, value in inputs.items():
         if value is None or not value.is_floating_point():
             continue
         changed = {**inputs, name: value + 0.5 * torch.randn_like(value)}
-        if same(call(changed), found) and not same(formula(changed), wanted):
+        if alike(call(changed), result) and not alike(formula(changed), wanted):
             yield f"the result does not depend on {name}"
         doubled = {**inputs, name: 2 * value}
         times, due = (
-            next((k for k in (1, 2, 4) if same(one, k * other)), 0)
-            for one, other in ((call(doubled), found), (formula(doubled), wanted))
+            next((k for k in (1, 2, 4) if alike(twice, k * once)), 0)
+            for twice, once in ((call(doubled), result), (formula(doubled), wanted))
         )
         if times and times != due:
             much = {1: "the same result", 2: "twice the result", 4: "four times the result"}[times]
             yield f"twice {name} gives {much}" + ", not twice" * (due == 2)
 
 
-def of_entries(call: Compute, found: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
+def of_entries(call: Compute, result: Tensor, formula: Compute, inputs: Inputs) -> Iterator[str]:
     """Notices that a change in one sentence, or at one position, is felt in another one, or not where it should be."""
     wanted = formula(inputs)
     for name, value in inputs.items():
         if value is None or not value.is_floating_point() or value.dim() < 2:
             continue
-        for axis, one in AXES.items():
+        for axis, unit in AXES.items():
             if value.size(axis) < 2 or (axis == -2 and value.dim() < 3):
                 continue
             moved = value.clone()
             moved.select(axis, 0).add_(0.5 * torch.randn_like(moved.select(axis, 0)))
             changed = {**inputs, name: moved}
-            got, due = (places(a, b, axis) for a, b in ((call(changed), found), (formula(changed), wanted)))
+            got, due = (places(a, b, axis) for a, b in ((call(changed), result), (formula(changed), wanted)))
             if len(got) != len(due):
                 continue
             for wrong, verb, end in ((got & ~due, "changes", ", too"), (due & ~got, "leaves", " as it was")):
                 if bool(wrong.any()):
                     place = int(wrong.nonzero()[0])
-                    yield f"a change of {one} 0 of {name} {verb} the result of {one} {place}{end}"
+                    yield f"a change of {unit} 0 of {name} {verb} the result of {unit} {place}{end}"
 
 
-def places(one: Tensor, other: Tensor, axis: int) -> Tensor:
+def places(result: Tensor, other: Tensor, axis: int) -> Tensor:
     """Return where along an axis two results differ, bool."""
-    different = (one.double() - other.double()).abs() > SAME * (1e-9 + other.double().abs().mean())
+    different = (result.double() - other.double()).abs() > CLOSE * (NEGLIGIBLE + other.double().abs().mean())
     return different.transpose(0, axis).flatten(1).any(1)
 
 
-def of_parameters(call: Compute, found: Tensor, inputs: Inputs, parameters: Sequence[Tensor]) -> Iterator[str]:
+def of_parameters(call: Compute, result: Tensor, inputs: Inputs, parameters: Sequence[Tensor]) -> Iterator[str]:
     """Notices parameters on which the result does not depend."""
     idle = []
     for parameter in parameters:
         kept = parameter.detach().clone()
         parameter.copy_(kept + 0.5 * torch.randn_like(kept))
-        idle += [tuple(kept.shape)] * same(call(inputs), found)
+        idle += [tuple(kept.shape)] * alike(call(inputs), result)
         parameter.copy_(kept)
     if idle and len(idle) == len(parameters):
         yield "the result does not depend on any parameter"

@@ -1,4 +1,4 @@
-"""Compares what a component returned with what independent computations give, and with their gradients.
+"""Compares the results of a component with those of independent computations, and their gradients.
 
 Where there are several candidates for the right computation, the one that fits best is compared with. Where none does,
 gradients can still be those of what the component does compute.
@@ -34,10 +34,10 @@ Computation = Callable[..., Any]
 Candidates = Sequence[Computation] | CheckFailed | UnreadableError
 """Independent computations, of which one must fit; or why none can be found."""
 CALL_FAILED = RuntimeError, ValueError, TypeError, IndexError
-"""What a call raises whose arguments the component cannot take."""
+"""Exceptions of a call whose arguments the component cannot take."""
 
 Pair = tuple[str, Tensor | None, Tensor | None]
-"""What a message says of a gradient, a tensor that has one, and the leaf whose gradient it should equal."""
+"""A gradient in words, for messages; a tensor that has it; and the leaf whose gradient it should equal."""
 
 STEP = 1e-6  # of central differences, in float64
 TOLERANCE_OF_SLOPES = 1e-4  # relative to the larger of the two
@@ -45,7 +45,7 @@ N_DIRECTIONS = 3  # one may be at right angles to what is missing
 
 
 def attempt(find: Callable[[], Sequence[Computation]]) -> Candidates:
-    """What a component may compute, or the failure of finding it: that costs the tests of values alone."""
+    """Return the computations that a component may do, or why none is found: that costs the tests of values alone."""
     try:
         return find()
     except (CheckFailed, UnreadableError) as error:
@@ -76,7 +76,7 @@ def leaves_of(parameters: Sequence[Tensor]) -> list[Tensor]:
 
 
 def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | None:
-    """What the candidates are handed. A query that may attend to nothing is expected to attend to everything."""
+    """Copy an argument for the candidates. A query that may attend to nothing is expected to attend to everything."""
     if value is None or not value.is_floating_point():
         is_mask = value is not None and value.dtype == torch.bool
         return value | ~value.any(dim=-1, keepdim=True) if is_mask and value is not None else value
@@ -85,7 +85,7 @@ def leaf_for(value: Tensor | None, with_gradients: bool = False) -> Tensor | Non
 
 def nearest(
     parts: Sequence[str],
-    found: Mapping[str, object],
+    returned: Mapping[str, object],
     candidates: Sequence[Computation],
     leaves: Sequence[Tensor | None],
     judged: Sequence[str],
@@ -102,8 +102,8 @@ def nearest(
         result = candidate(*leaves)
         is_one = len(parts) == 1 and not isinstance(result, (list, tuple))
         wanted = dict(zip(parts, [result] if is_one else result, strict=True))
-        several = [_distance(found[name], wanted[name], judged_where) for name in judged]
-        error = max((share for share, _ in several), default=0.0), max((one for _, one in several), default=0.0)
+        several = [_distance(returned[name], wanted[name], judged_where) for name in judged]
+        error = max((share for share, _ in several), default=0.0), max((largest for _, largest in several), default=0.0)
         if not chosen or error < smallest:
             chosen, smallest = wanted, error
         if smallest[1] < TOLERANCE_OF_FLOAT32:
@@ -113,9 +113,9 @@ def nearest(
     return chosen
 
 
-def _distance(found: object, wanted: Any, factor: Tensor | None) -> tuple[float, float]:
+def _distance(returned: object, wanted: Any, factor: Tensor | None) -> tuple[float, float]:
     """The share of values that differ between two results, and the largest difference; infinite between shapes."""
-    got, expected = tensors_in(found), tensors_in(wanted)
+    got, expected = tensors_in(returned), tensors_in(wanted)
     if [tensor.shape for tensor in got] != [tensor.shape for tensor in expected]:
         return 1.0, math.inf
     times = 1 if factor is None else factor
@@ -128,7 +128,7 @@ def _distance(found: object, wanted: Any, factor: Tensor | None) -> tuple[float,
 
 
 def compare_part(
-    found: object,
+    returned: object,
     wanted: Any,
     name: str,
     look_at: str,
@@ -140,24 +140,24 @@ def compare_part(
 
     It counts where the factor is 1, and need only be finite where it is 0. With `any_dtype`, others are converted.
     """
-    pairs = [(found, wanted, name)]
+    pairs = [(returned, wanted, name)]
     if isinstance(wanted, (list, tuple)):
         names = [f"{name} of layer {number + 1}" for number in range(len(wanted))]
-        pairs = list(zip(expect_parts(found, names, name), wanted, names, strict=True))
-    for one, other, what in pairs:
-        expected = other.detach().to(dtype or other.dtype)
+        pairs = list(zip(expect_parts(returned, names, name), wanted, names, strict=True))
+    for actual, right, label in pairs:
+        expected = right.detach().to(dtype or right.dtype)
         is_single = expected.dtype == torch.float32
-        if any_dtype and isinstance(one, Tensor) and one.dtype != expected.dtype:
-            is_single, one = True, one.to(expected.dtype)
-        if factor is not None and isinstance(one, Tensor) and one.shape == expected.shape:
-            expect(bool(torch.isfinite(one).all()), what, "finite numbers", "NaN or infinite values", look_at)
-            one, expected = one * factor.to(one.dtype), expected * factor.to(expected.dtype)
+        if any_dtype and isinstance(actual, Tensor) and actual.dtype != expected.dtype:
+            is_single, actual = True, actual.to(expected.dtype)
+        if factor is not None and isinstance(actual, Tensor) and actual.shape == expected.shape:
+            expect(bool(torch.isfinite(actual).all()), label, "finite numbers", "NaN or infinite values", look_at)
+            actual, expected = actual * factor.to(actual.dtype), expected * factor.to(expected.dtype)
         scale = max(1.0, float(expected.abs().max()) / 100) if is_single and expected.numel() else 1.0
-        expect_close(one, expected, what, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
+        expect_close(actual, expected, label, look_at, TOLERANCE_OF_FLOAT32 if is_single else TOLERANCE, scale)
 
 
 def compare_gradients(
-    found: Tensor, wanted: Tensor, factor: Tensor | None, pairs: Sequence[Pair], case: Case, look_at: str
+    result: Tensor, wanted: Tensor, factor: Tensor | None, pairs: Sequence[Pair], case: Case, look_at: str
 ) -> None:
     """Compares gradients of a random sum over the first part, where the factor is 1; None = everywhere.
 
@@ -168,7 +168,7 @@ def compare_gradients(
     learned = [(name, got, leaf) for name, got, leaf in learned if got.requires_grad and leaf.requires_grad]
     for _, got, leaf in learned:
         got.grad = leaf.grad = None
-    run_backward(found, direction, "the result")
+    run_backward(result, direction, "the result")
     (wanted * direction).sum().backward()
     largest = max((float(leaf.grad.abs().max()) for *_, leaf in learned if leaf.grad is not None), default=0.0)
     for name, got, leaf in learned:
@@ -179,7 +179,7 @@ def compare_gradients(
             continue
         is_lost = float(leaf.grad.abs().max()) > 1e-3 and not actual.any()
         expect(not is_lost, name, "a gradient", "none, or zeros", DETACHED)
-        is_double = got.dtype == found.dtype == torch.float64
+        is_double = got.dtype == result.dtype == torch.float64
         tolerance = TOLERANCE if is_double else 200 * TOLERANCE_OF_FLOAT32
         scale = max(1.0, largest / 100) if is_double else max(0.1, largest)
         hint = DETACHED if bool(torch.isfinite(actual).all()) else look_at
@@ -198,11 +198,13 @@ def expect_own_gradients(
     float32, where differences are noise, gradients must be finite and not zero. Each input has to matter. `compute`
     goes from arguments to the first part of what the component returns.
     """
-    inputs = [one for one in arguments if one is not None and one.requires_grad]
-    learned = [one for one in parameters if one.requires_grad]
+    inputs = [tensor for tensor in arguments if tensor is not None and tensor.requires_grad]
+    learned = [tensor for tensor in parameters if tensor.requires_grad]
     for tensor in (*inputs, *learned):
         tensor.grad = None
-    result = compute([one.clone() if one is not None and one.requires_grad else one for one in arguments])
+    result = compute(
+        [tensor.clone() if tensor is not None and tensor.requires_grad else tensor for tensor in arguments]
+    )
     expect(isinstance(result, Tensor), "the result", "a tensor", describe(result))
     direction = case.normal(*result.shape)
     run_backward(result, direction, "the result")
@@ -211,24 +213,26 @@ def expect_own_gradients(
         """How the total changes as the tensors move their ways, which they go back in the end."""
         totals = []
         for step in (STEP, -2 * STEP, STEP):
-            for one, way in zip(tensors, ways, strict=True):
-                one.data.add_(way, alpha=step)
+            for tensor, way in zip(tensors, ways, strict=True):
+                tensor.data.add_(way, alpha=step)
             with torch.no_grad():
-                moved = compute([one.detach().clone() if one is not None else None for one in arguments])
+                moved = compute([tensor.detach().clone() if tensor is not None else None for tensor in arguments])
             totals.append(float((expect_shape(moved, result.shape, "the result") * direction).sum()))
         return (totals[0] - totals[1]) / (2 * STEP)
 
     for name, several in (("the inputs", inputs), ("the parameters", learned)):
-        gradients = [torch.zeros_like(one) if one.grad is None else one.grad.to_dense() for one in several]
+        gradients = [torch.zeros_like(tensor) if tensor.grad is None else tensor.grad.to_dense() for tensor in several]
         for gradient in gradients:
             expect_shape(gradient, gradient.shape, f"the gradients of {name}", DETACHED)
         some = [bool((gradient.abs() > NEGLIGIBLE).any()) for gradient in gradients]
         is_enough = any(some) if several is learned else all(some)
         expect(is_enough or not several, f"the gradients of {name}", "not zero", "none, or zeros", DETACHED)
-        is_precise = bool(several) and all(one.dtype == torch.float64 for one in (*inputs, *learned))
+        is_precise = bool(several) and all(tensor.dtype == torch.float64 for tensor in (*inputs, *learned))
         for _ in range(N_DIRECTIONS * is_precise):
-            ways = [case.normal(*one.shape) for one in several]
-            said = sum(float((gradient * way).sum()) for gradient, way in zip(gradients, ways, strict=True))
+            ways = [case.normal(*tensor.shape) for tensor in several]
+            claimed = sum(float((gradient * way).sum()) for gradient, way in zip(gradients, ways, strict=True))
             slope = slope_along(several, ways)
-            is_right = abs(slope - said) <= TOLERANCE_OF_SLOPES * max(1.0, abs(slope), abs(said))
-            expect(is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{said:.6g}", DETACHED)
+            is_right = abs(slope - claimed) <= TOLERANCE_OF_SLOPES * max(1.0, abs(slope), abs(claimed))
+            expect(
+                is_right, f"the slope along a random direction of {name}", f"{slope:.6g}", f"{claimed:.6g}", DETACHED
+            )

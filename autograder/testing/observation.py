@@ -1,4 +1,4 @@
-"""What a wrong result has in common with the right one: the line `observed:` of a message.
+"""Compares a wrong result with the right one: the line `observed:` of a message.
 
 Each function looks for one relation between the two that a person might find by staring at the numbers long enough: a
 constant factor, a missing summand, axes in another order, weights that sum to 1 over the wrong axis. It says what is to
@@ -8,106 +8,98 @@ be seen, never what to write; where nothing is found, a message asks its questio
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import permutations
 
 import torch
 from torch import Tensor
 
-CLOSE = 1e-5  # relative: as far as float32 results agree
+from .comparison import CLOSE, alike, worst_place
+
 TINY = 1e-12  # weights below it are rounding, or forbidden
 FEW = 0.9  # of all values may differ where the others are right by more than accident
 
 
-def observe(found: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]) -> str:
-    """Says in one line what was observed in a result beside the expected one, of the same shape, or nothing.
+def observe(actual: Tensor, expected: Tensor, inputs: Mapping[str, Tensor | None]) -> str:
+    """Describe in one line a relation of a result to the expected one, of the same shape; "" where none is seen.
 
     The inputs are the arguments of the call, by name.
     """
     with torch.no_grad():
-        found, expected = found.detach().double(), expected.detach().double()
+        actual, expected = actual.detach().double(), expected.detach().double()
         given = {name: value.detach().double() for name, value in inputs.items() if value is not None}
         if not expected.numel():
             return ""
-        if not torch.isfinite(found).all():
-            return not_finite(found, given)
+        if not torch.isfinite(actual).all():
+            return not_finite(actual, given)
         for look in (all_alike, an_argument, weights, a_factor, a_summand, a_shift, a_limit, moved, places):
-            if text := look(found, expected, given):
+            if text := look(actual, expected, given):
                 return text
     return ""
 
 
-def observe_shape(got: Sequence[int], wanted: Sequence[int]) -> str:
-    """Says what became of the axes, where the sizes tell."""
-    if sorted(got) == sorted(wanted):
-        return "the sizes are right, but the axes are in another order"
-    if [size for size in got if size != 1] == [size for size in wanted if size != 1]:
-        return f"an axis of size 1 is {'missing' if len(got) < len(wanted) else 'left over'}"
-    if math.prod(got) == math.prod(wanted):
-        return "there are as many values as expected, but other axes were joined or split"
-    return ""
-
-
-def not_finite(found: Tensor, given: dict[str, Tensor]) -> str:
+def not_finite(actual: Tensor, given: dict[str, Tensor]) -> str:
     """Notices NaN where a query may attend to nothing."""
-    is_seen = are_without_keys(~torch.isfinite(found), given)
+    is_seen = are_without_keys(~torch.isfinite(actual), given)
     return "NaN or infinite exactly for the queries that may attend to no key" * is_seen
 
 
-def all_alike(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def all_alike(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a result that is one number."""
-    first = found.flatten()[0].item()
-    is_constant = found.numel() > 1 and bool((found == first).all()) and not bool((expected == expected[..., :1]).all())
+    first = actual.flatten()[0].item()
+    is_constant = (
+        actual.numel() > 1 and bool((actual == first).all()) and not bool((expected == expected[..., :1]).all())
+    )
     return f"every value is {first:.4g}" if is_constant else ""
 
 
-def an_argument(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def an_argument(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices an argument that is returned, added too often, or left out of a sum."""
     for name, value in given.items():
-        if value.shape != found.shape or not bool(value.any()):
+        if value.shape != actual.shape or not bool(value.any()):
             continue
-        if alike(found, value):
+        if alike(actual, value):
             return f"the result is {name}, unchanged"
-        if alike(found + value, expected):
+        if alike(actual + value, expected):
             return f"the difference is {name}: adding it would give the expected values"
-        if alike(found - value, expected):
+        if alike(actual - value, expected):
             return f"the difference is {name}: without it, the values would be as expected"
     return ""
 
 
-def weights(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def weights(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Looks at distributions over the last axis, such as attention weights: their sums, zeros and sharpness."""
-    if found.dim() < 2 or bool((expected < 0).any()) or not alike(expected.sum(-1), torch.ones(expected.shape[:-1])):
+    if actual.dim() < 2 or bool((expected < 0).any()) or not alike(expected.sum(-1), torch.ones(expected.shape[:-1])):
         return ""
-    if bool((found < 0).any()):
-        return f"weights are never negative; the smallest here is {found.min().item():.4g}"
-    sums = found.sum(-1)
+    if bool((actual < 0).any()):
+        return f"weights are never negative; the smallest here is {actual.min().item():.4g}"
+    sums = actual.sum(-1)
     if not alike(sums, torch.ones_like(sums)):
-        for axis in range(found.dim() - 1):
-            over_axis = found.sum(axis)
-            if found.size(axis) > 1 and alike(over_axis, torch.ones_like(over_axis)):
+        for axis in range(actual.dim() - 1):
+            over_axis = actual.sum(axis)
+            if actual.size(axis) > 1 and alike(over_axis, torch.ones_like(over_axis)):
                 return f"weights sum to 1 over axis {axis}, not over the last one, the keys"
         worst = sums.flatten()[(sums - 1).abs().argmax()].item()
         return f"the weights of a query should sum to 1; here they sum to {worst:.4g}"
-    if bool(((found == 0) | (found == 1)).all()) and found.size(-1) > 1:
+    if bool(((actual == 0) | (actual == 1)).all()) and actual.size(-1) > 1:
         return "one key of each query has the weight 1, and all others 0"
     for mask in masks_of(given):
-        if not fits(mask, found):
+        if not fits(mask, actual):
             continue
-        on_forbidden = (found * (~mask & mask.any(-1, keepdim=True))).max().item()
+        on_forbidden = (actual * (~mask & mask.any(-1, keepdim=True))).max().item()
         if on_forbidden > 1e-3:
-            if (found * mask).max().item() < 1e-3:
+            if (actual * mask).max().item() < 1e-3:
                 return "the keys that the mask forbids share all the weight, and those that it allows have none"
             return f"a key that the mask forbids has the weight {on_forbidden:.4g}"
-    return sharpness(found, expected, given)
+    return sharpness(actual, expected, given)
 
 
-def sharpness(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def sharpness(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices that the scores before the softmax differed by a factor."""
     counts = expected > TINY
-    if not bool((counts == (found > TINY)).all()) or int(counts.sum(-1).max()) < 2:
+    if not bool((counts == (actual > TINY)).all()) or int(counts.sum(-1).max()) < 2:
         return ""
-    got, wanted = (relative_scores(weights, counts) for weights in (found, expected))
+    got, wanted = (relative_scores(weights, counts) for weights in (actual, expected))
     factor = ((got * wanted).sum() / (wanted * wanted).sum()).item()
     if abs(factor - 1) < CLOSE or not alike(got, factor * wanted):
         return ""
@@ -121,24 +113,24 @@ def relative_scores(weights: Tensor, counts: Tensor) -> Tensor:
     return torch.where(counts, logs - logs.sum(-1, keepdim=True) / counts.sum(-1, keepdim=True).clamp_min(1), 0.0)
 
 
-def a_factor(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def a_factor(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a constant factor, perhaps beside a shift of each feature, and what size it belongs to."""
-    given = given | {"the result": found}
-    if (factor := ratio(found, expected)) is not None:
+    given = given | {"the result": actual}
+    if (factor := ratio(actual, expected)) is not None:
         return f"every value is {factor:.4g} times what is expected{known(factor, given)}"
-    if found.dim() > 1 and found[..., 0].numel() > 2:
-        axes = tuple(range(found.dim() - 1))
-        factor = ratio(*(value - value.mean(axes, keepdim=True) for value in (found, expected)))
+    if actual.dim() > 1 and actual[..., 0].numel() > 2:
+        axes = tuple(range(actual.dim() - 1))
+        factor = ratio(*(value - value.mean(axes, keepdim=True) for value in (actual, expected)))
         if factor is not None:
             return f"positions differ {factor:.4g} times as much as expected{known(factor, given)}"
     return ""
 
 
-def ratio(found: Tensor, expected: Tensor) -> float | None:
+def ratio(actual: Tensor, expected: Tensor) -> float | None:
     """Returns the constant factor between two results; None if there is none, or it is 1 or almost 0."""
     size = (expected * expected).sum()
-    factor = ((found * expected).sum() / size).item() if size > 0 else 0.0
-    is_factor = abs(factor) > CLOSE and abs(factor - 1) > CLOSE and alike(found, factor * expected)
+    factor = ((actual * expected).sum() / size).item() if size > 0 else 0.0
+    is_factor = abs(factor) > CLOSE and abs(factor - 1) > CLOSE and alike(actual, factor * expected)
     return factor if is_factor else None
 
 
@@ -150,8 +142,10 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
         about = f"{size} is the size of an axis of {name}"
         forms |= {f"sqrt({size})": (size**0.5, about), f"1 / sqrt({size})": (size**-0.5, about)}
         forms |= {f"{size}": (size, about), f"1 / {size}": (1 / size, about)}
-    for one, other in permutations(sizes, 2):
-        forms.setdefault(f"sqrt({one} / {other})", ((one / other) ** 0.5, f"{one} and {other} are sizes of axes"))
+    for first, second in permutations(sizes, 2):
+        forms.setdefault(
+            f"sqrt({first} / {second})", ((first / second) ** 0.5, f"{first} and {second} are sizes of axes")
+        )
     for name, value in given.items():  # divided by one more or less: of as many numbers as a vector has
         size = value.shape[-1] if value.dim() else 1
         if size > 1 and size - 1 not in sizes:
@@ -163,52 +157,52 @@ def known(factor: float, given: dict[str, Tensor]) -> str:
     return ""
 
 
-def a_summand(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def a_summand(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a constant difference."""
-    difference = (found - expected).mean()
-    if found.numel() > 1 and abs(difference) > CLOSE and alike(found, expected + difference):
+    difference = (actual - expected).mean()
+    if actual.numel() > 1 and abs(difference) > CLOSE and alike(actual, expected + difference):
         return f"every value is {abs(difference.item()):.4g} too {'large' if difference > 0 else 'small'}"
     return ""
 
 
-def a_shift(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def a_shift(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices a difference that depends on the feature alone."""
-    difference = (found - expected).flatten(0, -2) if found.dim() > 1 else found[:0]
-    is_shift = len(difference) > 2 and alike(found, expected + difference[0])
+    difference = (actual - expected).flatten(0, -2) if actual.dim() > 1 else actual[:0]
+    is_shift = len(difference) > 2 and alike(actual, expected + difference[0])
     return "each feature differs by the same number at every position: the shift is wrong" * is_shift
 
 
-def a_limit(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def a_limit(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices values that are as expected but for those beyond a limit."""
     for sign, word, side in ((1, "largest", "above"), (-1, "smallest", "below")):
-        limit = (sign * found).max()
+        limit = (sign * actual).max()
         n_beyond = int((sign * expected > limit + CLOSE).sum())
-        if n_beyond > 1 and alike(sign * found, (sign * expected).clamp(max=limit)):
+        if n_beyond > 1 and alike(sign * actual, (sign * expected).clamp(max=limit)):
             return f"the {word} value is {sign * limit.item():.4g}; {n_beyond} that should be {side} it are not"
     return ""
 
 
-def agreement(found: Tensor, expected: Tensor) -> str:
-    """Says to how many digits values agree that are nearly right."""
-    found, expected = found.double(), expected.double()
-    error = ((found - expected).abs() / (expected.abs() + 0.1 * expected.abs().mean())).max().item()
+def agreement(actual: Tensor, expected: Tensor) -> str:
+    """Count the digits to which values agree that are nearly right, in words."""
+    actual, expected = actual.double(), expected.double()
+    error = ((actual - expected).abs() / (expected.abs() + 0.1 * expected.abs().mean())).max().item()
     return f"all values agree to {-math.log10(error):.0f} digits or so" if 0 < error < 3e-3 else ""
 
 
-def moved(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+def moved(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
     """Notices the right values in other places."""
-    if found.numel() < 3 or not alike(found.flatten().sort().values, expected.flatten().sort().values):
+    if actual.numel() < 3 or not alike(actual.flatten().sort().values, expected.flatten().sort().values):
         return ""
-    for order in permutations(range(found.dim())):
-        turned = found.permute(order)
+    for order in permutations(range(actual.dim())):
+        turned = actual.permute(order)
         if turned.shape == expected.shape and alike(turned, expected):
             return "these are the expected values with axes in another order"
     return "these are the expected values in other places"
 
 
-def places(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
-    """Says where along one axis all differences lie, if that is a small part of it."""
-    wrong = (found - expected).abs() > CLOSE * (1 + expected.abs())
+def places(actual: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
+    """Name the place along one axis where all differences lie, if that is a small part of it."""
+    wrong = (actual - expected).abs() > CLOSE * (1 + expected.abs())
     if not wrong.any() or wrong.float().mean() > FEW:
         return ""
     if are_without_keys(wrong, given):
@@ -222,9 +216,9 @@ def places(found: Tensor, expected: Tensor, given: dict[str, Tensor]) -> str:
 
 
 def are_without_keys(places: Tensor, given: dict[str, Tensor]) -> bool:
-    """Whether all places that are marked belong to queries that some mask forbids every key."""
+    """Return True if all places that are marked belong to queries that some mask forbids every key."""
     empty = [~mask.any(-1, keepdim=True) for mask in masks_of(given)]
-    return any(bool(one.any()) and fits(one, places) and not bool((places & ~one).any()) for one in empty)
+    return any(bool(mask.any()) and fits(mask, places) and not bool((places & ~mask).any()) for mask in empty)
 
 
 def masks_of(given: dict[str, Tensor]) -> list[Tensor]:
@@ -233,7 +227,7 @@ def masks_of(given: dict[str, Tensor]) -> list[Tensor]:
 
 
 def fits(mask: Tensor, result: Tensor) -> bool:
-    """Whether a mask can be broadcast to a result."""
+    """Return True if a mask can be broadcast to a result."""
     try:
         shape = torch.broadcast_shapes(mask.shape, result.shape)
     except RuntimeError:
@@ -241,33 +235,22 @@ def fits(mask: Tensor, result: Tensor) -> bool:
     return bool(shape == result.shape)
 
 
-def alike(one: Tensor, other: Tensor) -> bool:
-    """Whether two results are equal but for rounding."""
-    return bool(((one - other).abs() <= CLOSE * (other.abs() + other.abs().mean())).all())
-
-
-def worst_place(found: Tensor, expected: Tensor) -> tuple[int, ...]:
-    """Where two results differ most."""
-    error = (found - expected).abs().nan_to_num(nan=math.inf)
-    return tuple(int(index) for index in torch.unravel_index(error.argmax(), error.shape))
-
-
-def side_by_side(found: Tensor, expected: Tensor, most: int = 4) -> list[str]:
+def side_by_side(actual: Tensor, expected: Tensor, most: int = 4) -> list[str]:
     """Draws what was expected beside what was found, as text: the numbers around the place where they differ most.
 
     Nothing is drawn of single rows; of others, at most so many rows and columns.
     """
-    if found.shape != expected.shape or found.dim() < 2 or min(found.shape[-2:]) < 2:
+    if actual.shape != expected.shape or actual.dim() < 2 or min(actual.shape[-2:]) < 2:
         return []
-    found, expected = found.detach().double(), expected.detach().double()
-    *first, row, column = worst_place(found, expected)
-    top, left = (max(0, min(at - 1, n - most)) for at, n in zip((row, column), found.shape[-2:], strict=True))
+    actual, expected = actual.detach().double(), expected.detach().double()
+    *first, row, column = worst_place(actual, expected)
+    top, left = (max(0, min(at - 1, n - most)) for at, n in zip((row, column), actual.shape[-2:], strict=True))
     pictures = []
-    for tensor in (expected, found):
+    for tensor in (expected, actual):
         for index in first:
             tensor = tensor[index]
         window = tensor[top : top + most, left : left + most].tolist()
         pictures.append([" ".join(f"{value:9.3g}" for value in line) for line in window])
     head = f"expected[{', '.join([*map(str, first), f'{top}:', f'{left}:'])}]"
     width = max(len(head), len(pictures[0][0])) + 4
-    return [head.ljust(width) + "got", *(one.ljust(width) + other for one, other in zip(*pictures, strict=True))]
+    return [head.ljust(width) + "got", *(left.ljust(width) + right for left, right in zip(*pictures, strict=True))]

@@ -1,4 +1,4 @@
-"""How tests end, and the points of a task that follow: each test and each task in exactly one state."""
+"""The ends of tests, and the points of a task that follow: each test and each task is in exactly one state."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from foundation.assignment_file import Assignment, Item, Task
 from ..sandbox.worker.failures import UnreadableError as UnreadableError
 from .contrast import Call, only
 
-if TYPE_CHECKING:  # students have no diagnosis; and before PyTorch is imported, the grader's first process is started
+if TYPE_CHECKING:  # the grader's first process is started before PyTorch is imported
     from torch import Tensor
-
-    from ..grading.record import Diagnosis
 
 INPUTS, LOOK_AT, OBSERVED, ONLY = "  inputs:   ", "  look at:  ", "  observed: ", "  only:     "
 """Begin the lines of a message that name the arguments, where to look, what is to be seen in the result, and when."""
 CHANGED = "changed in place"
-"""Of an argument, in a message: where that has happened, other failures may follow from it."""
+"""In a message about an argument: other failures may follow from it."""
 NO_RETURN = "is a return missing?"
 COMPONENT = re.compile(r"\b(?:Enc|Dec|enc|dec)ode\w*")
 """In a test's id: which of two components it is about."""
@@ -54,17 +52,17 @@ class State(StrEnum):
 
     @property
     def has_mark(self) -> bool:
-        """Whether it is a judgement; a part in any other state has no score at all."""
+        """True if it is a judgement; a part in any other state has no score at all."""
         return self.is_final and self not in (State.NEEDS_READER, State.NOT_GRADED)
 
     @property
     def is_final(self) -> bool:
-        """Whether another grading would end the same way."""
+        """True if another grading would end the same way."""
         return self not in (State.GRADER_ERROR, State.PENDING)
 
     @property
     def needs_a_look(self) -> bool:
-        """Whether a person should look at the part, since the score alone may mislead."""
+        """True if a person should look at the part, since the score alone may mislead."""
         return not self.has_mark or self in (State.REFUSED, State.TIMEOUT, State.OUT_OF_MEMORY)
 
 
@@ -74,7 +72,7 @@ def worst(states: Iterable[State]) -> State:
 
 
 class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above each message, and nothing went wrong
-    """A submission does something else than the contract says."""
+    """A submission that breaks the contract."""
 
     def __init__(self, message: str, compared: tuple[Tensor, Tensor] | None = None, look_at: str = "") -> None:
         super().__init__(message)
@@ -85,7 +83,7 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
         self.experiment: Callable[[bool], str] | None = None  # says what more calls show, most of it if asked for
 
     def look_closer(self) -> None:
-        """Finds out what more calls show: before anything else happens to the component."""
+        """Make the experiment, before anything else happens to the component."""
         if self.experiment is not None:
             nowhere = io.StringIO()  # for what the component prints, once more
             # An exception of our own must not change the state of a test, which has failed already.
@@ -93,10 +91,10 @@ class CheckFailed(AssertionError):  # noqa: N818  pytest shows the name above ea
                 self.observed = self.experiment(not self.observed) or self.observed
 
     def __str__(self) -> str:
-        what, *rest = super().__str__().split("\n")
+        first, *rest = super().__str__().split("\n")
         inputs = [f"{INPUTS}{self.inputs}"] * bool(self.inputs)
         end = f"{OBSERVED}{self.observed}" if self.observed else f"{LOOK_AT}{self.look_at}"
-        return "\n".join([what, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
+        return "\n".join([first, *inputs, *rest, *[end] * bool(self.observed or self.look_at)])
 
 
 @contextmanager
@@ -125,7 +123,7 @@ class CollectionError(RuntimeError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one test."""
+    """The end of one test."""
 
     test: str  # its name
     state: State
@@ -137,7 +135,7 @@ class Outcome:
 
     @property
     def is_missed(self) -> bool:
-        """Whether something went wrong, as opposed to nothing having been tried."""
+        """True if something went wrong, as opposed to nothing having been tried."""
         return self.state not in (State.PASSED, State.NEEDS_READER, State.NOT_ATTEMPTED)
 
 
@@ -153,6 +151,15 @@ class ItemMark:
 
 
 @dataclass(frozen=True)
+class Finding:
+    """The known mistake that a failure looks like."""
+
+    fault: str  # id in the catalogue of misconceptions; empty where none fits
+    others: tuple[str, ...]  # ids of those that the tests cannot tell from it
+    text: str  # for the student
+
+
+@dataclass(frozen=True)
 class TaskResult:
     """One task with its points."""
 
@@ -162,7 +169,7 @@ class TaskResult:
     message: str
     outcomes: tuple[Outcome, ...] = field(default=())
     traceback: str = ""
-    finding: Diagnosis | None = None
+    finding: Finding | None = None
     items: tuple[ItemMark, ...] = ()
 
 
@@ -198,7 +205,7 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
     states: dict[str, list[State]] = {item.name: [] for item in items}
     for name, state in ends:
         states[name if name in states else items[0].name].append(state)
-    missed = {name: sum(state != State.PASSED for state in found) for name, found in states.items()}
+    missed = {name: sum(state != State.PASSED for state in ends) for name, ends in states.items()}
     total = sum(item.weight for item in items)
     marks: list[ItemMark] = []
     earned: set[str] = set()
@@ -213,7 +220,7 @@ def mark_items(task: Task, ends: Iterable[tuple[str, State]], credit: str) -> li
 
 
 SKIPPED = "was skipped after"
-"""Of a component that has failed too often, in a message."""
+"""In a message about a component that has failed too often."""
 
 
 def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) -> Outcome:
@@ -223,26 +230,26 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
     wrong with plain inputs is wrong with special ones, too.
     """
     tables: dict[str, list[str]] = {}
-    for one in outcomes or missed:
-        name, _, row = one.test.partition("[")
-        tables.setdefault(name + "".join(COMPONENT.findall(row)[:1]), []).append(one.test)
+    for outcome in outcomes or missed:
+        name, _, row = outcome.test.partition("[")
+        tables.setdefault(name + "".join(COMPONENT.findall(row)[:1]), []).append(outcome.test)
     plain = {table[0] for table in tables.values() if len(table) >= ROWS}
 
-    def rank(one: Outcome) -> int:
-        if SKIPPED in one.message:  # because of what other failures say
+    def rank(outcome: Outcome) -> int:
+        if SKIPPED in outcome.message:  # because of what other failures say
             return 100
-        is_plain, is_observed = one.test in plain, OBSERVED in one.message
-        is_error = one.is_missed and one.state is not State.FAILED
+        is_plain, is_observed = outcome.test in plain, OBSERVED in outcome.message
+        is_error = outcome.is_missed and outcome.state is not State.FAILED
         signs = (
-            CHANGED in one.message,
+            CHANGED in outcome.message,
             is_error and is_plain,
-            bool(STRUCTURE.search(one.message)),
+            bool(STRUCTURE.search(outcome.message)),
             is_plain and is_observed,
-            is_plain and one.is_missed,
-            is_error and one.item != SIDE_EFFECTS,
+            is_plain and outcome.is_missed,
+            is_error and outcome.item != SIDE_EFFECTS,
             is_observed,
-            one.is_missed and one.item != SIDE_EFFECTS,
-            one.is_missed,
+            outcome.is_missed and outcome.item != SIDE_EFFECTS,
+            outcome.is_missed,
         )
         return signs.index(True) if True in signs else len(signs)
 
@@ -251,7 +258,7 @@ def most_telling(missed: Sequence[Outcome], outcomes: Sequence[Outcome] = ()) ->
 
 def with_contrast(message: str, outcomes: Iterable[Outcome]) -> str:
     """A message with what separates the wrong calls of the tests from the right ones, before any question."""
-    if not (text := only(call for one in outcomes for call in one.calls)):
+    if not (text := only(call for outcome in outcomes for call in outcome.calls)):
         return message
     head, mark, rest = next(
         (parts for sign in (OBSERVED, LOOK_AT) if (parts := message.rpartition(f"\n{sign}"))[1]), (message, "", "")
@@ -260,25 +267,25 @@ def with_contrast(message: str, outcomes: Iterable[Outcome]) -> str:
 
 
 def most_told(task: Task) -> int:
-    """How many failures of a task are told: one may be behind all, unless students' own tests or answers are tested."""
+    """Return how many failures of a task are shown: one may be behind all, unless own tests or answers are tested."""
     return 4 if task.tests_of or task.understanding else 1
 
 
 def explain(missed: Sequence[Outcome], total: int, outcomes: Sequence[Outcome] = (), most: int = 1) -> str:
     """Why some of so many tests did not pass: the most telling message, or the first few, and how many more fail.
 
-    The outcomes are those of all tests. Whatever else fails may follow from what is told.
+    The outcomes are those of all tests. Whatever else fails may follow from the failures that are shown.
     """
-    told = [most_telling(missed, outcomes)] if most == 1 else [*missed[:most]]
-    unread = [one for one in missed if one.state is State.NEEDS_READER]
-    if unread and not any(one in unread for one in told):
-        told.append(unread[0])  # for which the whole task needs a reader
+    shown = [most_telling(missed, outcomes)] if most == 1 else [*missed[:most]]
+    unread = [outcome for outcome in missed if outcome.state is State.NEEDS_READER]
+    if unread and not any(outcome in unread for outcome in shown):
+        shown.append(unread[0])  # for which the whole task needs a reader
     is_unwritten = all(outcome.state is State.NOT_ATTEMPTED for outcome in missed)
     if len(missed) == total and (is_unwritten or len({outcome.message for outcome in missed}) == 1):
-        return told[0].message
+        return shown[0].message
     parts = [f"{total - len(missed)} of {total} tests pass."]
-    parts += [f"[{one.test}]\n{with_contrast(one.message, outcomes)}" for one in told]
-    if others := len(missed) - len(told):
+    parts += [f"[{outcome.test}]\n{with_contrast(outcome.message, outcomes)}" for outcome in shown]
+    if others := len(missed) - len(shown):
         parts.append(f"… and {others} {'test' if others == 1 else 'tests'} more, perhaps for the same reason")
     return "\n".join(parts)
 

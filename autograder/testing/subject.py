@@ -18,16 +18,6 @@ independently, most often by PyTorch's own function:
 - `expect_right_or_finite` (of attention): the context is what the formula gives. If it is wrong for ordinary numbers
   already, it need only be finite, and so need gradients with `gradients_finite_too`.
 - `judged_where`: 1 where a part counts, 0 where it may be anything finite.
-
-`each_dtype` runs a test in float64 and in float32; `each_row` runs it once for each row of a table, in float64 but for
-those that it names. `case` draws random inputs: `normal` numbers, and a `mask` in which True means may attend; each of
-its rows allows a key. Of pytest's fixtures a test takes `submission` and `case` alone.
-
-Each test belongs to one item of the rubric, which its mark names: `item("gradients")`. One mistake should cost one
-item, so a test that is not about values compares the component with itself where its values are wrong anyway.
-
-Parameters are random, and a submission may name and lay them out as it likes. There may be several formulas, one for
-each way to read the parameters, and one of them has to fit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -40,12 +30,14 @@ import torch
 from torch import Tensor
 
 from .arguments import (
+    STATE,
     Inputs,
     about_sizes,
     call_with_copies,
     copies_of,
     copy_of,
     describe,
+    expect_equal_calls,
     expect_unchanged,
     sizes_of,
     traits_of,
@@ -72,7 +64,6 @@ from .results import OBSERVED, CheckFailed, OtherPartsError, UnreadableError
 
 MIXED = "The test makes all parameters float64. One stayed float32: is it registered as a part of the module?"
 CONVERTED = "The arguments have one dtype: does a step convert to another?"
-STATE = "a call must not depend on earlier ones or on chance (dropout): keep nothing on self, in globals or in defaults"
 COPY = "a deep copy computes with parameters of its own: functions made in __init__ still use those of the original"
 
 
@@ -109,11 +100,11 @@ class Subject:
         are laid out as they come, not as after a transpose. A `case` draws a sum of results whose gradients are
         compared, too.
         """
-        with self._told(inputs, "values" if case is None else "gradients", of):
-            found, leaves, pairs = self._try(inputs, case is not None, contiguous)
-            right = self._judge(found, leaves, inputs, look_at, of, judged_where)
+        with self._judged(inputs, "values" if case is None else "gradients", of):
+            returned, leaves, pairs = self._try(inputs, case is not None, contiguous)
+            right = self._judge(returned, leaves, inputs, look_at, of, judged_where)
             if case is not None:
-                compare_gradients(found[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
+                compare_gradients(returned[self.parts[0]], right[self.parts[0]], judged_where, pairs, case, look_at)
 
     def expect_gradients(
         self,
@@ -131,18 +122,20 @@ class Subject:
         Parts that the test is not about may be missing.
         """
         parameters = [parameter for parameter, _ in self.parameters]
-        with self._told(inputs, "gradients", of):
-            found, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
+        with self._judged(inputs, "gradients", of):
+            returned, leaves, pairs = self._try(inputs, with_gradients=True, of=of)
             try:
-                right = self._judge(found, leaves, inputs, look_at, of)
+                right = self._judge(returned, leaves, inputs, look_at, of)
             except CheckFailed:
                 has_parts = not isinstance(self.formulas, Exception) and bool(self.formulas)
                 if not (has_parts or isinstance(self.formulas, OtherPartsError)) or self.is_right(inputs, of):
                     raise
                 given = [got for _, got, _ in pairs[: len(inputs)]]
-                expect_own_gradients(self._first_part, given, parameters, case)
+                expect_own_gradients(
+                    lambda moved: first_part(call_with_copies(self.call, moved), self.parts), given, parameters, case
+                )
                 return
-            compare_gradients(found[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
+            compare_gradients(returned[self.parts[0]], right[self.parts[0]], None, pairs, case, look_at)
         # The formula itself may give none: to a word that does not occur, or to a bias that softmax takes away.
         gradients = [(parameter, leaf.grad) for parameter, leaf in self.parameters]
         used = [p for p, gradient in gradients if gradient is None or bool((gradient.abs() > NEGLIGIBLE).any())]
@@ -167,7 +160,7 @@ class Subject:
         """
         arguments = dict(zip(others, copies_of(others.values()), strict=True))
         with torch.no_grad():
-            with self._told(others):
+            with self._judged(others):
                 first = self.call(*arguments.values())
             expect_unchanged(self.call, arguments, others)
             kept = tensors_in(first, copied=True)
@@ -176,7 +169,7 @@ class Subject:
             except CheckFailed:  # what is wrong from the start depends on no earlier call, and costs another item
                 if not kept or (fresh is not None and fresh().is_right(inputs)):
                     raise
-                self._expect_equal_calls(kept, inputs, others)
+                expect_equal_calls(self.call, kept, inputs, others)
                 return
             if another is not None:
                 another()(*copies_of(others.values()))
@@ -186,41 +179,41 @@ class Subject:
                 self._expect_result(result, inputs, COPY)
             handed, what = copies_of(inputs.values()), "the result of an earlier call, after another call"
             for given in (inputs, others):  # the second time, the very same tensors have other contents
-                for one, value in zip(handed, given.values(), strict=True):
-                    if one is not None and value is not None:
-                        one.data.copy_(value)
+                for argument, value in zip(handed, given.values(), strict=True):
+                    if argument is not None and value is not None:
+                        argument.data.copy_(value)
                 self._expect_result(self.call(*handed), given, STATE)
                 is_kept = all_equal(kept, tensors_in(first))
                 expect(is_kept, what, "as it was", "changed", "return new tensors from each call")
 
     def is_right(self, inputs: Inputs, of: Sequence[str] = (), contiguous: bool = False) -> bool:
-        """Whether `expect_values` would pass."""
-        is_right = False
+        """Return True if `expect_values` would pass."""
         try:
-            found, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
-            self._judge(found, leaves, inputs, "", of)
-            is_right = True
-        except NotImplementedError:
+            with self._judged(inputs, "values", of, is_explained=False):
+                returned, leaves, _ = self._try(inputs, with_gradients=False, contiguous=contiguous)
+                self._judge(returned, leaves, inputs, "", of)
+        except NotImplementedError:  # nothing is written yet
             raise
         except (CheckFailed, *CALL_FAILED):
-            pass
-        self._note(inputs, f"values of {', '.join(of or self.parts)}", is_right)
-        return is_right
+            return False
+        return True
 
     def works(self, inputs: Inputs) -> bool:
-        """Whether a call with these inputs returns something."""
+        """Return True if a call with these inputs returns something."""
         try:
             with torch.no_grad():
                 self.call(*copies_of(inputs.values()))
-        except NotImplementedError:  # nothing is written yet
+        except NotImplementedError:
             raise
         except CALL_FAILED:
             return False
         return True
 
     @contextmanager
-    def _told(self, inputs: Inputs, kind: str = "", of: Sequence[str] = ()) -> Iterator[None]:
-        """A block whose failures say what the inputs were, and whose errors of mixed dtypes what they mean.
+    def _judged(
+        self, inputs: Inputs, kind: str = "", of: Sequence[str] = (), is_explained: bool = True
+    ) -> Iterator[None]:
+        """A block whose failures name the inputs, and whose errors of mixed dtypes are explained.
 
         Whether these parts were right is noted for the contrast of calls of one kind; "" = it is not.
         """
@@ -240,19 +233,26 @@ class Subject:
         except NotImplementedError:
             raise
         except Exception as error:
-            if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
-                error.add_note(MIXED if self.parameters else CONVERTED)
-            error.add_note("\n".join(about_sizes(str(error), inputs)))
-            if self.inside and kind and (text := attempted(partial(self.inside, inputs))):
-                error.add_note(f"{OBSERVED}{text}")
+            if is_explained:
+                self._explain(error, inputs, with_parts=bool(kind))
             raise
         finally:
             if kind:
-                kind += f" of {', '.join(of or self.parts)}"
-                self._note(inputs, kind, is_right)
+                dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
+                without = ", without gradients" if kind == "values" and dtype == "float32" else ""
+                traits = [*traits_of(inputs, self.call), f"in {dtype}{without}"]
+                note(traits, sizes_of(inputs), is_right=is_right, kind=f"{kind} of {', '.join(of or self.parts)}")
+
+    def _explain(self, error: Exception, inputs: Inputs, with_parts: bool) -> None:
+        """Adds to an error of a call what its inputs, and perhaps its parts, show."""
+        if any("Double" in str(error) and single in str(error) for single in ("Float", "float")):
+            error.add_note(MIXED if self.parameters else CONVERTED)
+        error.add_note("\n".join(about_sizes(str(error), inputs)))
+        if self.inside and with_parts and (text := attempted(partial(self.inside, inputs))):
+            error.add_note(f"{OBSERVED}{text}")
 
     def _look(self, inputs: Inputs, part: str, is_thorough: bool) -> str:
-        """What more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
+        """Return what more calls show of a part that is wrong for these inputs, for `CheckFailed.look_closer`."""
         single = self._dtype_for(inputs) == torch.float32
 
         def call(given: Inputs) -> Tensor:
@@ -266,18 +266,9 @@ class Subject:
         formulas = [] if isinstance(self.formulas, Exception) else self.formulas
         learned = [parameter for parameter, _ in self.parameters]
         inside = self.inside if not getattr(self.call, "training", False) else None
-        candidates = [partial(compute, one) for one in formulas]
+        candidates = [partial(compute, formula) for formula in formulas]
         text = look(call, candidates, inputs, self.call, learned, inside, is_thorough)
         return text or self.if_parts_are_right * (inside is not None and is_thorough)
-
-    def _note(self, inputs: Inputs, kind: str, is_right: bool) -> None:
-        """Notes a call for the contrast with others of its kind."""
-        dtype = str(self._dtype_for(inputs)).removeprefix("torch.")
-        traits = [
-            *traits_of(inputs, self.call),
-            f"in {dtype}{', without gradients' * (kind.startswith('values') and dtype == 'float32')}",
-        ]
-        note(traits, sizes_of(inputs), is_right=is_right, kind=kind)
 
     def _dtype_for(self, inputs: Inputs) -> torch.dtype | None:
         """The dtype of the results: by default that of the first input of floats."""
@@ -286,7 +277,7 @@ class Subject:
     def _try(
         self, inputs: Inputs, with_gradients: bool, contiguous: bool = False, of: Sequence[str] = ()
     ) -> tuple[dict[str, Any], list[Tensor | None], list[Pair]]:
-        """Calls the component: what it has returned by part, the arguments for formulas, pairs to compare gradients of.
+        """Call the component; return its result by part, the arguments for formulas, and pairs to compare gradients of.
 
         With gradients, the first float32 input needs none, like the vectors of a frozen embedding. Without, float32
         comes as in a model that translates.
@@ -303,25 +294,20 @@ class Subject:
         for tensor in (given[first], leaves[0]) if is_single else ():
             if tensor is not None:
                 tensor.requires_grad_(False)
-        pairs = [
-            (f"the gradient of {name}", got, leaf) for (name, got), leaf in zip(given.items(), leaves, strict=True)
-        ]
+        pairs = [(f"the gradient of {name}", given[name], leaf) for name, leaf in zip(given, leaves, strict=True)]
         pairs += [("the gradient of a parameter", got, leaf) for got, leaf in self.parameters]
         return self._parts(call_with_copies(self.call, list(given.values())), of), leaves, pairs
 
     def _parts(self, result: Any, of: Sequence[str] = ()) -> dict[str, Any]:
-        """What was returned by part; of a test about the first part, the others may be missing."""
+        """Return a result by part; in a test about the first part, the others may be missing."""
         if list(of) == list(self.parts[:1]):
             return {self.parts[0]: first_part(result, self.parts)}
-        found = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
-        return dict(zip(self.parts, found, strict=True))
-
-    def _first_part(self, arguments: Sequence[Tensor | None]) -> Any:
-        return first_part(call_with_copies(self.call, arguments), self.parts)
+        returned = [result] if len(self.parts) == 1 else expect_parts(result, self.parts, "what is returned")
+        return dict(zip(self.parts, returned, strict=True))
 
     def _judge(
         self,
-        found: Mapping[str, Any],
+        returned: Mapping[str, Any],
         leaves: Sequence[Tensor | None],
         inputs: Inputs,
         look_at: str,
@@ -337,19 +323,19 @@ class Subject:
         if isinstance(self.formulas, Exception):
             raise self.formulas
         dtype, judged = self._dtype_for(inputs), of or self.parts
-        right = nearest(self.parts, found, self.formulas, leaves, judged, judged_where)
+        right = nearest(self.parts, returned, self.formulas, leaves, judged, judged_where)
 
         def failures(parts: Iterable[str], where: Tensor | None) -> Iterator[tuple[str, str, CheckFailed]]:
             for part in parts:
                 try:
-                    compare_part(found[part], right[part], part, look_at, dtype, where, self.any_dtype)
+                    compare_part(returned[part], right[part], part, look_at, dtype, where, self.any_dtype)
                 except CheckFailed as error:
                     compared = None if error.look_at == STATE else error.compared
                     yield observe(*compared, inputs) if compared else "", part, error
 
         if missed := list(failures(judged, judged_where)):
-            text, part, error = max(missed, key=lambda one: one[0])
-            others = failures(set(found) - {*judged}, None)
+            text, part, error = max(missed, key=lambda failure: failure[0])
+            others = failures(set(returned) - {*judged}, None)
             error.observed = text or max((f"in {other}: {seen}" for seen, other, _ in others if seen), default="")
             error.observed = error.observed or (agreement(*error.compared) if error.compared else "")
             error.part = part
@@ -358,13 +344,5 @@ class Subject:
 
     def _expect_result(self, result: Any, inputs: Inputs, look_at: str = "") -> None:
         """Fails unless a call with these inputs may return this."""
-        with self._told(inputs):
-            self._judge(self._parts(result), [leaf_for(one) for one in inputs.values()], inputs, look_at)
-
-    def _expect_equal_calls(self, kept: Sequence[Tensor], inputs: Inputs, others: Inputs) -> None:
-        """Fails unless equal calls give equal results, and other calls other ones; `others` have given `kept`."""
-        calls = [copies_of(given.values()) for given in (others, inputs, inputs, inputs)]
-        again, other, *more = (tensors_in(self.call(*given), copied=True) for given in calls)
-        for one, same in ((kept, again), *((other, one) for one in more)):
-            expect(all_equal(one, same), "the same call, after others", "the same result", "another one", STATE)
-        expect(not all_equal(kept, other), "calls with other inputs", "other results", "the same result", STATE)
+        with self._judged(inputs):
+            self._judge(self._parts(result), [leaf_for(value) for value in inputs.values()], inputs, look_at)

@@ -1,4 +1,4 @@
-"""What training and decoding can do beyond the assignment; only instructors have this folder.
+"""Training and decoding beyond the assignment; only instructors have this folder.
 
     layers.py         the layers, faster or with more dropout    large_corpus.py     millions of pairs, on the disk
     cached_model.py   decoding with a key/value cache            raw_text.py         raw text to tokens, and back

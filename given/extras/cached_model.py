@@ -9,12 +9,15 @@ Shapes: r rows, one for each beginning of a sentence Â· t target length so far Â
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
-from .. import package
+from ..package import Package
+
+if TYPE_CHECKING:
+    from ..package import Transformer
 
 TOLERANCE = 1e-4  # of log-probabilities, in proportion to the largest
 
@@ -22,9 +25,10 @@ TOLERANCE = 1e-4  # of log-probabilities, in proportion to the largest
 class CachedAttention(nn.Module):
     """`MultiHeadedAttention` that keeps the keys and values of what it has read."""
 
-    def __init__(self, attention: package.attention.MultiHeadedAttention, grows: bool) -> None:
+    def __init__(self, package: Package, attention: Any, grows: bool) -> None:
         """Takes the parts of `attention`; with `grows`, each call adds positions to those that are kept."""
         super().__init__()
+        self.attend = package.attention.scaled_dot_product_attention
         self.attention, self.grows = attention, grows
         self.kept: tuple[Tensor, Tensor] | None = None  # keys and values, each (r, h, positions, d_head)
 
@@ -41,25 +45,26 @@ class CachedAttention(nn.Module):
                 new = torch.cat([self.kept[0], new[0]], dim=2), torch.cat([self.kept[1], new[1]], dim=2)
             self.kept = new
         query = split_heads(inner.project_query(query))
-        context, weights = package.attention.scaled_dot_product_attention(query, *self.kept, mask)
+        context, weights = self.attend(query, *self.kept, mask)
         return inner.project_output(context.transpose(1, 2).flatten(2)), weights
 
 
 class CachedModel(nn.Module):
     """Offers `encode`, `decode` and `get_predictions` to one search, which decodes one more position at each step."""
 
-    def __init__(self, model: package.model.Transformer) -> None:
+    def __init__(self, package: Package, model: Transformer) -> None:
         """Takes the parts of `model`."""
         super().__init__()
         self.model, self.get_predictions = model, model.get_predictions
         self.training = model.training  # to which a search returns at its end
         self.layers: list[Any] = []
-        for one in cast("list[package.layers.DecoderLayer]", model.decoder.layers):
-            layer: Any = copy(one)  # the same parts, but for the attentions
+        original: Any
+        for original in model.decoder.layers:
+            layer: Any = copy(original)  # the same parts, but for the attentions
             layer._modules = {
-                **one._modules,
-                "self_attention": CachedAttention(one.self_attention, grows=True),
-                "cross_attention": CachedAttention(one.cross_attention, grows=False),
+                **original._modules,
+                "self_attention": CachedAttention(package, original.self_attention, grows=True),
+                "cross_attention": CachedAttention(package, original.cross_attention, grows=False),
             }
             self.layers.append(layer)
 
@@ -89,8 +94,8 @@ class CachedModel(nn.Module):
 
 
 @torch.no_grad()
-def fits(model: package.model.Transformer) -> bool:
-    """Says whether a model's layers are written as the reference's are.
+def fits(package: Package, model: Transformer) -> bool:
+    """Returns True if a model's layers are written as the reference's are.
 
     Names alone could deceive, so the model reads two short sentences both ways, one with padding, and must agree.
     """
@@ -103,12 +108,12 @@ def fits(model: package.model.Transformer) -> bool:
         src_mask[1, ..., 4:] = False
         memory, _ = model.encode(src, src_mask)
         output, _, _ = model.decode(tgt, memory, src_mask, package.masks.causal_mask(6, device))
-        cached = CachedModel(model)
+        cached = CachedModel(package, model)
         sentences, _ = cached.encode(src, src_mask)
         steps = [cached.decode(tgt[:, :length], sentences, src_mask, None)[0] for length in range(1, 7)]
-        expected, found = model.get_predictions(output), model.get_predictions(torch.cat(steps, dim=1))
+        expected, actual = model.get_predictions(output), model.get_predictions(torch.cat(steps, dim=1))
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):  # other names, other shapes
         return False
     finally:
         model.train(was_training)
-    return bool((found - expected).abs().max() <= TOLERANCE * expected.abs().max())
+    return bool((actual - expected).abs().max() <= TOLERANCE * expected.abs().max())

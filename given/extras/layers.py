@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from .. import package
+from ..package import Package
 
 LEVELS = 256  # values of a random byte
 
@@ -51,19 +51,20 @@ class DroppingAttention(nn.Module):
     project_value: nn.Linear
     project_output: nn.Linear
     n_heads: int
+    package: Package
     share: float
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Does what `MultiHeadedAttention` does; the weights that it returns are complete."""
         projections = (self.project_query, query), (self.project_key, key), (self.project_value, value)
         q, k, v = (project(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for project, x in projections)
-        context, weights = package.attention.scaled_dot_product_attention(q, k, v, mask)
+        context, weights = self.package.attention.scaled_dot_product_attention(q, k, v, mask)
         if self.training:
             context = functional.dropout(weights, self.share) @ v
         return self.project_output(context.transpose(1, 2).flatten(2)), weights
 
 
-def fuse_layers(model: nn.Module) -> None:
+def fuse_layers(model: nn.Module, package: Package) -> None:
     """Lets a model compute faster: LayerNorm, dropout, and in training scores that only the criterion normalises.
 
     These are the forbidden short-cuts of the assignment, and a way of drawing random numbers.
@@ -82,7 +83,7 @@ def fuse_layers(model: nn.Module) -> None:
     model.__class__ = Unnormalised
 
 
-def add_inner_dropout(model: nn.Module, share: float) -> None:
+def add_inner_dropout(model: nn.Module, package: Package, share: float) -> None:
     """Adds dropout, of this share, to the attention weights and inside the feed-forward networks of a model.
 
     Vaswani et al. 2017, section 5.4, apply dropout only to the output of each sublayer and to the embeddings; some
@@ -91,7 +92,7 @@ def add_inner_dropout(model: nn.Module, share: float) -> None:
     for module in model.modules():
         part: Any = module
         if isinstance(module, package.attention.MultiHeadedAttention):
-            part.__class__, part.share = DroppingAttention, share
+            part.__class__, part.package, part.share = DroppingAttention, package, share
         elif isinstance(module, package.layers.FeedForward):  # before the nonlinearity, which is the same as after it
             part.expand.register_forward_hook(lambda linear, _, x: functional.dropout(x, share, linear.training))
 

@@ -1,6 +1,6 @@
 """Raw text to the tokens of a corpus, and back.
 
-    text = TextTokenizer.load(Path("runs/deen"))     # a run folder, or a folder that `data prepare` wrote
+    text = TextTokenizer.load(Package("student"), Path("runs/deen"))   # a run, or what `data prepare` wrote
     text.split("Ein Haus.")                          # ["ein", "ha@@", "us", "."]: what the model reads
     text.join(["a", "ho@@", "use", "."])             # "a house.": what people read
 
@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import package
 from ..config import LANGUAGES
+from ..package import Package
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -39,31 +39,31 @@ ENGLISH_APOSTROPHE = re.compile(r"(?<=[^\W\d_]) (['’]) (?=(?:s|t|m|d|re|ve|ll)
 class TextTokenizer:
     """The tokenizers of a corpus: raw source text to tokens, tokens of the target to text."""
 
-    def __init__(self, source: Tokenizer, target_language: str) -> None:
+    def __init__(self, package: Package, source: Tokenizer, target_language: str) -> None:
         """Takes the source's tokenizer and the code of the target language, such as `en`; see `load`."""
         from sacremoses import MosesDetokenizer
 
-        self.source, self.target_language = source, target_language
+        self.vocab, self.source, self.target_language = package.vocab, source, target_language
         source.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._detokenizer = MosesDetokenizer(lang=target_language)
 
     @classmethod
-    def load(cls, folder: Path) -> TextTokenizer:
+    def load(cls, package: Package, folder: Path) -> TextTokenizer:
         """Loads the tokenizers that `folder` keeps."""
         from tokenizers import Tokenizer
 
         files = tokenizer_files(folder)
         languages = json.loads(files[LANGUAGES])
         source = Tokenizer.from_str(files[languages["source"]["tokenizer"]].decode())
-        return cls(source, languages["target"]["language"])
+        return cls(package, source, languages["target"]["language"])
 
     def split(self, text: str) -> list[str]:
         """Cuts one line of raw text into tokens of the source language; unknown words or letters stay as they are."""
-        return split_text(self.source, text, package.vocab.CONTINUES)
+        return split_text(self.source, text, self.vocab.CONTINUES)
 
     def join(self, tokens: Iterable[str]) -> str:
         """Joins tokens of the target language to text: pieces to words, then signs to words."""
-        text = IN_NUMBER.sub(r"\1", package.vocab.join_subwords(tokens))
+        text = IN_NUMBER.sub(r"\1", self.vocab.join_subwords(tokens))
         text = HYPHEN.sub(r"\1", text)
         text = (ENGLISH_APOSTROPHE if self.target_language in GERMANIC else APOSTROPHE).sub(r"\1", text)
         return str(self._detokenizer.detokenize(text.split(), unescape=False))

@@ -18,6 +18,7 @@ from data.preparation.corpus import prepare
 from data.preparation.encodings import UNKNOWN_WORD as UNKNOWN
 from data.preparation.encodings import Choices, Encoding, empty_tokenizer, read_encoding
 from foundation.places import ROOT
+from given.package import Package
 from given.run_folder import Checkpoint
 from reference.__main__ import main as reference
 from reference.data import read_pairs
@@ -319,7 +320,7 @@ def test_one_command_from_the_dataset_to_the_model(tmp_path, monkeypatch, datase
     monkeypatch.chdir(tmp_path)
     assert run(*prepare[3:]) == 0 and reference(train[3:]) == 0
     assert (tmp_path / "runs/wmt14-de-en/tokenizer.json").is_file()
-    model = Checkpoint.load(tmp_path / "runs/wmt14-de-en/last.pt")
+    model = Checkpoint.load(Package("reference"), tmp_path / "runs/wmt14-de-en/last.pt")
     assert model.step == 2 and model.src_vocab.tokens == model.tgt_vocab.tokens
     assert (model.config.d_model, model.config.n_heads, model.config.n_layers, model.config.d_ff) == (128, 8, 1, 512)
     assert len(read_pairs(tmp_path / "corpora/wmt14-de-en/train.bpe")) == 50

@@ -1,4 +1,4 @@
-"""The assignment's file: what it says, and that every mistake in it is answered by what would be right."""
+"""The assignment's file: its values, and the answers to mistakes in it."""
 
 import re
 import shutil
@@ -67,7 +67,7 @@ def test_a_folder_with_tests_is_an_assignment_and_a_file_alone_changes_the_kits_
 
 
 def test_the_encoding_of_the_file(tmp_path):
-    """The mark that some editors put before the text is nothing; another encoding is told with its line."""
+    """The mark that some editors put before the text is nothing; another encoding is named with its line."""
     path = tmp_path / "assignment.toml"
     path.write_bytes(b"\xef\xbb\xbf" + ASSIGNMENT_FILE.read_bytes())
     assert read_assignment(path).name == "transformer"

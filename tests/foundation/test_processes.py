@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from foundation.child_processes import FAILED, Ended, ask_forked, run_forked
-from foundation.watchdog import CPU, WALL, time_limit
+from foundation.processes import CPU, FAILED, WALL, Ended, ask_forked, run_forked, time_limit
 
 
 def test_jobs_run_side_by_side_and_are_ended_in_time():
@@ -18,11 +17,11 @@ def test_jobs_run_side_by_side_and_are_ended_in_time():
             signal.pause()
         yield job + 10
 
-    found: dict[int, list] = {job: [] for job in range(4)}
+    messages: dict[int, list] = {job: [] for job in range(4)}
     for job, message in run_forked(range(4), work, 0.5, n_children=2):
-        found[job].append(message)
-    assert found.pop(2) == [2, Ended(-signal.SIGKILL, "it took longer than 0.5 s")]
-    assert found == {job: [job, job + 10, Ended(0)] for job in (0, 1, 3)}
+        messages[job].append(message)
+    assert messages.pop(2) == [2, Ended(-signal.SIGKILL, "it took longer than 0.5 s")]
+    assert messages == {job: [job, job + 10, Ended(0)] for job in (0, 1, 3)}
 
 
 def test_each_item_has_an_answer_or_an_end(capfd):
@@ -35,9 +34,9 @@ def test_each_item_has_an_answer_or_an_end(capfd):
             raise KeyError("odd")
         return (lambda: item) if item == "unsent" else item.upper()
 
-    found = dict(ask_forked(["killed", "ended", "raises", "unsent", "well"], answer, 20, n_children=2))
-    assert found.pop("unsent").status == FAILED
-    assert found == {
+    answers = dict(ask_forked(["killed", "ended", "raises", "unsent", "well"], answer, 20, n_children=2))
+    assert answers.pop("unsent").status == FAILED
+    assert answers == {
         "killed": Ended(-9, "ended by signal 9"),
         "ended": Ended(3, "ended with status 3"),
         "raises": Ended(FAILED, "KeyError: 'odd'"),
@@ -91,9 +90,9 @@ def test_children_end_with_their_parent():
         finally:
             os._exit(0)
     os.close(sender)
-    found = b""
-    while found.count(b"\n") < 2:
-        found += os.read(pipe, 100)
+    started = b""
+    while started.count(b"\n") < 2:
+        started += os.read(pipe, 100)
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
     assert os.read(pipe, 100) == b"", "all that could write have ended"

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from given.config import PRESETS
+from given.package import Package
 from given.run_folder import RunFolder
 
+REFERENCE = Package("reference")
 PAIRS = [
     ([subject, *verb.split(), "."], [other, *action.split(), "."])
     for subject, other in (("je", "i"), ("tu", "you"), ("il", "he"), ("nous", "we"))

@@ -18,7 +18,7 @@ from reference.masks import causal_mask, padding_mask
 from reference.model import Transformer
 from reference.train import batch_loss
 
-from .conftest import DEV, PAIRS, corpus_flags
+from .conftest import DEV, PAIRS, REFERENCE, corpus_flags
 
 SMALL = replace(PRESETS["tiny"], d_model=16, d_ff=24, dropout=0.0)
 
@@ -35,27 +35,27 @@ def test_initialisation_and_tying_need_no_layout(monkeypatch):
             self.gain = nn.Parameter(torch.ones(1, SMALL.d_model))
 
     monkeypatch.setattr("reference.model.Transformer", Unusual)
-    model = build_model(replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
+    model = build_model(REFERENCE, replace(SMALL, tie_output=True, initialisation="xavier"), 9, 9)
     assert model.output_projection.weight is model.tgt_embedding[0].table.weight
     assert torch.equal(model.gain, torch.ones(1, SMALL.d_model))
-    for table in embedding_tables(model):
+    for table in embedding_tables(REFERENCE, model):
         assert table.std().item() == pytest.approx(SMALL.d_model**-0.5, rel=0.2)
 
 
 @pytest.mark.parametrize("initialisation, variance", [("xavier", 2 / (64 + 192)), ("kaiming", 2 / 64)])
 def test_matrices_have_the_variance_of_their_initialisation(initialisation, variance):
     config = replace(SMALL, d_model=64, d_ff=192, initialisation=initialisation)
-    model = build_model(config, 99, 99)
+    model = build_model(REFERENCE, config, 99, 99)
     weight = model.encoder.layers[0].feed_forward.expand.weight  # 64 -> 192
     assert weight.var().item() == pytest.approx(variance, rel=0.1)
-    for table in embedding_tables(model):
+    for table in embedding_tables(REFERENCE, model):
         assert table.var().item() == pytest.approx(1 / 64, rel=0.1)
 
 
 def test_inner_dropout_drops_inside_and_changes_nothing_else():
     torch.manual_seed(1)
-    plain = build_model(SMALL, 9, 9)
-    model = build_model(replace(SMALL, inner_dropout=0.5), 9, 9)
+    plain = build_model(REFERENCE, SMALL, 9, 9)
+    model = build_model(REFERENCE, replace(SMALL, inner_dropout=0.5), 9, 9)
     model.load_state_dict(plain.state_dict())
     src, tgt = torch.randint(4, 9, (2, 5)), torch.randint(4, 9, (2, 4))
     torch.testing.assert_close(model.eval()(src, tgt), plain.eval()(src, tgt))
@@ -71,7 +71,7 @@ def test_inner_dropout_drops_inside_and_changes_nothing_else():
 
 
 def test_weight_decay_shrinks_matrices_and_leaves_biases():
-    model = build_model(SMALL, 9, 9)
+    model = build_model(REFERENCE, SMALL, 9, 9)
     optimizer = make_optimizer(replace(SMALL, weight_decay=0.5, learning_rate=0.1), model)
     before = [parameter.detach().clone() for parameter in model.parameters()]
     for parameter in model.parameters():
@@ -120,14 +120,16 @@ def test_fused_layers_give_the_same_losses_and_gradients(norm_first):
     models = []
     for fused in (False, True):
         torch.manual_seed(3)
-        models.append(build_model(replace(SMALL, fused=fused, norm_first=norm_first), 9, 9).double().train())
+        models.append(build_model(REFERENCE, replace(SMALL, fused=fused, norm_first=norm_first), 9, 9).double().train())
     losses = [batch_loss(model, batch, criterion) for model in models]
     assert losses[1].item() == pytest.approx(losses[0].item(), rel=1e-12)
     for loss in losses:
         loss.backward()
-    for (name, one), (other_name, other) in zip(*(model.named_parameters() for model in models), strict=True):
+    for (name, plain), (other_name, fused_parameter) in zip(
+        *(model.named_parameters() for model in models), strict=True
+    ):
         assert name == other_name
-        torch.testing.assert_close(one.grad, other.grad, rtol=1e-9, atol=1e-12)
+        torch.testing.assert_close(plain.grad, fused_parameter.grad, rtol=1e-9, atol=1e-12)
     output = torch.randn(2, 3, 16, dtype=torch.float64)
     predictions = [model.eval().get_predictions(output) for model in models]
     torch.testing.assert_close(*predictions)
@@ -139,7 +141,7 @@ def test_every_precision_learns_and_leaves_no_trace(precision):
     before = torch.get_float32_matmul_precision()
     losses, small = {}, replace(SMALL, epochs=6, batch_size=4, learning_rate=5e-3)
     for name in ("float32", precision):
-        run = Experiment(replace(small, precision=name, fused=True), PAIRS, DEV)
+        run = Experiment(REFERENCE, replace(small, precision=name, fused=True), PAIRS, DEV)
         for _ in range(run.config.epochs):
             run.run_epoch(progress=False)
         losses[name] = [line["train_loss"] for line in run.history]
@@ -153,7 +155,7 @@ def test_every_precision_learns_and_leaves_no_trace(precision):
 def test_a_package_without_extras_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "given.extras.layers", None)
     with pytest.raises(ConfigError, match=r"fused: it needs given/extras/layers.py, which only instructors have"):
-        Experiment(replace(SMALL, fused=True), PAIRS, DEV)
+        Experiment(REFERENCE, replace(SMALL, fused=True), PAIRS, DEV)
 
 
 WAYS = {

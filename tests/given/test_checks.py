@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from foundation.places import REFERENCE, SKELETON
-from given import checks, package
+from given import checks
 from given.command_line import main
 from reference import attention, layers, model, train
 from reference.__main__ import main as reference
@@ -99,12 +99,11 @@ def pack(tmp_path, monkeypatch, capsys):
             path.write_text(text)
         __import__("packed")
         status = main("packed", ["pack", *more])
-        said = capsys.readouterr()
+        printed = capsys.readouterr()
         with zipfile.ZipFile("submission.zip") as archive:
-            return status, said.out, said.err, set(archive.namelist())
+            return status, printed.out, printed.err, set(archive.namelist())
 
     yield run
-    package.use("reference")
     for name in [name for name in sys.modules if name.partition(".")[0] == "packed"]:
         del sys.modules[name]
 
@@ -134,7 +133,7 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("said", PROBLEMS)
-def test_what_cannot_be_graded_is_a_problem(pack, said):
-    status, _, err, _ = pack(PROBLEMS[said])
-    assert status == 1 and err.startswith("packed: ") and said in err and err.count("\n") <= 2
+@pytest.mark.parametrize("message", PROBLEMS)
+def test_what_cannot_be_graded_is_a_problem(pack, message):
+    status, _, err, _ = pack(PROBLEMS[message])
+    assert status == 1 and err.startswith("packed: ") and message in err and err.count("\n") <= 2

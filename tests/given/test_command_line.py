@@ -11,7 +11,7 @@ from given.run_folder import Checkpoint
 from reference.__main__ import main
 from reference.vocab import join_subwords
 
-from .conftest import DEV, PAIRS, corpus_flags
+from .conftest import DEV, PAIRS, REFERENCE, corpus_flags
 
 SIZES = ["--preset", "tiny", "--d-model", "16", "--max-length", "9", "--batch-size", "4"]
 
@@ -45,7 +45,7 @@ def train(tmp_path, capsys):
 def test_vocabularies_and_parameters_are_shown_first_and_the_next_command_last(train, tmp_path, monkeypatch):
     lines = train("--output", str(tmp_path / "my run")).out.splitlines()
     assert lines[0].startswith("15 training and 4 dev pairs of up to 4 and 4 tokens, vocabularies 15 and 14, ")
-    weights = Checkpoint.load(tmp_path / "my run/last.pt").weights.values()
+    weights = Checkpoint.load(REFERENCE, tmp_path / "my run/last.pt").weights.values()
     assert lines[0].endswith(f", {sum(weight.numel() for weight in weights):,} parameters")
     assert lines[-1].startswith("next: python -m reference translate --checkpoint ")
     monkeypatch.chdir(tmp_path)
@@ -59,9 +59,9 @@ def test_the_bar_has_the_loss_and_its_average(train):
 
 def test_accumulation_and_smoothing_are_flags(train, tmp_path):
     train("--epochs", "1", "--batch-size", "2", "--accumulate", "4", "--label-smoothing", "0.3")
-    saved = Checkpoint.load(tmp_path / "run/last.pt")
+    saved = Checkpoint.load(REFERENCE, tmp_path / "run/last.pt")
     assert saved.step == 2  # eight batches of two, four of them a step
-    assert Experiment(saved.config, PAIRS, DEV).criterion.label_smoothing == 0.3
+    assert Experiment(REFERENCE, saved.config, PAIRS, DEV).criterion.label_smoothing == 0.3
 
 
 def test_samples_are_drawn_at_random_and_may_keep_their_marks(train):
@@ -159,10 +159,10 @@ def test_who_stops_training_is_told_how_to_resume(train, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Experiment, "run_epoch", stop)
     assert train("--epochs", "3", status=130).err == "\nreference: stopped\n", "nothing is saved yet"
-    said = train("--epochs", "3", status=130).err
-    assert said.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
+    printed = train("--epochs", "3", status=130).err
+    assert printed.endswith("reference: stopped; --resume, with the same files and --output, goes on\n")
     train("--resume", sizes=[])
-    assert Checkpoint.load(tmp_path / "run" / "last.pt").epoch == 3
+    assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").epoch == 3
 
 
 @pytest.mark.slow
@@ -189,8 +189,8 @@ def test_attention_draws_all_layers_and_matrices(trained, tmp_path, monkeypatch,
     assert attention.scaled_dot_product_attention is before, "what was caught is let go"
     monkeypatch.setattr(layers, "MultiHeadedAttention", Another)
     assert main([*command, "--matrices", "--output", str(picture)]) == 2
-    what = "works only if MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
-    assert what in capsys.readouterr().err
+    condition = "works only if MultiHeadedAttention calls scaled_dot_product_attention once, with all heads"
+    assert condition in capsys.readouterr().err
     assert main([*command, "--output", str(picture)]) == 0
 
 
@@ -199,20 +199,20 @@ def test_a_part_that_is_not_written_is_named_with_its_line_and_the_way_out(train
         raise NotImplementedError("TODO E.2")
 
     monkeypatch.setattr("reference.model.Transformer.__init__", unfinished)
-    said = train("--norm-first", status=1).err
-    assert "this part is not written yet: TODO E.2 (test_command_line.py, line " in said
-    assert said.endswith("; --no-norm-first trains without it\n")
+    printed = train("--norm-first", status=1).err
+    assert "this part is not written yet: TODO E.2 (test_command_line.py, line " in printed
+    assert printed.endswith("; --no-norm-first trains without it\n")
 
 
 def contents(folder):
     """Weights, optimizer, random states and history of each checkpoint; the times differ."""
-    found = {}
+    checkpoints = {}
     for path in sorted(folder.glob("*.pt")):
-        saved = Checkpoint.load(path)
+        saved = Checkpoint.load(REFERENCE, path)
         states = [*saved.weights.values(), *saved.rng_states.values()]
         states += [value for state in saved.optimizer["state"].values() for value in state.values()]
-        found[path.name] = ([{**line, "seconds": 0} for line in saved.history], states)
-    return found
+        checkpoints[path.name] = ([{**line, "seconds": 0} for line in saved.history], states)
+    return checkpoints
 
 
 def test_a_run_goes_on_from_a_kept_epoch(trained, folder, train):
@@ -220,11 +220,11 @@ def test_a_run_goes_on_from_a_kept_epoch(trained, folder, train):
     (folder / "last.pt").unlink()
     train("--resume", "--from", "epoch-02", "--keep-epochs", sizes=[])
     assert "the run is finished; a higher --epochs, --max-steps or" in train("--resume", sizes=[]).out
-    one, other = contents(trained / "run"), contents(folder)
-    assert one.keys() == other.keys()
-    for file, (history, states) in one.items():
-        assert history == other[file][0]
-        assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, other[file][1], strict=True)), file
+    whole, again = contents(trained / "run"), contents(folder)
+    assert whole.keys() == again.keys()
+    for file, (history, states) in whole.items():
+        assert history == again[file][0]
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(states, again[file][1], strict=True)), file
 
 
 def test_the_last_checkpoints_are_averaged(folder, capsys):
@@ -233,7 +233,7 @@ def test_the_last_checkpoints_are_averaged(folder, capsys):
     assert "the average of 2 checkpoints (epoch-02.pt, epoch-03.pt)" in printed
     command = shlex.split(printed.partition("next: python -m reference ")[2])
     assert command == ["translate", "--checkpoint", str(folder / "the mean.pt")]
-    mean, *parts = (Checkpoint.load(folder / name) for name in ("the mean.pt", "epoch-02.pt", "epoch-03.pt"))
+    mean, *parts = (Checkpoint.load(REFERENCE, folder / name) for name in ("the mean.pt", "epoch-02.pt", "epoch-03.pt"))
     for name, tensor in mean.weights.items():
         expected = (parts[0].weights[name] + parts[1].weights[name]) / 2
         torch.testing.assert_close(tensor, expected, rtol=1e-6, atol=1e-8)

@@ -11,7 +11,7 @@ from given.config import PRESETS, Config, ConfigError, add_config_flags, config_
 from given.run_folder import Checkpoint
 from reference.__main__ import main
 
-from .conftest import corpus_flags
+from .conftest import REFERENCE, corpus_flags
 
 EXPECTED = {
     "course": {"d_model": 128, "n_heads": 4, "d_ff": 256, "n_layers": 2, "dropout": 0.2, "epochs": 10},
@@ -47,7 +47,7 @@ def test_presets_train_through_the_real_loading_code(tmp_path, name, capsys):
     printed = capsys.readouterr().out
     assert "train: left out 1 pairs with more than 100 tokens on a side\n" in printed
     assert "15 training and 4 dev pairs of up to 4 and 4 tokens, " in printed
-    saved = Checkpoint.load(tmp_path / "run" / "last.pt")
+    saved = Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt")
     assert (saved.step, saved.config.n_layers) == (2, PRESETS[name].n_layers)
 
 
@@ -84,8 +84,8 @@ def test_a_run_writes_its_settings_and_another_reads_them(tmp_path):
     assert main(["train", *files, "--settings", str(own), *flags]) == 0
     changes = {"d_model": 8, "d_ff": 12, "max_steps": 1, "adam_epsilon": 1e-9, "most_tokens": 100, "schedule": "cosine"}
     expected = replace(PRESETS["tiny"], **changes)
-    assert Checkpoint.load(tmp_path / "run" / "last.pt").config == expected
+    assert Checkpoint.load(REFERENCE, tmp_path / "run" / "last.pt").config == expected
     written = tmp_path / "run" / "settings.toml"
     assert Config.from_dict(tomllib.loads(written.read_text())) == expected
     assert main(["train", *files[:-1], str(tmp_path / "again"), "--settings", str(written)]) == 0
-    assert Checkpoint.load(tmp_path / "again" / "last.pt").config == expected
+    assert Checkpoint.load(REFERENCE, tmp_path / "again" / "last.pt").config == expected

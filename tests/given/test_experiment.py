@@ -17,27 +17,27 @@ from reference.__main__ import main
 from reference.data import BatchLoader, DataError, read_pairs, take_census
 from reference.decode import greedy_decode
 
-from .conftest import DEV, PAIRS, SMALL
+from .conftest import DEV, PAIRS, REFERENCE, SMALL
 
 AVERAGED = replace(SMALL, tie_output=True, ema=0.9)
 
 
 def start(folder, config=SMALL, **options):
     """Trains from the beginning to the end, and returns the run."""
-    run = Experiment(config, PAIRS, DEV)
+    run = Experiment(REFERENCE, config, PAIRS, DEV)
     run.run(folder, progress=False, **options)
     return run
 
 
 def resume(folder, name="last.pt", longer=None, **options):
-    run = Experiment.resume(folder / name, PAIRS, DEV, longer=longer)
+    run = Experiment.resume(REFERENCE, folder / name, PAIRS, DEV, longer=longer)
     run.run(folder, progress=False, **options)
     return run
 
 
 def assert_same(run, other):
     """The same weights, to the last bit, and the same history, but for the times."""
-    lines = [[{**line, "seconds": 0} for line in one.history] for one in (run, other)]
+    lines = [[{**line, "seconds": 0} for line in each.history] for each in (run, other)]
     assert lines[0] == lines[1] and run.step == other.step
     for actual, expected in zip(run.model.parameters(), other.model.parameters(), strict=True):
         assert torch.equal(actual, expected)
@@ -62,11 +62,11 @@ def at_batch(monkeypatch):
 
     def arrange(action, batch, epoch=0):
         def epoch_of(self, number, start=0):
-            for index, found in enumerate(fetch(self, number, start), start=start):
+            for index, batch_of_epoch in enumerate(fetch(self, number, start), start=start):
                 if (number, index) == (epoch, batch) and not done and len(self.pairs) == len(PAIRS):
                     done.append(index)
                     action()
-                yield found
+                yield batch_of_epoch
 
         monkeypatch.setattr(BatchLoader, "epoch", epoch_of)
 
@@ -95,7 +95,7 @@ def test_what_is_unwritten_stops_before_an_epoch_is_trained(tmp_path, monkeypatc
 
 
 def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
-    run = Experiment(replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
+    run = Experiment(REFERENCE, replace(SMALL, max_length=6), PAIRS, PAIRS[:3])
     expected, models = run.translate_dev(), []
 
     def search(model, *inputs, **options):
@@ -104,7 +104,7 @@ def test_dev_is_translated_with_the_cache_where_there_is_one(monkeypatch):
 
     monkeypatch.setattr("reference.decode.greedy_decode", search)
     assert run.translate_dev() == expected and isinstance(models[0], CachedModel)
-    monkeypatch.setattr("given.extras.cached_model.fits", lambda model: False)
+    monkeypatch.setattr("given.extras.cached_model.fits", lambda package, model: False)
     assert run.translate_dev() == expected and models[1] is run.model
 
 
@@ -152,10 +152,10 @@ def test_a_run_that_is_stopped_within_an_epoch_resumes_bit_for_bit(tmp_path, und
     with pytest.raises(KeyboardInterrupt):
         start(tmp_path, config)
     assert signal.getsignal(signal.SIGINT) == before
-    assert 0 < Checkpoint.load(tmp_path / "last.pt").step < whole.step
+    assert 0 < Checkpoint.load(REFERENCE, tmp_path / "last.pt").step < whole.step
     torch.manual_seed(999)
     assert_same(resume(tmp_path), whole)
-    assert Checkpoint.load(tmp_path / "best.pt").step == Checkpoint.load(folder / "best.pt").step
+    assert Checkpoint.load(REFERENCE, tmp_path / "best.pt").step == Checkpoint.load(REFERENCE, folder / "best.pt").step
 
 
 def test_steps_and_reports(tmp_path, undisturbed):
@@ -168,8 +168,8 @@ def test_steps_and_reports(tmp_path, undisturbed):
     for settings, epochs in (({"report_every": 3}, 8), ({"report_epochs": 2}, 2)):
         run = start(tmp_path / "again", replace(SMALL, **settings))
         assert len(run.history) == epochs and run.history[-1]["dev_loss"] == each.history[-1]["dev_loss"]
-        for one, other in zip(run.model.parameters(), each.model.parameters(), strict=True):
-            assert torch.equal(one, other)
+        for ours, theirs in zip(run.model.parameters(), each.model.parameters(), strict=True):
+            assert torch.equal(ours, theirs)
     means = [line["train_loss"] for line in each.history]
     assert run.history[0]["train_loss"] == pytest.approx((means[0] + means[1]) / 2, abs=1e-4)
 
@@ -186,9 +186,9 @@ def test_early_stopping_by_dev_bleu(tmp_path, monkeypatch):
     monkeypatch.setattr("given.experiment.bleu", lambda *texts: next(scores))
     run = start(tmp_path, replace(SMALL, epochs=8, patience=3))
     assert len(run.history) == 5 and run.is_finished and run.is_stalled and run.step == 40
-    assert Checkpoint.load(tmp_path / "best.pt").epoch == 2
+    assert Checkpoint.load(REFERENCE, tmp_path / "best.pt").epoch == 2
     assert len(resume(tmp_path, longer={"patience": 0}).history) == 8
-    assert Checkpoint.load(tmp_path / "best.pt").epoch == 6
+    assert Checkpoint.load(REFERENCE, tmp_path / "best.pt").epoch == 6
 
 
 def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, undisturbed, at_batch):
@@ -198,7 +198,7 @@ def test_saving_between_reports_loses_less_to_a_power_failure(tmp_path, undistur
     at_batch(fail, 7, epoch=1)
     with pytest.raises(MemoryError):
         start(tmp_path, replace(SMALL, save_every=3))
-    assert Checkpoint.load(tmp_path / "last.pt").step == 15
+    assert Checkpoint.load(REFERENCE, tmp_path / "last.pt").step == 15
     assert_same(resume(tmp_path), undisturbed(SMALL)[0])
 
 
@@ -221,17 +221,17 @@ def test_resuming_on_other_data_is_refused(tmp_path):
     start(tmp_path, replace(SMALL, epochs=1))
     for train, dev, flag in ((PAIRS[:8], DEV, "train"), (PAIRS * 2, DEV, "train"), (PAIRS, PAIRS, "dev")):
         with pytest.raises(CheckpointError, match=f"last.pt: was trained with other pairs for --{flag}"):
-            Experiment.resume(tmp_path / "last.pt", train, dev)
+            Experiment.resume(REFERENCE, tmp_path / "last.pt", train, dev)
 
 
 def test_a_run_with_an_average_resumes_bit_for_bit_and_translates_with_it(tmp_path, undisturbed):
     whole, folder = undisturbed(AVERAGED)
     start(tmp_path, replace(AVERAGED, epochs=1))
     resumed = resume(tmp_path, longer={"epochs": 3})
-    for one, other in zip(whole.average.parameters(), resumed.average.parameters(), strict=True):
-        assert torch.equal(one, other)
+    for ours, theirs in zip(whole.average.parameters(), resumed.average.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
     assert whole.average.n_averaged == resumed.average.n_averaged == 25
-    options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu"})
+    options = type("Options", (), {"checkpoint": folder / "last.pt", "device": "cpu", "package": REFERENCE})
     _, model = load_model(options)
     assert all(torch.equal(tensor, whole.measured.state_dict()[name]) for name, tensor in model.state_dict().items())
 
@@ -242,7 +242,7 @@ def test_the_default_size_passes_the_advanced_threshold(assignment):
     config, course = PRESETS["fast"], PRESETS["course"]
     assert (config.d_model, config.d_ff, config.n_layers) == (course.d_model, course.d_ff, course.n_layers)
     config = replace(config, epochs=3, report_epochs=3, fused=True, precision="fast-float32")
-    run = Experiment(config, *(read_pairs(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")))
+    run = Experiment(REFERENCE, config, *(read_pairs(f"data/corpus/fren.{split}.bpe") for split in ("train", "dev")))
     while not run.is_finished:
         run.run_epoch(progress=False)
     assert run.history[-1]["dev_bleu"] >= assignment.thresholds["advanced"]
@@ -262,7 +262,7 @@ def test_what_is_no_checkpoint_is_refused_and_not_run(tmp_path, capsys, content)
         torch.save(content, path)
     expected = "No such file or directory; `train` writes it" if content is None else "not a checkpoint of this version"
     with pytest.raises(CheckpointError, match=f"c.pt: {expected}"):
-        Checkpoint.load(path)
+        Checkpoint.load(REFERENCE, path)
     assert "ran code" not in capsys.readouterr().out
 
 
@@ -271,7 +271,7 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
     path = tmp_path / "train"
     path.write_text("".join(f"{'a ' * (n % 7)}b{n % 5} c|||x {'y ' * (n % 5)}é{n % 3}\n" for n in range(50)).rstrip())
     for most_tokens in (None, 7):
-        pairs, on_disk = read_pairs(path, most_tokens), PairsOnDisk(path, most_tokens)
+        pairs, on_disk = read_pairs(path, most_tokens), PairsOnDisk(REFERENCE, path, most_tokens)
         assert list(on_disk) == pairs and take_census(on_disk) == take_census(pairs)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == lines[1] and lines[0].endswith("left out 7 pairs with more than 7 tokens on a side")
@@ -280,7 +280,7 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
         monkeypatch.setattr("given.training.LARGE", 0 if large else 10**6)
         where = ["--train", str(path), "--dev", str(path), "--output", str(tmp_path / output)]
         assert main(["train", *where, *more]) == 0
-        return Checkpoint.load(tmp_path / output / "last.pt").weights
+        return Checkpoint.load(REFERENCE, tmp_path / output / "last.pt").weights
 
     flags = ["--preset", "tiny", "--batch-size", "4", "--bucketing", "--max-steps"]
     whole, from_disk = train("memory", False, *flags, "20"), train("disk", True, *flags, "20")
@@ -294,4 +294,4 @@ def test_a_run_is_the_same_from_the_disk_and_resumes_within_an_epoch(tmp_path, m
     ):
         path.write_bytes(content)
         with pytest.raises(DataError, match=message):
-            PairsOnDisk(path)
+            PairsOnDisk(REFERENCE, path)

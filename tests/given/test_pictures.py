@@ -9,30 +9,31 @@ from PIL import Image
 from autograder.intake.sources import read_sources
 from autograder.own_work.trained_models import draw_model
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCE
+from foundation.places import REFERENCE as FOLDER
 from given.alignment import error_rate, join_links
 from given.config import ConfigError
-from given.drawing import Watched, catch, find_pair, show_hunts
+from given.drawing import show_hunts
 from given.experiment import Experiment
 from given.pictures import plot_matrices, plot_mistake
 from given.run_folder import Checkpoint
+from given.watching import Watched, catch, find_pair
 from reference.__main__ import main
 from reference.attention import scaled_dot_product_attention
 from reference.masks import causal_mask
 
-from .conftest import DEV, PAIRS, SMALL, corpus_flags, write_pairs
+from .conftest import DEV, PAIRS, REFERENCE, SMALL, corpus_flags, write_pairs
 
 
 def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_path):
-    runs = [Experiment(replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
-    runs[1].watched = find_pair("il dors .", PAIRS)
+    runs = [Experiment(REFERENCE, replace(SMALL, epochs=2), PAIRS, DEV) for _ in range(2)]
+    runs[1].watched = find_pair(REFERENCE, "il dors .", PAIRS)
     for run in runs:
         torch.manual_seed(1)
         run.run(tmp_path, progress=False)
     losses = [[line["train_loss"] for line in run.history] for run in runs]
     assert losses[0] == losses[1]
-    Experiment.resume(tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
-    recorded = Watched(**Checkpoint.load(tmp_path / "last.pt").watched)
+    Experiment.resume(REFERENCE, tmp_path / "last.pt", PAIRS, DEV, longer={"epochs": 3}).run(tmp_path, progress=False)
+    recorded = Watched(**Checkpoint.load(REFERENCE, tmp_path / "last.pt").watched)
     assert (recorded.epochs, recorded.target) == ([0, 1, 2, 3], ["he", "sleep", "."])
     for look in recorded.weights:
         shapes = {kind: tuple(weights.shape) for kind, weights in look.items()}
@@ -42,7 +43,7 @@ def test_recording_attention_changes_nothing_and_resuming_goes_on_with_it(tmp_pa
 
 def test_a_pair_to_watch_needs_both_sides():
     with pytest.raises(ConfigError, match="'elle parle .' is not a source of the training or dev pairs: add its trans"):
-        find_pair("elle parle .", PAIRS)
+        find_pair(REFERENCE, "elle parle .", PAIRS)
 
 
 @pytest.mark.slow
@@ -81,7 +82,7 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     assert len(figure.axes[4].texts) == 9
 
 
-SOURCES = read_sources(REFERENCE, REFERENCE)
+SOURCES = read_sources(FOLDER, FOLDER)
 
 
 def test_hunts_are_described_and_a_trained_model_is_drawn(tmp_path, capsys):
@@ -113,8 +114,8 @@ ALIGNED = [(["le", "chat@@", "on", "dort"], ["the", "kit@@", "ten", "sleeps"]), 
 
 
 def test_the_error_rate_by_hand_and_links_between_words():
-    assert error_rate(found=3, gold=2, right=1) == 1 - 2 / 5
-    assert join_links([(0, 0), (1, 2), (2, 1), (3, 3)], *ALIGNED[0]) == {(0, 0), (1, 1), (2, 2)}
+    assert error_rate(n_links=3, n_gold=2, n_right=1) == 1 - 2 / 5
+    assert join_links([(0, 0), (1, 2), (2, 1), (3, 3)], ALIGNED[0], "@@") == {(0, 0), (1, 1), (2, 2)}
 
 
 def test_alignments_are_measured_and_drawn(tmp_path, capsys):

@@ -10,6 +10,8 @@ from given.extras.raw_text import TextTokenizer
 from reference.__main__ import main
 from reference.data import read_pairs
 
+from .conftest import REFERENCE
+
 SENTENCES = [
     (f"{subject} {verb}.", f"{other} {action}.")
     for subject, other in (("Ich", "I"), ("Du", "You"), ("Wir", "We"))
@@ -54,7 +56,7 @@ def translate(folder, lines, *flags, name="text.txt"):
 
 def test_raw_text_becomes_text_and_tokens_stay_tokens(run_folder, tmp_path):
     assert translate(run_folder, ["Ich esse.", "", "  ", "Du lese."]) == ["I eat.", "", "", "You read."]
-    tokens = TextTokenizer.load(run_folder).split
+    tokens = TextTokenizer.load(REFERENCE, run_folder).split
     lines = [" ".join(tokens("Ich esse.")), " ".join(tokens("Du schlafe.")) + "|||You sleep ."]
     assert translate(run_folder, lines, name="test.bpe") == ["I eat .", "You sleep ."], "a corpus' file has tokens"
     (tmp_path / "best.pt").write_bytes((run_folder / "best.pt").read_bytes())
@@ -89,7 +91,7 @@ def test_a_note_on_unknown_words_and_the_most_tokens(run_folder, capsys):
 )
 def test_raw_text_becomes_the_tokens_of_the_corpus(prepare, encoding, pre_tokenizer, joint):
     folder = prepare(RAW, "--dev", 4, "--encoding", encoding, "--pre-tokenizer", pre_tokenizer, *["--joint"] * joint)
-    text = TextTokenizer.load(folder)
+    text = TextTokenizer.load(REFERENCE, folder)
     train = read_pairs(folder / f"train.{encoding}")
     assert {tuple(text.split(source)) for source, _ in RAW} >= {tuple(source) for source, _ in train}
     assert {target for _, target in RAW} >= {text.join(target) for _, target in train}
@@ -105,4 +107,7 @@ def test_raw_text_becomes_the_tokens_of_the_corpus(prepare, encoding, pre_tokeni
     ],
 )  # fmt: skip
 def test_tokens_become_text_that_people_read(run_folder, language, tokens, text):
-    assert TextTokenizer(TextTokenizer.load(run_folder).source, language).join(tokens.split()) == text
+    assert (
+        TextTokenizer(REFERENCE, TextTokenizer.load(REFERENCE, run_folder).source, language).join(tokens.split())
+        == text
+    )

@@ -87,7 +87,6 @@ def test_an_assignment_imports_only_what_the_guide_names():
         "autograder.own_work.test_names",
         "autograder.own_work.traced_questions",
         "autograder.testing",
-        "autograder.running.under_test",
         "autograder.intake.sources",
         "foundation",
     )

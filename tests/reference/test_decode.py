@@ -9,11 +9,13 @@ from torch import nn
 
 from given.decoding import choose_search
 from given.extras.cached_model import CachedModel, fits
+from given.package import Package
 from reference.attention import MultiHeadedAttention
 from reference.decode import beam_decode, greedy_decode
 from reference.masks import causal_mask, diagonal_mask, padding_mask
 from reference.model import Transformer
 
+REFERENCE = Package("reference")
 IDS = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
 
 
@@ -61,7 +63,7 @@ def test_all_decoders_agree(cached, norm_first, diagonal):
         with torch.no_grad():
             expected = plain_greedy(model, src, src_mask, encoder_mask, 9)
         model.train()
-        searched = CachedModel(model) if cached else model
+        searched = CachedModel(REFERENCE, model) if cached else model
         assert greedy_decode(searched, src, src_mask, encoder_mask, **IDS, max_length=9) == expected
         assert model.training
         n_models, lengths = n_models + 1, lengths | {len(line) for line in expected}
@@ -124,7 +126,7 @@ def test_beam_search_with_the_cache_finds_the_same(beam_size, penalty):
         src, mask = random_batch(7, 6)
         options = {**IDS, "max_length": 9, "beam_size": beam_size, "length_penalty": penalty}
         expected = beam_decode(model, src, mask, mask & diagonal_mask(6, 2), **options)
-        assert beam_decode(CachedModel(model), src, mask, mask & diagonal_mask(6, 2), **options) == expected
+        assert beam_decode(CachedModel(REFERENCE, model), src, mask, mask & diagonal_mask(6, 2), **options) == expected
         n_models, lengths = n_models + 1, lengths | {len(ids) for ids in expected}
 
 
@@ -135,25 +137,25 @@ def test_layers_that_differ_are_decoded_the_plain_way():
             return 2 * output, weights
 
     model, src = random_model(False), torch.randint(3, 12, (9, 5))
-    assert fits(model)
+    assert fits(REFERENCE, model)
     model.train()
-    assert fits(model) and model.training, "it is measured in eval mode, and left as it was"
+    assert fits(REFERENCE, model) and model.training, "it is measured in eval mode, and left as it was"
     options = {"bos_id": 1, "eos_id": 2, "pad_id": 0, "max_length": 8}
     before = model.generate(src, **options)
     for layer in model.decoder.layers:  # the same names, another function
         layer.self_attention.__class__ = Doubled
-    assert not fits(model)
-    assert choose_search(model) is greedy_decode
-    assert choose_search(model, 3).func is beam_decode
+    assert not fits(REFERENCE, model)
+    assert choose_search(REFERENCE, model) is greedy_decode
+    assert choose_search(REFERENCE, model, 3).func is beam_decode
     expected = greedy_decode(model, src, padding_mask(src, 0), **IDS, max_length=8)
     assert model.generate(src, **options) == expected != before
     model = random_model(False)
     model.decoder.layers[1].self_attention.project_query.weight.data.fill_(math.nan)
-    assert not fits(model)
+    assert not fits(REFERENCE, model)
     model = random_model(False)
     model.encoder.layers[0].attention.project_everything = model.encoder.layers[0].attention.project_key
     del model.encoder.layers[0].attention.project_key
-    assert not fits(model), "other names"
+    assert not fits(REFERENCE, model), "other names"
 
 
 def test_generate_does_what_the_searches_do():
@@ -162,4 +164,4 @@ def test_generate_does_what_the_searches_do():
     assert model.generate(src, **IDS, max_length=7) == greedy_decode(model, src, mask, **IDS, max_length=7)
     expected = beam_decode(model, src, mask, **IDS, max_length=7, beam_size=3)
     assert model.generate(src, **IDS, max_length=7, beam_size=3) == expected
-    assert model.generate(src, **IDS, max_length=7, search=choose_search(model, 3)) == expected
+    assert model.generate(src, **IDS, max_length=7, search=choose_search(REFERENCE, model, 3)) == expected

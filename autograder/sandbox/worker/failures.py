@@ -14,7 +14,7 @@ class ForbiddenShortcut(RuntimeError):  # noqa: N818  students read this name
 
 
 class UnreadableError(Exception):
-    """What a submission does may be right, but nothing tells whether it is: a person has to read it."""
+    """A submission may be right, but no test can decide whether it is: a person has to read it."""
 
 
 KINDS = (

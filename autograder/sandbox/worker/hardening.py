@@ -1,6 +1,6 @@
 """Rights that a fresh fork gives up before it sees any submitted code.
 
-The trusted side says which, and ends a process that lacks a required layer.
+The trusted side chooses them, and ends a process that lacks a required layer.
 """
 
 from __future__ import annotations

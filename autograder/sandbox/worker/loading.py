@@ -3,8 +3,8 @@
 Used in both ways to run: in a student's own process and in the sandboxed worker. Imports the standard library alone,
 so that it works where no file can be opened; the contract and the stand-ins are handed in.
 
-What a submission can import is the same in both: Python's own modules, and what students are told to install, whatever
-else is there. A worker cannot open files, so what is wanted is loaded before it runs; see `sandbox/imports.py`.
+The importable modules are the same in both: Python's own, and what students are asked to install, whatever
+else is there. A worker cannot open files, so what is wanted is loaded before it runs; see `intake/names.py`.
 """
 
 from __future__ import annotations
@@ -94,11 +94,9 @@ class Package(MetaPathFinder, Loader):
         """Part of the import system: knows the package and its modules, nothing else."""
         if fullname == self.name:
             return ModuleSpec(fullname, self, origin=self._source(fullname)[0], is_package=True)
-        if fullname.startswith(self.name + "."):
-            found = describe(fullname.removeprefix(self.name + "."), self.sources)
-            if found:
-                return ModuleSpec(fullname, self, origin=found[0], is_package=found[1])
-        return None
+        package, _, module = fullname.partition(".")
+        described = describe(module, self.sources) if package == self.name and module else None
+        return ModuleSpec(fullname, self, origin=described[0], is_package=described[1]) if described else None
 
     def get_source(self, fullname: str) -> str:
         """Part of the import system: lets tracebacks show lines."""
@@ -161,10 +159,10 @@ class Package(MetaPathFinder, Loader):
         if module_name in self._errors:
             error, traceback = self._errors[module_name]
             raise error.with_traceback(traceback)
-        found = vars(module).get(name)
-        if component in self._missing or not callable(found):
+        value = vars(module).get(name)
+        if component in self._missing or not callable(value):
             raise MissingComponentError(f"{module_name}.py has no {name}")
-        return found
+        return value
 
     def isolate(self, component: str | None) -> None:
         """Puts stand-ins in the place of every other component; None = the submission as it is.
@@ -221,7 +219,7 @@ class Package(MetaPathFinder, Loader):
 
     def restore(self) -> None:
         """Removes all stand-ins again."""
-        for original in [one for one in _built_instead if one.__module__.startswith(f"{self.name}.")]:
+        for original in [kind for kind in _built_instead if kind.__module__.startswith(f"{self.name}.")]:
             del _built_instead[original]
         for module, attribute, value in reversed(self._replaced):
             setattr(module, attribute, value)
@@ -262,7 +260,7 @@ class NoShell:
 
 
 def is_harmless(name: str) -> bool:
-    """Whether importing a module of that name has no effect but to make it available."""
+    """True if importing a module of that name has no effect but to make it available."""
     package, _, rest = name.partition(".")
     parts = name.split(".")
     if any(part.startswith("_") or not part for part in parts) or package in NOT_FOR_US or NEVER & {*parts}:
@@ -273,7 +271,7 @@ def is_harmless(name: str) -> bool:
 
 
 def is_available(name: str) -> bool:
-    """Whether a submission finds the module of that name."""
+    """True if a submission finds the module of that name."""
     package = name.partition(".")[0]
     if package not in PACKAGES and package not in sys.stdlib_module_names:
         return False
@@ -322,7 +320,7 @@ def level_in_own_model(name: str, importer: Mapping[str, Any], modules: Mapping[
 
 
 def refusal(name: str, modules: Container[str]) -> ModuleNotFoundError:
-    """Says that a module cannot be imported when graded, and what to do."""
+    """The error for a module that cannot be imported when graded, with what to do."""
     own = name if name in modules else name.partition(".")[2]
     if own in modules:
         right = f"write `from .{own} import …`"

@@ -1,4 +1,4 @@
-"""What travels between the trusted side and a worker: frames, and the values in them. No pickle; both sides use it.
+"""Messages between the trusted side and a worker: frames, and the values in them. No pickle; both sides use it.
 
 A frame is `magic, header length, body length | header (JSON) | body`. Both lengths are compared with limits before a
 single byte of the content is kept, so that a hostile peer can neither make us allocate what it likes nor make us guess
@@ -74,7 +74,7 @@ KINDS = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool"
 DTYPES = {name: getattr(torch, name) for name in KINDS.split()}
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 Record = dict[str, Any]
-"""What is known of a tensor besides its numbers: `dtype`, `shape`, `strides` if not contiguous, a caller's notes."""
+"""A tensor besides its numbers: `dtype`, `shape`, `strides` if not contiguous, a caller's notes."""
 
 MAX_DEPTH = 24
 MAX_AXES = 12
@@ -119,8 +119,8 @@ class Encoder:
         n_bytes = tensor.numel() * tensor.element_size()
         is_strided = tensor.layout == torch.strided and tensor.device.type == "cpu"
         if not is_strided or tensor.dtype not in DTYPE_NAMES or n_bytes > MAX_TENSOR_BYTES:
-            what = f"{tensor.dtype}, {tensor.layout}, of {n_bytes:,} bytes on {tensor.device}"
-            raise TypeError(f"a tensor of {what} cannot be sent")
+            kind = f"{tensor.dtype}, {tensor.layout}, of {n_bytes:,} bytes on {tensor.device}"
+            raise TypeError(f"a tensor of {kind} cannot be sent")
         index = len(self.tensors)
         strides = {"strides": tensor.stride()} if self._keeps_layout and not tensor.is_contiguous() else {}
         self.tensors.append(tensor)
@@ -205,7 +205,7 @@ def dense_tensors(records: list[Any], memory: bytearray) -> list[torch.Tensor]:
         count = math.prod(shape)
         end = start + padded(count * dtype.itemsize)
         if end > len(memory):
-            raise ProtocolError("the body has fewer numbers than the header says")
+            raise ProtocolError("the body has fewer numbers than the header announces")
         if count:
             flat = torch.frombuffer(memory, dtype=dtype, count=count, offset=start)
         else:
@@ -215,7 +215,7 @@ def dense_tensors(records: list[Any], memory: bytearray) -> list[torch.Tensor]:
         tensors.append(flat.view(shape))
         start = end
     if start != len(memory):
-        raise ProtocolError("the body has more numbers than the header says")
+        raise ProtocolError("the body has more numbers than the header announces")
     return tensors
 
 

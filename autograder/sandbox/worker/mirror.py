@@ -1,4 +1,4 @@
-"""What another process holds, as tests see it: ordinary `nn.Module`s with real parameters, results with gradients.
+"""Objects of another process, as tests see them: `nn.Module`s with real parameters, results with gradients.
 
 Used on the trusted side, whose tests call a worker, and in a worker, where students' own tests call another one.
 """
@@ -79,12 +79,13 @@ def call(
     inputs: list[Tensor] = []
     own: list[tuple[int, nn.Parameter]] = []
     for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
-        record["object"] = number_of(tensor)
+        if not hasattr(tensor, "number_when_sent"):  # by which the worker knows a tensor again, whatever is in it then
+            tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
+        record["object"] = int(vars(tensor)["number_when_sent"])
+        if torch.is_grad_enabled() and tensor.requires_grad:
+            record["grad"] = "leaf" if tensor.is_leaf else "branch"
+            inputs.append(tensor)
     if torch.is_grad_enabled():
-        for tensor, record in zip(encoder.tensors, encoder.records, strict=True):
-            if tensor.requires_grad:
-                record["grad"] = "leaf" if tensor.is_leaf else "branch"
-                inputs.append(tensor)
         own = [(i, p) for i, p in enumerate(module.mirrored) if p.requires_grad] if module else []
         inputs += [parameter for _, parameter in own]
     content["parameters"] = [index for index, _ in own]
@@ -100,13 +101,6 @@ def call(
         return answer.decoder.decode(reply.value)
 
     return session.request(component, "call", content, encoder, read)
-
-
-def number_of(tensor: Tensor) -> int:
-    """The number by which the worker knows a tensor again, whatever its contents are then."""
-    if not hasattr(tensor, "number_when_sent"):
-        tensor.number_when_sent = next(_numbers)  # type: ignore[attr-defined]  # tensors take attributes
-    return int(vars(tensor)["number_when_sent"])
 
 
 def connect(session: Link, component: str, answer: Answer, inputs: list[Tensor]) -> None:
@@ -203,6 +197,11 @@ class RemoteModule(nn.Module):
         content, names = {"target": {"object": self.number}, "seed": 0}, self.parameter_names
 
         def read(answer: Answer) -> RemoteModule:
+            copies, own = answer.decoder.tensors, self.mirrored
+            if [copy.shape for copy in copies] != [parameter.shape for parameter in own]:
+                raise ProtocolError("a copy with other parameters than the original")
+            if not all(copy.is_floating_point() for copy in copies):
+                raise ProtocolError("a parameter that cannot have a gradient")
             return RemoteModule(self._session, self._component, answer, names, self.training)
 
         copied: RemoteModule = self._session.request(self._component, "copy", content, Encoder(), read)

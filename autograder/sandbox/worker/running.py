@@ -1,4 +1,4 @@
-"""What is done around submitted code, in a worker and in a student's own run alike.
+"""Settings, parameters and arguments around submitted code, in a worker and in a student's own run alike.
 
 Settings that a module makes for the whole process while it is imported are taken back: so a default dtype that
 `train.py` sets changes nothing for the layers. (Code that relies on its own module's setting can fail; that costs its
@@ -43,20 +43,20 @@ def parameters_of(value: object) -> dict[str, nn.Parameter]:
     for name, parameter in value.named_parameters():
         if nn.parameter.is_lazy(parameter):
             raise ValueError(f"{name} has no size before the first call: give all sizes, without nn.Lazy modules")
-    found = {str(n): p for n, p in value.named_parameters() if p.numel() and p.dtype in LEARNED}
-    size = sum(parameter.numel() * parameter.element_size() for parameter in found.values())
-    if len(found) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
-        what = f"a module has {len(found):,} parameters of {size / (1 << 20):,.1f} MiB in all"
+    learned = {str(n): p for n, p in value.named_parameters() if p.numel() and p.dtype in LEARNED}
+    size = sum(parameter.numel() * parameter.element_size() for parameter in learned.values())
+    if len(learned) > MAX_PARAMETERS or size > MAX_PARAMETER_BYTES:
+        has = f"a module has {len(learned):,} parameters of {size / (1 << 20):,.1f} MiB in all"
         most = f"at most {MAX_PARAMETERS:,} of {MAX_PARAMETER_BYTES >> 20} MiB can be judged"
-        raise UnreadableError(f"{what}: {most}\n  look at:  a person reads this code")
-    for name, parameter in found.items():
+        raise UnreadableError(f"{has}: {most}\n  look at:  a person reads this code")
+    for name, parameter in learned.items():
         if any(step == 0 and n > 1 for step, n in zip(parameter.stride(), parameter.shape, strict=True)):
             raise ValueError(f"the parameter {name} was expanded, its values share memory: make it with .clone()")
-    return found
+    return learned
 
 
 def keep(tensors: Iterable[torch.Tensor]) -> Kept:
-    """What is known of some tensors before a call."""
+    """Some tensors as they are before a call."""
     return [(tensor, version_of(tensor), tensor.detach().clone()) for tensor in tensors]
 
 
@@ -66,7 +66,7 @@ def version_of(tensor: torch.Tensor) -> int:
 
 
 def has_changed(tensor: torch.Tensor, version: int, copy: torch.Tensor) -> bool:
-    """Whether something was written into a tensor; what is written through `.data` leaves its version as it was."""
+    """True if something was written into a tensor; what is written through `.data` leaves its version as it was."""
     if version_of(tensor) != version or tensor.shape != copy.shape or tensor.dtype != copy.dtype:
         return True
     now = tensor.detach()
@@ -83,12 +83,12 @@ def call_again(
     """
     kept = keep(tensors)
     line: Place | None = None
-    found: Place | None = None
+    first: Place | None = None
 
     def watch(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal line, found
-        if found is None and line and any(has_changed(*one) for one in kept):
-            found = line
+        nonlocal line, first
+        if first is None and line and any(has_changed(*state) for state in kept):
+            first = line
         if frame.f_code.co_filename not in files:
             return None
         at: FrameType | None = frame
@@ -106,7 +106,7 @@ def call_again(
             value = call()
     finally:
         sys.settrace(earlier)
-    return value, found
+    return value, first
 
 
 def default_device() -> torch.device:

@@ -1,11 +1,11 @@
 """The worker's loop: one request in, one reply out, until the pipe closes.
 
-Verbs: load, import, build, call, backward, prove; `host.py` has those for students' own tests. Every request carries
-an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the numbers of
-those that the trusted side no longer holds. Of the object that a call is about, `changed` has the parameters that were
-written there, `training` the mode, and `dtype` what it was converted to. A reply says where a call writes into what an
-earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises becomes an error
-reply; what it does to this process beyond that costs the process.
+Verbs: load, import, build, copy, call, backward, prove; `peers.py` has those for students' own tests. Every request
+carries an id, which the reply repeats; the object or the graph that it makes has the same number. `drop` has the
+numbers of those that the trusted side no longer holds. Of the object that a call is about, `changed` has the
+parameters that were written there, `training` the mode, and `dtype` what it was converted to. A reply has where a call
+writes into what an earlier one has returned (`rewritten`): the other side has copies. Everything a submission raises
+becomes an error reply; what it does to this process beyond that costs the process.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import random
 import sys
 from collections import deque
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -60,7 +61,7 @@ class Service:
     """Answers requests about one submission."""
 
     repeats_changes, keeps_layout, limits = True, False, REQUEST_LIMITS
-    """Whether calls that write into arguments are made again, without that; whether results keep their strides."""
+    """True if calls that write into arguments are made again, without that; if results keep their strides."""
 
     def __init__(self, stand_ins: object) -> None:
         """Takes the module of stand-ins."""
@@ -144,6 +145,11 @@ class Service:
             value = value.to(DTYPES[request["dtype"]])
         return self._hold(value, isolated, request, encoder)
 
+    def do_copy(self, request: Content, decoder: Decoder, encoder: Encoder) -> Content:
+        """Makes an object that is a copy of another one."""
+        held = self._objects[request["target"]["object"]]
+        return self._hold(deepcopy(held.value), held.isolated, {**request, "component": held.component}, encoder)
+
     def _hold(self, value: Any, isolated: str | None, request: Content, encoder: Encoder) -> Content:
         """Keeps an object under the number of its request, and describes it."""
         named = parameters_of(value)
@@ -167,7 +173,7 @@ class Service:
         inputs = self._connect(decoder)
         before = keep(decoder.tensors)
         value = self._call(request, decoder)
-        changed = [index for index, one in enumerate(before) if has_changed(*one)]
+        changed = [index for index, state in enumerate(before) if has_changed(*state)]
         place = None
         if changed and self.repeats_changes and not request["target"]["stand_in"]:
             decoder.tensors[:] = [copy for _, _, copy in before]
@@ -235,13 +241,13 @@ class Service:
 
     def _rewritten(self, encoder: Encoder) -> list[tuple[int, int, int]]:
         """Results of earlier calls that have other contents now: number of the call, of the tensor, and of the new."""
-        found = []
+        rewritten = []
         for number, kept in self._results:
             for index, (tensor, version, copy) in enumerate(kept):
                 if has_changed(tensor, version, copy) and (tensor.shape, tensor.dtype) == (copy.shape, copy.dtype):
-                    found.append((number, index, encoder.add(tensor)))
+                    rewritten.append((number, index, encoder.add(tensor)))
                     [kept[index]] = keep([tensor])
-        return found
+        return rewritten
 
     def _connect(self, decoder: Decoder) -> list[torch.Tensor]:
         """Makes arguments that need a gradient leaves, or results of a leaf, as they were on the other side."""
@@ -269,9 +275,9 @@ class Service:
         """The function or method that is meant, with stand-ins in the place of the other components."""
         if "function" in target:
             self._components.isolate(target["function"] if target["isolated"] else None)
-            found = self._components.get(target["function"])
+            function = self._components.get(target["function"])
         else:
             held = self._objects[target["object"]]
             self._components.isolate(held.isolated)
-            found = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
-        return partial(getattr(self._stand_ins, target["stand_in"]), found) if target["stand_in"] else found
+            function = held.value if target["method"] == "forward" else getattr(held.value, target["method"])
+        return partial(getattr(self._stand_ins, target["stand_in"]), function) if target["stand_in"] else function

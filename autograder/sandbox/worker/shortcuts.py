@@ -78,9 +78,9 @@ def prepare(
             warnings.simplefilter("ignore")  # PyTorch warns of replaced kernels
             for name, target, refuse in replaced:
                 libraries[0].impl(name, target, refuse)
-        for found, refuse in stopped:
-            before.append(undone(found))
-            halt(found, refuse)
+        for function, refuse in stopped:
+            before.append(undone(function))
+            halt(function, refuse)
 
     def prove(question: str) -> str:
         asked.append(question)
@@ -95,7 +95,7 @@ def prepare(
 
 
 def answer(question: str, key: str, hashed: Callable[..., Any] = blake2b) -> str:
-    """What a kernel that refuses makes of a question, or of the answer of the kernel before it."""
+    """The answer of a kernel that refuses to a question, or to the answer of the kernel before it."""
     return str(hashed(question.encode(), key=key.encode(), digest_size=16).hexdigest())
 
 
@@ -117,9 +117,9 @@ def call_of(name: str) -> Callable[[], object]:
     operator, *_ = torch._C._get_operation_overload(f"aten::{kernel}", overload)
     schema = torch._C._get_schema(f"aten::{kernel}", overload)
     values = {"Tensor": torch.zeros(1, 1), "float": 0.0, "int": 1, "bool": False, "List[int]": [1]}
-    needed = [one for one in schema.arguments if not one.has_default_value()]
-    given = [(one.kwarg_only, one.name, values.get(str(one.type))) for one in needed]
-    named = {argument: value for is_named, argument, value in given if is_named}
+    needed = [argument for argument in schema.arguments if not argument.has_default_value()]
+    given = [(argument.kwarg_only, argument.name, values.get(str(argument.type))) for argument in needed]
+    named = {name: value for is_named, name, value in given if is_named}
     return partial(operator, *(value for is_named, _, value in given if not is_named), **named)
 
 
@@ -133,10 +133,10 @@ def kernels_named(pattern: str) -> tuple[str, ...]:
 
 def find(name: str) -> Any:
     """The class or function of a dotted name below `torch`."""
-    found: Any = torch
+    value: Any = torch
     for part in name.split(".")[1:]:
-        found = getattr(found, part)
-    return inspect.unwrap(found)  # of a decorated function the one inside, which every wrapper calls
+        value = getattr(value, part)
+    return inspect.unwrap(value)  # of a decorated function the one inside, which every wrapper calls
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:

@@ -1,4 +1,4 @@
-"""What submitted code finds around itself: loaded libraries, one thread, files and plots that go nowhere."""
+"""The surroundings of submitted code: loaded libraries, one thread, files and plots that go nowhere."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Tells the trusted side at once when submitted code reaches for what a way around the rules needs.
+"""Reports at once when submitted code reaches for what a way around the rules needs.
 
 Python raises an audit event when code reads frames, tracebacks' frames or code objects, asks the garbage collector for
 objects, uses ctypes, or executes text. A hook listens, which no Python code can remove. What Python's own modules and
 PyTorch do for a submission does not count: `@dataclass` executes text, too. A submission's own `getattr`, `setattr` and
 `delattr` raise an event as well, so that a name that was computed is judged by what it is.
 
-No event tells of `f_back`, `f_globals`, `__globals__`, `__closure__`, `__subclasses__` and `sys.modules`; the search of
-the text (`autograder/intake/rules.py`) looks for these.
+No event is raised for `f_back`, `f_globals`, `__globals__`, `__closure__`, `__subclasses__` and `sys.modules`; the
+search of the text (`autograder/intake/rules.py`) looks for these.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ USUAL = {
     "warnings": "sys._getframe f_code",
     "traceback": "sys._getframe f_code tb_frame compile",
 }
-"""What modules of Python's own do, or let others do, when ordinary code calls them."""
+"""Events of modules of Python's own, and of others that they let act, when ordinary code calls them."""
 HAND_OUT_FRAMES = ("walk_tb", "walk_stack", "currentframe", "<lambda>")
 """Functions of these modules that ordinary code does not call."""
 BY_NAME = "submission.attribute"
 """The event of a built-in function that reaches an attribute by its name; its arguments are the object and the name."""
 MOST = 40
-"""So many places are told; a reader needs no more."""
+"""So many places are reported; a reader needs no more."""
 
 
 def telling(function: Callable[..., Any], audit: Callable[..., None] = sys.audit) -> Callable[..., Any]:
@@ -81,7 +81,7 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
     events, by_name, is_internal = {*EVENTS.split()}, BY_NAME, re.compile(internals).fullmatch
     attributes = {"object.__getattr__": {*READ.split()}, "object.__setattr__": {*WRITTEN.split()}}
     usual = {(module, name) for module, names in USUAL.items() for name in names.split()}
-    hand_out, told, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
+    hand_out, reported, is_busy, most = {*HAND_OUT_FRAMES}, set[tuple[str, int, str]](), False, MOST
     count, is_kind, of_type, text, package = len, issubclass, type, str, ModuleType
     contents: Any = vars(ModuleType)["__dict__"].__get__
     getframe, write = sys._getframe, os.write
@@ -89,21 +89,21 @@ def watch(files: Iterable[str], internals: str, descriptor: int) -> None:
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal is_busy
-        if is_busy or count(told) >= most:  # this function's own look at frames raises events, too
+        if is_busy or count(reported) >= most:  # this function's own look at frames raises events, too
             return
         is_busy = True
         try:
             name = name_of(event, arguments)
             place = culprit(getframe(1), name) if name else None
-            if place is not None and (*place, name) not in told:
-                told.add((*place, name))
+            if place is not None and (*place, name) not in reported:
+                reported.add((*place, name))
                 notice = f'{{"notice":[{quoted[place[0]]},{place[1]},"{name}"]}}'.encode()
                 write(descriptor, prefix(magic, count(notice), 0) + notice)
         finally:
             is_busy = False
 
     def name_of(event: str, arguments: tuple[Any, ...]) -> str:
-        """What is told of an event; "" = nothing."""
+        """The name that is reported of an event; "" = nothing."""
         if event in events:
             return event
         if event in attributes and arguments[1] in attributes[event]:

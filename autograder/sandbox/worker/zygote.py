@@ -22,7 +22,7 @@ import sys
 from types import ModuleType
 
 from . import hardening, running, surroundings
-from .host import Worker
+from .peers import Worker
 
 MOST_DESCRIPTORS = 250
 """In one message; Linux takes 253."""
@@ -90,7 +90,7 @@ class Zygote:
             return
         self.workers[warden] = pid
         self.selector.register(warden, selectors.EVENT_READ, data=warden)
-        tell(warden, {"pid": pid})
+        report(warden, {"pid": pid})
 
     def kill(self, warden: socket.socket) -> None:
         """Ends a worker and reports how it ended."""
@@ -102,7 +102,7 @@ class Zygote:
         os.kill(pid, signal.SIGKILL)  # not yet waited for, so the number is still this worker's
         _, status, usage = os.wait4(pid, 0)
         cpu = usage.ru_utime + usage.ru_stime
-        tell(warden, {"status": status, "cpu": cpu, "had_ended": had_ended})
+        report(warden, {"status": status, "cpu": cpu, "had_ended": had_ended})
         warden.close()
 
     def become_worker(self, requests: int, replies: int, output: int, *more: int) -> None:
@@ -133,7 +133,7 @@ def open_text(descriptor: int) -> io.TextIOWrapper:
     return io.TextIOWrapper(binary, encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
-def tell(warden: socket.socket, message: dict[str, float]) -> None:
+def report(warden: socket.socket, message: dict[str, float]) -> None:
     """Sends without waiting; a grader that went away is not an error."""
     with contextlib.suppress(OSError):
         warden.send(json.dumps(message).encode(), socket.MSG_DONTWAIT)

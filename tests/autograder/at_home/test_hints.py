@@ -1,4 +1,4 @@
-"""Hints from what failing tests show."""
+"""Hints from the patterns of failing tests."""
 
 from types import SimpleNamespace
 
@@ -70,7 +70,7 @@ def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, c
     monkeypatch.setattr(hints, "released_folder", lambda: folder)
     nothing = SimpleNamespace(items=[], outcomes={}, hand_over=print, run_items=print)
     monkeypatch.setattr(hints, "Collection", lambda of: nothing)
-    for text, told in (
+    for text, message in (
         (
             "import torch\n\ndef attention(:\n    return 1\n",
             "attention.py, line 3: this is not Python: invalid syntax\n",
@@ -78,7 +78,7 @@ def test_what_cannot_have_a_hint_is_told_and_no_attempt(tmp_path, monkeypatch, c
         ("answer = 1\n", "the tests of 1.2 are handed out later, and the hints with them\n"),
     ):
         (folder / "attention.py").write_text(text)
-        assert hints.give("1.2") == 1 and capsys.readouterr().out == told
+        assert hints.give("1.2") == 1 and capsys.readouterr().out == message
     assert not (tmp_path / hints.ATTEMPTS).exists()
     with pytest.raises(UserError, match="there are no hints for 'E.4': expected one of 1.1, .* E.3$"):
         hints.give("E.4")
@@ -117,6 +117,6 @@ def test_every_fault_has_a_pattern_and_students_get_it_without_its_name(tmp_path
 def test_patterns_are_those_of_the_present_tests(assignment):
     faults = faults_of(assignment)[::23]
     known = read_patterns(assignment)
-    found = patterns_of(faults, assignment, 1, REFERENCE)
-    changed = [fault.id for fault in faults if found[fault.id] != known[fault.id]]
+    now = patterns_of(faults, assignment, 1, REFERENCE)
+    changed = [fault.id for fault in faults if now[fault.id] != known[fault.id]]
     assert not changed, "python -m validity hints"

@@ -30,7 +30,7 @@ def run_on(folder: Path, *flags: str) -> subprocess.CompletedProcess:
 
 
 def run_tests(folder: Path, old: str, new: str, *flags: str, status: int = 1) -> str:
-    """What a student reads whose layers are the reference's but for one place."""
+    """Run the tests on the reference's layers with one change; return the output."""
     text = (ROOT / "reference" / "layers.py").read_text()
     assert text.count(old) == 1
     (folder / "layers.py").write_text(text.replace(old, new))
@@ -41,17 +41,17 @@ def run_tests(folder: Path, old: str, new: str, *flags: str, status: int = 1) ->
 
 def test_a_short_cut_is_noted(tmp_path):
     borrowed = "self.norm = nn.LayerNorm(d_model)\n        self.gamma = "
-    said = run_tests(tmp_path, "self.gamma = ", borrowed, "-m", "task_1_5", status=0)
-    assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses it in ", said)
+    output = run_tests(tmp_path, "self.gamma = ", borrowed, "-m", "task_1_5", status=0)
+    assert re.search(r"note: layers\.py, line \d+: torch\.nn\.LayerNorm; grading refuses it in ", output)
 
 
 def test_the_end_says_what_is_earned_and_what_is_missing(tmp_path):
     changed = "x -= 1\n        centred = x -"
-    said = run_tests(tmp_path, "centred = x -", changed, "-m", "task_1_2 or task_1_4")
-    assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in said
-    assert "1.4 Layer normalisation: 7.5 of 10 points; missing: no side effects (2.5)" in said
-    assert "Skipped" not in said and len(said.splitlines()) < 25
-    assert re.search(r"changed in place by layers\.py, line \d+: x -= 1\n", said) and said.count("look at:") == 1
+    output = run_tests(tmp_path, "centred = x -", changed, "-m", "task_1_2 or task_1_4")
+    assert "1.2 Scaled dot-product attention: still to be written: TODO 1.2: compute" in output
+    assert "1.4 Layer normalisation: 7.5 of 10 points; missing: no side effects (2.5)" in output
+    assert "Skipped" not in output and len(output.splitlines()) < 25
+    assert re.search(r"changed in place by layers\.py, line \d+: x -= 1\n", output) and output.count("look at:") == 1
 
 
 def test_of_a_half_written_task_the_rest_is_named_and_a_wrong_mask_is_drawn(tmp_path):
@@ -79,16 +79,16 @@ def test_the_skeletons_run_fits_one_screen():
 
 
 def test_a_missing_return_is_one_message(tmp_path):
-    said = run_tests(tmp_path, "return self.contract(", "self.contract(", "-m", "task_1_5")
-    assert said.count("None (is a return missing?)") == 1 and "During handling" not in said
-    assert re.search(r"\n1 failed, \d+ deselected, \d+ more failed", said)
+    output = run_tests(tmp_path, "return self.contract(", "self.contract(", "-m", "task_1_5")
+    assert output.count("None (is a return missing?)") == 1 and "During handling" not in output
+    assert re.search(r"\n1 failed, \d+ deselected, \d+ more failed", output)
 
 
 def test_what_is_printed_does_not_bury_the_message(tmp_path):
-    said = run_tests(
+    output = run_tests(
         tmp_path, "return self.contract(", "print('x\\n' * 99); return self.contract(1 + ", "-m", "task_1_5"
     )
-    assert said.count("\nx\n") < 30 and "more lines; -s shows all\n" in said
+    assert output.count("\nx\n") < 30 and "more lines; -s shows all\n" in output
 
 
 WRONG_ERROR = "return self.contract(torch.relu(self.expand(x)))", "return self.contract(torch.relu(self.contract(x)))"
@@ -96,23 +96,21 @@ WRONG_VALUE = "return self.contract(torch.relu(self.expand(x)))", "return self.c
 
 
 def test_of_an_error_the_students_own_lines_are_shown(tmp_path):
-    said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x")
-    test, student, error = map(said.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
-    assert test < student < error and WRONG_ERROR[1] in said[student:error]
-    assert "torch/nn" not in said and "checking/" not in said and "under_test.py" not in said
+    output = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x")
+    test, student, error = map(output.index, ("test_1_5_feed_forward.py:", "layers.py:", "E   RuntimeError"))
+    assert test < student < error and WRONG_ERROR[1] in output[student:error]
+    assert "torch/nn" not in output and "autograder/testing" not in output and "under_test.py" not in output
     assert "torch/nn" in run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--full-trace")
 
 
 def test_the_debugger_stops_in_the_students_code(tmp_path):
-    said = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
-    assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in said
+    output = run_tests(tmp_path, *WRONG_ERROR, "-m", "task_1_5", "-x", "--pdb", status=2)
+    assert f"-> {WRONG_ERROR[1]}\n(Pdb)" in output
 
 
 def test_each_failed_version_is_an_attempt_though_few_tests_have_run(tmp_path):
     folder = shutil.copytree(ROOT / "student", tmp_path / "student")
-    code = (
-        "import sys; from autograder.testing import hints, own_run, fixtures; import pytest; from pathlib import Path\n"
-    )
+    code = "import sys; from autograder.at_home import own_run; import pytest; from pathlib import Path\n"
     code += (
         f"own_run.released_folder = lambda: Path({str(folder)!r}); own_run.read_hints = lambda folder: {{'1.5': []}}\n"
     )

@@ -16,10 +16,10 @@ from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions
 from autograder.testing.results import Outcome, State, TaskResult, judge_task
-from foundation import child_processes
+from foundation import processes
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.places import SKELETON
+from foundation.processes import FAILED, Ended, run_forked
 
 from ..submissions import judged
 
@@ -97,7 +97,7 @@ def use(tmp_path, monkeypatch):
         def open_stub(*arguments):
             yield stub
 
-        for module in (class_grading, child_processes):
+        for module in (class_grading, processes):
             monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
         monkeypatch.setattr(class_grading, "open_grader", open_stub)
         monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))

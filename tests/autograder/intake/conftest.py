@@ -83,21 +83,6 @@ def reason(release) -> Callable[[Path], str]:
 
 
 @pytest.fixture
-def write_folder(tmp_path) -> Callable[..., Path]:
-    """A folder with these files: plain name -> text or bytes."""
-
-    def write(files: dict[str, str | bytes], name: str = "anna") -> Path:
-        (tmp_path / name).mkdir(exist_ok=True)
-        for path, content in files.items():
-            file = tmp_path / name / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content.encode() if isinstance(content, str) else content)
-        return tmp_path / name
-
-    return write
-
-
-@pytest.fixture
 def write_zip(tmp_path) -> Callable[..., Path]:
     """A .zip with these members: name, content, and what else its entry says."""
 
@@ -126,20 +111,24 @@ def form(request) -> str:
 
 
 @pytest.fixture
-def pack(write_folder, write_zip) -> Callable[[dict, str], Path]:
-    """A submission with these files, as a folder or as an archive."""
+def pack(tmp_path, write_zip) -> Callable[..., Path]:
+    """A submission with these files, as a folder or as an archive: plain name -> text, bytes or LINK."""
 
     def write(files: dict[str, str | bytes | object], form: str = "folder") -> Path:
         if form == "zip":
             link = {"external_attr": (stat.S_IFLNK | 0o777) << 16}
             return write_zip(
-                [(name, "/etc/passwd", link) if one is LINK else (name, one) for name, one in files.items()]
+                [(name, "/etc/passwd", link) if content is LINK else (name, content) for name, content in files.items()]
             )
-        folder = write_folder({name: one for name, one in files.items() if one is not LINK})
-        for path in (folder / name for name, one in files.items() if one is LINK):
+        (tmp_path / "anna").mkdir(exist_ok=True)
+        for name, content in files.items():
+            path = tmp_path / "anna" / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.symlink_to("/etc/passwd")
-        return folder
+            if content is LINK:
+                path.symlink_to("/etc/passwd")
+            else:
+                path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return tmp_path / "anna"
 
     return write
 

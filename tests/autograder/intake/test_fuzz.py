@@ -70,7 +70,7 @@ def test_any_json(cells, more, release, tmp_path):
 
 PIECES = [
     *("'''", "raise NotImplementedError", "%%bash", "y = %time 1", "(a := LayerNorm)", "global x", "é = '\u2028'"),
-    *("\ud800", "\f", "\\", "exec('x = 1')", "a = b = x"),
+    *("\ud800", "\f", "\\", "exec('x = 1')", "get_ipython().run_line_magic('time', 'a' + 'b')", "a = b = x"),
     "class LayerNorm:", "def f(x):", "def LayerNorm():", "    pass", "    return LayerNorm", "LayerNorm = f(LayerNorm)",
     "LayerNorm.x = 1", "import torch as t, os", "from torch.nn import *", "from __future__ import annotations", "%time",
     "!ls", "x?", "@f(LayerNorm)", "if x:", "else:", "try:", "except E:", "x = [", "]",

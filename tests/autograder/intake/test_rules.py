@@ -1,4 +1,4 @@
-"""Mentions of what is forbidden are told at home; uses of internals are listed with their places."""
+"""Mentions of what is forbidden are noted at home; uses of internals are listed with their places."""
 
 import re
 
@@ -36,15 +36,15 @@ def mentions(text: str) -> list[str]:
         ("import torch\nx = torch.native_layer_norm", "torch.native_layer_norm"),
     ],
 )
-def test_a_mention_is_told_once(text, name):
-    [told] = mentions(text)
-    place, _, consequence = told.partition("; ")
+def test_a_mention_is_noted_once(text, name):
+    [note] = mentions(text)
+    place, _, consequence = note.partition("; ")
     assert re.fullmatch(rf"note: layers\.py, line [23]: {name}", place)
     of_some = "grading refuses it in scaled_dot_product_attention, MultiHeadedAttention and LayerNorm"
     assert consequence == ("grading refuses a task that uses it" if "Transformer" in name else of_some)
 
 
-def test_own_names_and_other_code_are_not_told():
+def test_own_names_and_other_code_are_not():
     assert mentions("# nn.LayerNorm\nclass LayerNorm:\n    def layer_norm(self):\n        return 'F.layer_norm'") == []
     assert mentions("from torch import nn\nfrom other import LayerNorm\nx = nn.Linear(2, 2), LayerNorm(2)") == []
     assert mentions("class LayerNorm(:") == []
@@ -120,8 +120,7 @@ def test_the_reference_uses_none():
 def test_no_correct_variant_uses_any(reference):
     release = read_sources(SKELETON, SKELETON)
     for variant in read_variants(FOLDER / "proof" / "variants", reference, ASSIGNMENT.contract):
-        found = find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release)
-        assert found == [], variant.name
+        assert find_internals(variant.sources, ASSIGNMENT.contract.modules, FORBIDDEN, release) == [], variant.name
 
 
 def test_what_a_worker_has_seen_comes_first_with_its_line():
@@ -154,13 +153,13 @@ HANDOUT = (FOLDER / "handout.md").read_text(encoding="utf-8")
 
 
 def family(name: str) -> str:
-    """LazyBatchNorm1d, SyncBatchNorm and BatchNorm2d are told as one; so is all that begins with Transformer."""
+    """LazyBatchNorm1d, SyncBatchNorm and BatchNorm2d count as one; so does all that begins with Transformer."""
     return re.sub("^Transformer.*", "Transformer", re.sub("^(Lazy|Sync)|[123]d$", "", name.removesuffix("…")))
 
 
 def test_the_handout_names_what_is_forbidden():
-    told = {f"{package}.{family(name)}" for package, name in re.findall(r"`(nn|F)\.(\w+…?)`", HANDOUT)}
+    named = {f"{package}.{family(name)}" for package, name in re.findall(r"`(nn|F)\.(\w+…?)`", HANDOUT)}
     forbidden = [name for name in dir(nn) if is_forbidden(f"torch.nn.{name}")]
     classes = {f"nn.{family(name)}" for name in forbidden if isinstance(getattr(nn, name), type)}
     functions = {f"F.{name}" for name in dir(F) if is_forbidden(f"torch.nn.functional.{name}") and name[0] != "_"}
-    assert told == classes | functions and len(classes) > 6 and len(functions) > 5
+    assert named == classes | functions and len(classes) > 6 and len(functions) > 5

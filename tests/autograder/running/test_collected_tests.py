@@ -48,7 +48,7 @@ def test_damage_by_another_component_is_forgiven(reference):
         Zygote(assignment) as zygote,
         Sandbox({**reference, "attention": (path, text + DAMAGE)}, assignment, zygote=zygote) as sandbox,
     ):
-        outcomes = {marker: found for some in tests.run(sandbox, seed=3) for marker, found in some.items()}
+        outcomes = {marker: ends for some in tests.run(sandbox, seed=3) for marker, ends in some.items()}
     passed = {result.task.number for result in results_of(assignment, outcomes) if result.state == "passed"}
     assert passed == {"1.3", "1.5"}
 
@@ -63,8 +63,8 @@ def test_damage_by_another_component_is_forgiven(reference):
     ],
 )
 def test_states_of_what_submitted_code_raises(kind, state):
-    found, message = CollectedTests.describe(None, submission_error(kind, "why"))
-    assert found is state and message.endswith("why")
+    classified, message = CollectedTests.describe(None, submission_error(kind, "why"))
+    assert classified is state and message.endswith("why")
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_chance_is_not_forgiven(tries, passes):
     outcomes = {"test": Outcome("test", State.FAILED, "first", False)}
 
     def run_items(items):
-        for one in items:
+        for test in items:
             state = State.PASSED if next(script) == "p" else State.FAILED
-            outcomes[one.nodeid] = Outcome("test", state, "again", False)
+            outcomes[test.nodeid] = Outcome("test", state, "again", False)
 
     tests = SimpleNamespace(outcomes=outcomes, run_items=run_items)
     CollectedTests.try_again(tests, [item], SimpleNamespace(restart=lambda: restarts.append(1)))

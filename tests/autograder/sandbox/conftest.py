@@ -1,20 +1,98 @@
 """Fixtures of the sandbox's tests: one zygote for all of them; submissions of the reference's modules and of text."""
 
+import os
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import pytest
 
 from autograder.running.under_test import InProcessSubmission
 from autograder.sandbox import layers
 from autograder.sandbox.submission import Sandbox
+from autograder.sandbox.worker.peers import Host, Peer
 from autograder.sandbox.zygote import Zygote
 from foundation.assignment_file import read_assignment
 from foundation.places import REFERENCE
 
 ASSIGNMENT = read_assignment()
+DECODE = """
+import ctypes, os, random, sys, time, traceback
+import numpy, torch
+
+class Own(Exception):
+    pass
+
+def greedy_decode(expression, argument=None):
+    return eval(expression, {**globals(), "argument": argument})
+
+def fail(error):
+    raise error
+
+def deeper():
+    return torch.zeros(2) @ torch.zeros(3)
+
+def loop():
+    while True:
+        pass
+
+def take_memory(held=[]):
+    while True:
+        held.append(bytearray(50_000_000))
+
+def say(lines):
+    print("0123456789\\n" * lines)
+    print("to stderr", file=sys.stderr)
+
+def nested(levels):
+    return [nested(levels - 1)] if levels else []
+"""
+"""The `decode` of the tests' submission: computes what it is asked for, in a call, and may go wrong with it."""
 FROM_REFERENCE = ("attention", "embedding", "layers", "masks", "model")
+
+
+FUNCTION, CLASS = "attention.function", "layers.Norm"
+TEXTS = {
+    FUNCTION: """
+from typing import NamedTuple
+import torch
+
+class Result(NamedTuple):
+    context: torch.Tensor
+    weights: torch.Tensor
+
+calls = []
+
+def implementation(query, key=None, how="named"):
+    calls.append(how)
+    if how == "in place":
+        query *= 2
+        return query.sum()
+    if how == "calls":
+        return len(calls)
+    if how == "views":
+        return query.mT, query[:1].expand(3, *query.shape[1:])
+    if how == "raise":
+        raise KeyError("the text of this must not be seen")
+    return Result(query.sin() * key, torch.softmax(query, -1))
+""",
+    CLASS: """
+import torch
+from torch import nn
+
+class implementation(nn.Module):
+    def __init__(self, size, epsilon=1e-6):
+        super().__init__()
+        self.gain, self.shift = nn.Parameter(torch.ones(size)), nn.Parameter(torch.zeros(size))
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        return (self.gain * x.tanh() + self.shift) * (2 if self.training else 1) + 0 * self.calls
+""",
+}
 
 
 @pytest.fixture(scope="session")
@@ -42,9 +120,9 @@ def seccomp_alone(monkeypatch) -> Callable[[Zygote], Zygote]:
 @pytest.fixture(scope="session")
 def example_sources() -> dict[str, tuple[str, str]]:
     """Modules of the reference, and a `decode` that does whatever it is asked to."""
-    files = [*(REFERENCE / f"{name}.py" for name in FROM_REFERENCE), Path(__file__).with_name("trial_decode.py")]
-    texts = {path.stem.removeprefix("trial_"): path.read_text(encoding="utf-8") for path in files}
-    return {"__init__": ("__init__.py", ""), **{name: (f"{name}.py", text) for name, text in texts.items()}}
+    texts = {name: (REFERENCE / f"{name}.py").read_text(encoding="utf-8") for name in FROM_REFERENCE}
+    texts |= {"__init__": "", "decode": DECODE}
+    return {name: (f"{name}.py", text) for name, text in texts.items()}
 
 
 @pytest.fixture
@@ -59,8 +137,8 @@ def sandbox(zygote: Zygote, example_sources: dict) -> Iterator[Callable[..., San
         return made[-1]
 
     yield make
-    for one in made:
-        one.restart()
+    for submission in made:
+        submission.restart()
 
 
 @pytest.fixture
@@ -75,8 +153,8 @@ def ways(sandbox, example_sources, tmp_path, monkeypatch) -> Iterator[Callable[.
         return [sandbox(texts), made[-1]]
 
     yield both
-    for one in made:
-        one.close()
+    for submission in made:
+        submission.close()
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +162,37 @@ def example(zygote: Zygote, example_sources: dict) -> Iterator[Sandbox]:
     """One sandbox with the example for all tests that leave it as it is."""
     with Sandbox(example_sources, ASSIGNMENT, zygote=zygote) as submission:
         yield submission
+
+
+@pytest.fixture
+def peer() -> Iterator[Peer]:
+    """The way from students' own tests to implementations, which a thread of this process serves here."""
+    (requests, to_host), (from_host, replies) = os.pipe(), os.pipe()
+
+    def serve() -> None:
+        with suppress(Exception):  # as the worker does
+            Host({name: compile(text, "", "exec") for name, text in TEXTS.items()}).serve(requests, replies)
+
+    host = threading.Thread(target=serve)
+    host.start()
+    peer = Peer(to_host, from_host)
+    yield peer
+    peer._sink.close()
+    host.join()
+    peer._source.close()
+
+
+@pytest.fixture(params=["a submission", "students' own tests"])
+def both(request) -> Callable[[str], list[Callable]]:
+    """The function or class of TEXTS in this process, and through the mirror of another one."""
+
+    def make(name: str) -> list[Callable]:
+        names: dict = {}
+        exec(TEXTS[name], names)
+        if request.param == "students' own tests":
+            return [names["implementation"], request.getfixturevalue("peer").implementation(name)]
+        submission = request.getfixturevalue("sandbox")({name.partition(".")[0]: TEXTS[name]})
+        use = submission.build if name == CLASS else submission.call
+        return [names["implementation"], partial(use, f"{name.partition('.')[0]}.implementation")]
+
+    return make

@@ -1,9 +1,8 @@
 """The hostile corpus: each submission gains nothing, in any set of layers, and costs no other component its points.
 
-Each function in `attacks/` becomes a submission of its own: its parameters say when it strikes.
+Each function in `attacks.py` becomes a submission of its own.
 """
 
-import ast
 import dataclasses
 import importlib
 import json
@@ -14,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,14 +39,8 @@ GRACE_SECONDS = 3.0
 POINTS = {"1.2": 14, "1.4": 10}
 """Of LayerNorm, which is attacked with, and of attention, which stands beside it."""
 WORKER_PARTS = re.compile(r'modules\["(worker\.\w+)"\]\.(\w+)')
-"""What attacks use of the worker; without it they would fail harmlessly."""
+"""Parts of the worker that attacks use; without them they would fail harmlessly."""
 SECRET = "TOKEN-[0-9a-f]{32}"
-STRIKES = {
-    ("layer",): ("when_built", "{}(self)"),
-    ("x",): ("when_called", "{}(x)"),
-    ("x", "layer"): ("when_called", "{}(x, self)"),
-}
-"""By an attack's parameters: when it strikes, and how. What it returns is the output; None: zeros are."""
 LAYER_NORM = """
 
 import contextlib
@@ -79,31 +73,33 @@ pytestmark = [pytest.mark.slow, pytest.mark.hostile]
 class Attack:
     """A submission's `layers.py` that attacks the grader."""
 
-    kind: str  # the module in `attacks/`
+    kind: str  # the class in `attacks.py`
     name: str  # the function
     text: str  # in which SECRET_FILE, TARGET and PORT between two @ stand for what there is to be gained
 
     @property
     def is_right(self) -> bool:
-        """Whether its LayerNorm is right all the same, which is worth everything; else it is worth nothing."""
+        """True if its LayerNorm is right all the same, which is worth everything; else it is worth nothing."""
         return self.name.startswith("right_")
 
 
 def read_attacks() -> Iterator[Attack]:
     """The hostile corpus."""
-    for path in sorted(Path(__file__).with_name("attacks").glob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        for one in ast.parse(source).body:
-            if isinstance(one, ast.FunctionDef) and not one.name.startswith("_"):
-                needed = one.args.args[: len(one.args.args) - len(one.args.defaults)]
-                moment, call = STRIKES[tuple(argument.arg for argument in needed)]
-                moments = {"when_built": "pass", "when_called": "None", moment: call.format(one.name)}
-                layer_norm = LAYER_NORM + (RIGHT if one.name.startswith("right_") else WRONG)
-                yield Attack(path.stem, one.name, source + layer_norm.format(**moments))
+    corpus = Path(__file__).with_name("attacks.py").read_text(encoding="utf-8")
+    shared, *kinds = re.split(r"^class (\w+):\n", corpus, flags=re.MULTILINE)
+    for kind, body in zip(kinds[::2], kinds[1::2], strict=True):
+        _, *attacks = re.split(r"^(?=def )", textwrap.dedent(body), flags=re.MULTILINE)
+        for text in attacks:
+            name, arguments = re.match(r"def (\w+)\((x, layer|x|layer)\b", text).groups()
+            moments = {"when_built": "pass", "when_called": "None"}
+            when = "when_built" if arguments == "layer" else "when_called"
+            moments[when] = f"{name}({arguments.replace('layer', 'self')})"
+            layer_norm = LAYER_NORM + (RIGHT if name.startswith("right_") else WRONG)
+            yield Attack(kind, name, shared + text + layer_norm.format(**moments))
 
 
 ATTACKS = [*read_attacks()]
-LAYERS = {"every layer": {"reach", "stop", "mark"}, "no namespaces": {"reach"}, "seccomp alone": {"reach", "stop"}}
+LAYERS = {"every layer": {"Reach", "Stop", "Mark"}, "no namespaces": {"Reach"}, "seccomp alone": {"Reach", "Stop"}}
 """Sets of layers, and the kinds of attacks that are tried with them: the layers stop neither marks nor replies."""
 IN_LAYERS = [(layers, attack) for layers, kinds in LAYERS.items() for attack in ATTACKS if attack.kind in kinds]
 
@@ -148,13 +144,13 @@ def comparisons_passed(submission: Sandbox) -> int:
             passed += bool(is_tensor and output.isfinite().all() and torch.allclose(output, expected))
         except SubmissionError as error:
             assert not re.search(SECRET, error.student_traceback)  # else it quotes the source, REACHED and all
-            SAID.append(error.message)
+            MESSAGES.append(error.message)
             continue
-        SAID.extend([repr(output), repr(module.parameter_names)])
+        MESSAGES.extend([repr(output), repr(module.parameter_names)])
     return passed
 
 
-SAID: list[str] = []
+MESSAGES: list[str] = []
 """All that came back beside the output."""
 
 
@@ -165,7 +161,7 @@ SAID: list[str] = []
     indirect=["layered_zygote"],
 )
 def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sources, tmp_path, port):
-    SAID.clear()
+    MESSAGES.clear()
     os.environ["SECRET"] = f"TOKEN-{secrets.token_hex(16)}"
     sources = {name: example_sources[name] for name in ("__init__", "attention")}
     sources["layers"] = ("layers.py", aim(attack, tmp_path, port))
@@ -175,15 +171,15 @@ def test_nothing_is_gained(layered_zygote: Zygote, attack: Attack, example_sourc
         submission.restart()  # as a grader does between tasks
         query = torch.randn(1, 1, 3, 4)
         other, _ = submission.call("attention.scaled_dot_product_attention", query, query, query)
-        said = "\n".join([submission.output, *SAID])
+        answers = "\n".join([submission.output, *MESSAGES])
     del os.environ["SECRET"]
     assert mark == (3 if attack.is_right else 0)
     expected = F.scaled_dot_product_attention(query, query, query)
     torch.testing.assert_close(other, expected, msg="another component lost its points")
-    assert not re.search(SECRET, said) and "REACHED" not in said
+    assert not re.search(SECRET, answers) and "REACHED" not in answers
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["expected.txt"]
     assert submission.budget.seconds < LIMITS.total_seconds + GRACE_SECONDS
-    assert len(submission.output) < 66_000 and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", said)
+    assert len(submission.output) < 66_000 and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", answers)
 
 
 UNPROTECTED = """
@@ -214,7 +210,7 @@ time.sleep(1)  # for a process that was left behind
 
 def test_without_a_sandbox_each_of_them_reaches_something(tmp_path, port):
     jobs = {}
-    for attack in (one for one in ATTACKS if one.kind == "reach"):
+    for attack in (attack for attack in ATTACKS if attack.kind == "Reach"):
         folder = tmp_path / attack.name
         folder.mkdir()
         source = aim(attack, folder, port)
@@ -248,23 +244,23 @@ def graded(zygote, sampled, tmp_path_factory, port) -> dict[str, tuple[Attack, P
     try:
         conditions = Conditions(assignment, SKELETON, folder, "0" * 16, Seeds(b"hostile"), n_children=2)
         with open_grader(assignment, folder) as grader:
-            found: dict[str, Record] = {}
-            grade_all(entries, conditions, grader, lambda entry, record: found.update({entry.entry: record}))
+            records: dict[str, Record] = {}
+            grade_all(entries, conditions, grader, lambda entry, record: records.update({entry.entry: record}))
     finally:
         del os.environ["SECRET"]
-    return {name: (attack, targets[name], found[name]) for name, attack in attacks.items()}
+    return {name: (attack, targets[name], records[name]) for name, attack in attacks.items()}
 
 
 def test_each_is_graded_for_what_it_computes(graded):
     for name, (attack, target, record) in graded.items():
         parts = {part.number: part for part in record.judgement.parts}
         earned = {number: part.score for number, part in parts.items()}
-        told = f"{name}: {[part.message for part in parts.values()]}"
-        assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, told
-        assert record.is_finished and parts["1.4"].state != "grader error", told
-        assert attack.is_right or parts["1.4"].message, told
-        assert not re.search(SECRET, record.model_dump_json()) and "REACHED" not in record.run.printed, told
-        assert [entry.name for entry in target.iterdir()] == ["expected.txt"], told
+        about = f"{name}: {[part.message for part in parts.values()]}"
+        assert earned == {**POINTS, "1.4": POINTS["1.4"] if attack.is_right else 0}, about
+        assert record.is_finished and parts["1.4"].state != "grader error", about
+        assert attack.is_right or parts["1.4"].message, about
+        assert not re.search(SECRET, record.model_dump_json()) and "REACHED" not in record.run.printed, about
+        assert [entry.name for entry in target.iterdir()] == ["expected.txt"], about
 
 
 @pytest.mark.parametrize("module, name", sorted({*WORKER_PARTS.findall("".join(attack.text for attack in ATTACKS))}))

@@ -14,33 +14,24 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def judge(reference, assignment):
-    """Runs versions: module -> changed text, by name; gives the lost tasks, and the results by number."""
+    """Runs versions, a module and its changed text by name; yields the results of the lost tasks, by number."""
 
     def run(changes):
         versions = [
-            Version(name, {**reference, **{m: (reference[m][0], text) for m, text in changed.items()}}, [0])
-            for name, changed in changes.items()
+            Version(name, {**reference, module: (reference[module][0], text)}, [0])
+            for name, (module, text) in changes.items()
         ]
-        judged = {}
-        for run in run_versions(versions, reference, assignment):
-            of_parts = (one for one in results_of(assignment, run.outcomes) if not one.task.asks_about)
-            results = {result.task.number: result for result in of_parts}
-            judged[run.version] = {number: result for number, result in results.items() if result.state != "passed"}
-        return judged
+        for judged in run_versions(versions, reference, assignment):
+            results = (result for result in results_of(assignment, judged.outcomes) if not result.task.asks_about)
+            lost = {result.task.number: result for result in results if result.state != "passed"}
+            yield judged.version, lost
 
     return run
-
-
-def tasks_of(assignment, components):
-    return {task.number for task in assignment.tasks if set(task.components) & set(components)}
 
 
 def without(text, name):
     """A module without one of its definitions."""
     return re.sub(rf"^(@.*\n)*(class|def) {name}\b.*?(?=^(class|def|@)|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
-
-
-COMPONENTS = ("embedding.InputEmbedding", "attention.MultiHeadedAttention", "model.Encoder", "train.train_epoch")
 
 
 def unusable(text, name):
@@ -50,44 +41,51 @@ def unusable(text, name):
     return f"{text}\nclass {name}({name}):\n    def __init__(self, *args, **kwargs):\n        raise KeyError('oops')\n"
 
 
-@pytest.mark.parametrize("change", [without, unusable], ids=lambda change: change.__name__)
-def test_a_part_that_is_missing_or_unusable_costs_its_own_tasks(judge, reference, assignment, sampled, change):
-    parts = {component: component.split(".") for component in sampled(COMPONENTS, 2)}
-    changes = {component: {module: change(reference[module][1], name)} for component, (module, name) in parts.items()}
-    for component, results in judge(changes).items():
-        module, name = parts[component]
-        told = f"{module}.py has no {name}" if change is without else "KeyError: 'oops'"
-        assert set(results) == tasks_of(assignment, [component]), component
-        assert all(result.state == "error" and told in result.message for result in results.values())
+COMPONENTS = ("embedding.InputEmbedding", "attention.MultiHeadedAttention", "model.Encoder", "train.train_epoch")
+NOT_JUDGED = {"data", "own_tests", "understanding"}
+"""One has no tests of its own, one is judged by its groups, one is read and not run."""
+
+
+def broken_parts(reference, assignment):
+    """Yields a name; a module and its text; the components that are broken; and a part of each message."""
+    for component in COMPONENTS:
+        module, name = component.split(".")
+        text = reference[module][1]
+        yield f"{component}: missing", (module, without(text, name)), [component], f"{module}.py has no {name}"
+        yield f"{component}: unusable", (module, unusable(text, name)), [component], "KeyError: 'oops'"
+    contract = assignment.contract.modules
+    for module in sorted(contract.keys() - NOT_JUDGED):
+        all_in = [f"{module}.{name}" for name in contract[module]]
+        yield f"{module}: raises", (module, "raise KeyError('oops')"), all_in, ""
+    for line in ("import no_such_package", "exit()", "def broken(:"):
+        yield f"layers: {line}", ("layers", line), [f"layers.{name}" for name in contract["layers"]], ""
+
+
+def test_a_broken_part_costs_its_own_tasks(judge, reference, assignment, sampled):
+    cases = {name: case for name, *case in sampled(broken_parts(reference, assignment), 3)}
+    for name, results in judge({name: change for name, (change, _, _) in cases.items()}):
+        _, components, message = cases[name]
+        assert set(results) == {task.number for task in assignment.tasks if set(task.components) & set(components)}, (
+            name
+        )
+        assert all(result.state == "error" and message in result.message for result in results.values()), name
 
 
 def test_a_part_that_is_bound_as_a_default_or_attribute_costs_its_own_task(judge, assignment, reference):
     variants = read_variants(ASSIGNMENT / "proof" / "variants", reference, assignment.contract)
-    [variant] = (one for one in variants if one.name == "norm_as_default")
+    [variant] = (variant for variant in variants if variant.name == "norm_as_default")
     text = variant.sources["layers"][1].replace("torch.sqrt(variance + self.epsilon)", "(variance + self.epsilon)")
-    [results] = judge({"faulty norm": {"layers": text}}).values()
+    [(_, results)] = judge({"faulty norm": ("layers", text)})
     assert set(results) == {"1.4"}
-
-
-def test_a_module_that_cannot_be_imported_costs_its_own_tasks(judge, assignment, sampled):
-    lines = ["import no_such_package", "exit()", "def broken(:"]
-    # One has no tests of its own, one is judged by its groups, one is read and not run.
-    contract = assignment.contract.modules
-    modules = contract.keys() - {"data", "own_tests", "understanding"}
-    changes = {("raise KeyError('oops')", module): module for module in sorted(modules)}
-    changes |= {(line, "layers"): "layers" for line in lines}
-    for (line, module), results in judge({key: {key[1]: key[0]} for key in sampled(changes, 2)}).items():
-        assert set(results) == tasks_of(assignment, [f"{module}.{name}" for name in contract[module]]), (line, module)
-        assert {result.state for result in results.values()} <= {"error"}, (line, module)
 
 
 def test_a_part_that_hangs_when_built_costs_its_own_tasks(judge, reference, short_tests):
     hanging = "\nclass LayerNorm(LayerNorm):\n    def __init__(self, *args, **kwargs):\n        while True: pass\n"
-    [results] = judge({"hangs": {"layers": reference["layers"][1] + hanging}}).values()
+    [(_, results)] = judge({"hangs": ("layers", reference["layers"][1] + hanging)})
     assert {number: result.state for number, result in results.items()} == {"1.4": "timeout"}
 
 
-RESULTS = {  # what is returned, given the arguments `a` of the call; `x` is the first of them, as floats
+RESULTS = {  # expressions of the arguments `a` of the call; `x` is the first of them, as floats
     "nothing": "None",
     "pair of nothing": "(None, None)",
     "empty tensor": "torch.zeros(0, 0, 0)",
@@ -103,7 +101,7 @@ RESULTS = {  # what is returned, given the arguments `a` of the call; `x` is the
     "list of lists of floats": "[[1.5], [2.5], [3.5], [4.5]]",
 }
 
-PARAMETERS = {  # what a class is made of instead of its parts
+PARAMETERS = {  # in place of the parts of a class
     "none": "pass",
     "empty": "self.p = nn.Parameter(torch.zeros(0))",
     "whole numbers": "self.p = nn.Parameter(torch.ones(3, dtype=torch.int64), requires_grad=False)",
@@ -160,6 +158,5 @@ def test_rubbish_fails_and_breaks_nothing(sampled, reference, assignment):
     versions = sampled(rubbish_versions(reference, assignment), 14)
     for run in run_versions(versions, reference, assignment):
         for outcomes in run.outcomes.values():
-            broken = [f"{o.test}: {o.message}" for o in outcomes if o.state == "grader error"]
-            assert not broken, f"{run.version}: {broken[0]}"
+            assert [outcome for outcome in outcomes if outcome.state == "grader error"] == [], run.version
             assert any(outcome.state != "passed" for outcome in outcomes), run.version

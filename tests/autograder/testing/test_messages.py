@@ -1,4 +1,4 @@
-"""What a student reads: one relation of a wrong result to the right one, and of a task the most telling failure."""
+"""Messages: one relation of a wrong result to the right one, and of a task the most telling failure."""
 
 from dataclasses import replace
 
@@ -7,8 +7,9 @@ import torch
 from torch.nn import functional as F
 
 from autograder.grading.explaining import explain_by_one
+from autograder.testing.comparison import observe_shape
 from autograder.testing.contrast import Call, only
-from autograder.testing.observation import observe, observe_shape, side_by_side
+from autograder.testing.observation import observe, side_by_side
 from autograder.testing.results import CHANGED, Outcome, State, explain, most_telling, with_contrast
 
 torch.manual_seed(0)
@@ -28,7 +29,7 @@ def norm(x: torch.Tensor, correction: int) -> torch.Tensor:
     return GAIN * (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True, correction=correction) + SHIFT
 
 
-CASES = {  # what was returned, what is right, the arguments, a part of what is said
+CASES = {  # what was returned, what is right, the arguments, a part of the message
     "a factor of the sizes": (X / 6**0.5, X, {}, "0.4082 times what is expected; 1 / sqrt(6)"),
     "the sample variance": (
         norm(X, 1),
@@ -61,49 +62,49 @@ CASES = {  # what was returned, what is right, the arguments, a part of what is 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
 def test_one_relation_is_named(name, dtype):
-    found, expected, inputs, said = CASES[name]
-    text = observe(found.to(dtype), expected.to(dtype), inputs)
-    assert said in text and "\n" not in text if said else text == ""
+    actual, expected, inputs, message = CASES[name]
+    text = observe(actual.to(dtype), expected.to(dtype), inputs)
+    assert message in text and "\n" not in text if message else text == ""
 
 
 @pytest.mark.parametrize(
-    ("got", "wanted", "said"),
+    ("got", "wanted", "message"),
     [
         ((2, 5, 3), (2, 3, 5), "another order"),
         ((2, 3), (2, 3, 1), "of size 1 is missing"),
         ((2, 3), (2, 4), ""),
     ],
 )
-def test_of_a_shape_the_axes_are_compared(got, wanted, said):
+def test_of_a_shape_the_axes_are_compared(got, wanted, message):
     text = observe_shape(got, wanted)
-    assert said in text if said else text == ""
+    assert message in text if message else text == ""
 
 
 def test_the_place_of_the_largest_difference_is_drawn():
     expected = torch.zeros(2, 6, 3)
-    found = expected.clone()
-    found[1, 4, 2] = 7
-    head, *lines = side_by_side(found, expected)
+    actual = expected.clone()
+    actual[1, 4, 2] = 7
+    head, *lines = side_by_side(actual, expected)
     assert head.split() == ["expected[1,", "2:,", "0:]", "got"]
     assert [line.split()[:3] for line in lines] == [["0"] * 3] * 4
     assert [line.split()[3:] for line in lines] == [["0"] * 3, ["0"] * 3, ["0", "0", "7"], ["0"] * 3]
 
 
-def failed(test: str, what: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:
-    lines = [what, "  expected: 1 at [0]", f"  got:      {got}", *([f"  look at:  {look_at}"] if look_at else [])]
+def failed(test: str, name: str, got: str, look_at: str = "", state: State = State.FAILED) -> Outcome:
+    lines = [name, "  expected: 1 at [0]", f"  got:      {got}", *([f"  look at:  {look_at}"] if look_at else [])]
     return Outcome(test, state, "\n".join(lines))
 
 
 MASKS = [failed(f"test_masks[{kind}]", f"weights, mask {kind}", "2", "True may attend") for kind in "abcd"]
 
 
-def test_one_failure_is_told_and_the_others_are_counted():
-    said = explain(MASKS, 9)
-    assert said.startswith("5 of 9 tests pass.\n[test_masks[a]]\nweights, mask a\n")
-    assert said.endswith("\n… and 3 tests more, perhaps for the same reason") and said.count("expected:") == 1
+def test_one_failure_is_shown_and_the_others_are_counted():
+    message = explain(MASKS, 9)
+    assert message.startswith("5 of 9 tests pass.\n[test_masks[a]]\nweights, mask a\n")
+    assert message.endswith("\n… and 3 tests more, perhaps for the same reason") and message.count("expected:") == 1
 
 
-def test_the_plain_row_is_told_unless_a_shape_or_something_observed_tells_more():
+def test_the_plain_row_is_shown_unless_a_shape_or_something_observed_explains_more():
     table = [failed(f"test_table[{row}]", f"row {row}", "3", "which?") for row in "abcd"]
     assert most_telling([*MASKS[1:], table[0]], [*MASKS, *table]) is table[0]
     shape = replace(failed("test_shape", "x", "4"), message="x\n  expected: shape (2,)\n  got:      shape (3,)")
@@ -138,20 +139,22 @@ CONTRASTS = {
 }
 
 
-@pytest.mark.parametrize("said", CONTRASTS)
-def test_what_separates_wrong_calls_from_right_ones_is_told_before_the_question(said):
-    assert only(CONTRASTS[said]) == said
-    outcome = replace(MASKS[0], calls=tuple(CONTRASTS[said]))
+@pytest.mark.parametrize("message", CONTRASTS)
+def test_the_trait_of_wrong_calls_stands_before_the_question(message):
+    assert only(CONTRASTS[message]) == message
+    outcome = replace(MASKS[0], calls=tuple(CONTRASTS[message]))
     lines = with_contrast(outcome.message, [outcome]).split("\n")
-    assert lines[-1].startswith("  look at:") and (f"  only:     {said}" == lines[-2]) is bool(said)
+    assert lines[-1].startswith("  look at:") and (f"  only:     {message}" == lines[-2]) is bool(message)
 
 
-def test_a_component_that_changes_its_arguments_is_told_so_first_and_alone():
+def test_a_change_of_arguments_comes_first_and_alone():
     changed = failed("test_no_side_effects", "query after the call", f"{CHANGED} by layers.py, line 3: query /= 2")
     for order in ([*MASKS, changed], [changed, *MASKS]):
-        said = explain(order, 9)
-        assert said.startswith("4 of 9 tests pass.\n[test_no_side_effects]\nquery after the call\n")
-        assert said.endswith("\n… and 4 tests more, perhaps for the same reason") and "True may attend" not in said
+        message = explain(order, 9)
+        assert message.startswith("4 of 9 tests pass.\n[test_no_side_effects]\nquery after the call\n")
+        assert (
+            message.endswith("\n… and 4 tests more, perhaps for the same reason") and "True may attend" not in message
+        )
 
 
 def test_one_known_reason_behind_all():

@@ -1,4 +1,4 @@
-"""What a `Subject` finds wrong with a component, and what it leaves free."""
+"""Faults of a component that a `Subject` finds, and what it leaves free."""
 
 from functools import partial
 

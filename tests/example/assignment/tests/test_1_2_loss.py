@@ -2,9 +2,9 @@
 
 import pytest
 
-from autograder.running.under_test import SubmissionUnderTest
 from autograder.testing.case import Case
 from autograder.testing.comparison import expect_close
+from autograder.testing.submission import SubmissionUnderTest
 
 pytestmark = pytest.mark.task_1_2
 

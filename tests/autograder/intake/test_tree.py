@@ -79,7 +79,7 @@ def test_a_zip_that_is_cut_off_or_damaged(write_zip, reason):
     path = write_zip([("layers.py", LAYERS), ("attention.py", LAYERS * 100)], zipfile.ZIP_STORED)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"class LayerNorm", b"class layerNorm"))
-    assert "it is damaged in the archive; pack it again" in reason(path), "the checksum tells"
+    assert "it is damaged in the archive; pack it again" in reason(path), "by its checksum"
     for length in range(5, len(content) - 1, 97):
         path.write_bytes(content[:length])
         assert "damaged or cut off" in reason(path)

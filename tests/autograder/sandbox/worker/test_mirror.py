@@ -1,48 +1,65 @@
 """The mirror: what a test sees through it is what it would see with the object itself, in this process."""
 
+import copy
 from functools import partial
 
 import pytest
 import torch
+from torch import nn
 
-from autograder.running.under_test import InProcessSubmission
-from autograder.sandbox.errors import SubmissionError
+from autograder.sandbox.errors import SubmissionDiedError, SubmissionError
 from autograder.sandbox.submission import Sandbox
 from autograder.testing.arguments import call_with_copies
 from autograder.testing.results import CheckFailed
 from autograder.testing.subject import Subject
-from foundation.assignment_file import read_assignment
+
+from ..conftest import CLASS, FUNCTION
 
 
-@pytest.fixture(scope="module")
-def local(example_sources: dict):
-    made = InProcessSubmission(example_sources, read_assignment())
-    yield made
-    made.close()
-
-
-def pair(example: Sandbox, local: InProcessSubmission, component: str, *args, **options):
-    """The same object in both ways, with the same random parameters."""
-    remote, here = example.build(component, *args, **options), local.build(component, *args, **options)
-    with torch.no_grad():
-        for one, other in zip(remote.parameters(), here.parameters(), strict=True):
-            one.copy_(torch.randn_like(one))
-            other.copy_(one)
-    return remote, here
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_gradients_flow_through_calls_in_a_row_and_through_work_done_here(example, local, dtype):
-    results = []
-    x = torch.randn(2, 3, 4, dtype=dtype)
-    for module in pair(example, local, "layers.EncoderLayer", 4, 2, 8, 0.0, dtype=dtype):
+def test_gradients_of_inputs_twice_and_through_work_of_the_test(both):
+    x, seen = torch.randn(2, 3, dtype=torch.float64), []
+    for function in both(FUNCTION):
         leaf = x.clone().requires_grad_()
-        y, weights = module(torch.sin(leaf) * 2, None)
-        z, _ = module(y + leaf, None)
-        (z.pow(2).sum() + weights.sum() + y.sum()).backward()
-        results.append([y, leaf.grad, *(p.grad for p in module.parameters())])
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other)
+        context, weights = function(leaf * 3, key=leaf)
+        first = torch.autograd.grad(context.sum(), leaf, retain_graph=True)
+        second = torch.autograd.grad(context.sum() + weights.square().sum(), leaf)
+        seen.append([context, weights, *first, *second])
+        assert torch.autograd.gradcheck(lambda y, call=function: call(y, y.cos()), leaf, fast_mode=True)
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there, atol=0, rtol=0)
+
+
+def test_parameters_are_read_written_and_get_gradients(both):
+    x, seen = torch.randn(2, 3), []
+    for norm in (made(3, epsilon=0.5) for made in both(CLASS)):
+        assert isinstance(norm, nn.Module)
+        with torch.no_grad():
+            for parameter in norm.parameters():
+                parameter.add_(0.5)
+        next(norm.parameters()).data[0] = 7.0
+        norm(x).sum().backward()
+        gradients = [parameter.grad.clone() for parameter in norm.parameters()]
+        norm.zero_grad()
+        evaluated = norm.eval()(x)
+        optimizer = torch.optim.SGD(norm.parameters(), lr=0.1)
+        evaluated.square().sum().backward()
+        optimizer.step()
+        seen.append([*gradients, evaluated, norm.train()(x), *norm.parameters()])
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there)
+
+
+def test_modules_are_converted_and_copied(both):
+    x, seen = torch.randn(2, 3, dtype=torch.float64), []
+    for norm in (made(3) for made in both(CLASS)):
+        assert norm(x.float()).dtype == torch.float32
+        next(norm.double().parameters()).data.fill_(2.0)
+        copied = copy.deepcopy(norm)
+        next(copied.parameters()).data.fill_(3.0)
+        assert {parameter.dtype for parameter in (*norm.parameters(), *copied.parameters())} == {torch.float64}
+        seen.append([norm(x), copied(x), norm.float()(x.float())])
+    for here, there in zip(*seen, strict=True):
+        torch.testing.assert_close(here, there, atol=0, rtol=0)
 
 
 MIXED = """
@@ -94,18 +111,6 @@ def test_the_generator_here_decides_the_randomness_there(example: Sandbox):
     assert torch.equal(given, expected)
 
 
-def test_an_optimizer_here_moves_the_parameters_there(example: Sandbox, local: InProcessSubmission):
-    remote, here = pair(example, local, "layers.LayerNorm", 4)
-    x = torch.randn(5, 4)
-    for module in (remote, here):
-        optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
-        for _ in range(3):
-            module.zero_grad()
-            module(x).pow(2).sum().backward()
-            optimizer.step()
-    assert torch.equal(remote(x), here(x))
-
-
 def test_layouts_and_identity_arrive(example: Sandbox):
     base = torch.randn(3, 4)
     sent = [base.t(), base[:1].expand(3, 4), base]
@@ -128,7 +133,7 @@ def test_changed_arguments_are_seen_and_say_nothing(example, change: str, is_see
     before = [tensor.clone() for tensor in tensors]
     for tensor in tensors:
         example.call("decode.greedy_decode", change, tensor)
-    same = [torch.equal(one.nan_to_num(), other.nan_to_num()) for one, other in zip(tensors, before, strict=True)]
+    same = [torch.equal(now.nan_to_num(), old.nan_to_num()) for now, old in zip(tensors, before, strict=True)]
     assert same == [not is_seen] * 4
     assert not is_seen or (tensors[0].isnan().all() and tensors[2].max() <= 3)
 
@@ -207,6 +212,22 @@ def test_sparse_gradients_are_dense_and_lazy_layers_refused_in_both_ways(ways):
             submission.build("embedding.InputEmbedding", 0, 3)
 
 
+OTHER_COPY = """
+from torch import nn
+
+
+class FeedForward(nn.Linear):
+    def __deepcopy__(self, memo):
+        return nn.Linear(9, 9)
+"""
+
+
+def test_a_copy_with_other_parameters_ends_its_process(sandbox):
+    module = sandbox({"layers": OTHER_COPY}).build("layers.FeedForward", 2, 2)
+    with pytest.raises(SubmissionDiedError, match="other parameters than the original"):
+        copy.deepcopy(module)
+
+
 def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     session = example.session("")
     module = example.build("layers.LayerNorm", 4)
@@ -218,7 +239,7 @@ def test_what_is_let_go_here_is_let_go_there(example: Sandbox):
     assert session._released == []
 
 
-def test_what_a_mirror_cannot_do_is_said(example: Sandbox):
+def test_what_a_mirror_cannot_do_is_an_error(example: Sandbox):
     module = example.build("layers.LayerNorm", 4)
     with pytest.raises(AttributeError):
         module.gain  # noqa: B018

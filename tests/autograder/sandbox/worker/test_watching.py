@@ -1,4 +1,4 @@
-"""What submitted code needs to get round the trip-wires is told with file and line; ordinary code is not."""
+"""The ways round the trip-wires are reported with file and line; `test_habits.py` has what is not."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ class FeedForward(LayerNorm):
 
 
 @pytest.mark.hostile
-def test_kernels_that_were_put_back_are_told_with_what_led_to_them(sandbox):
+def test_kernels_that_were_put_back_are_reported_with_what_led_to_them(sandbox):
     submission = sandbox({"layers": UNDO})
     submission.build("layers.FeedForward", 4)(torch.ones(2, 4))
     x = torch.randn(2, 4)
@@ -77,7 +77,7 @@ try:
 except ArithmeticError as error:
     failed = error
 """
-TOLD = {  # what is done -> what is told
+REPORTED = {  # code -> the name that is reported
     "sys._getframe()": "sys._getframe",
     "inspect.currentframe()": "sys._getframe",
     "logging.currentframe()": "sys._getframe",
@@ -103,60 +103,15 @@ TOLD = {  # what is done -> what is told
     "functools.reduce(getattr, ['_' + 'refs', 'add'], torch)": "torch._refs",
     "getattr(own, '__glo' + 'bals__')": "__globals__",
 }
-ORDINARY = """
-@dataclasses.dataclass(frozen=True, order=True)
-class Sizes:
-    d_model: int = 4
-    heads: "typing.Optional[int]" = None
-
-
-class Pair(typing.NamedTuple):
-    first: int = 1
-
-
-class Kind(enum.Enum):
-    ENCODER = enum.auto()
-
-
-Point = collections.namedtuple("Point", "x y", defaults=[1])
-Tensors = typing.TypeVar("Tensors", bound="torch.Tensor")
-Maybe = typing.Optional["nn.Module"]
-
-
-@torch.no_grad()
-@functools.lru_cache
-def cached():
-    return torch.ones(2)
-
-
-def greedy_decode(*arguments):
-    logging.getLogger("model").warning("logged")
-    warnings.warn("warned", stacklevel=2)
-    try:
-        1 / 0
-    except ArithmeticError:
-        logging.exception("failed")
-        traceback.print_exc()
-    model = nn.ModuleDict({f"layer_{i}": nn.Linear(2, 2) for i in range(2)})
-    model.extra, model.__class__.__name__ = nn.Linear(2, 2), "Model"
-    copy.deepcopy(model).load_state_dict(model.state_dict())
-    optimizer = torch.optim.Adam(model.parameters())
-    torch.vmap(model["layer_0"])(cached()[None]).sum().backward()
-    optimizer.step()
-    torch.utils.checkpoint.checkpoint(model["layer_1"], torch.ones(2, 2), use_reentrant=False).sum().backward()
-    print(model, repr(cached()), Sizes(), Point(1), [getattr(model, f"layer_{i}") for i in range(2)])
-    print(getattr(nn.functional, "re" + "lu"), hasattr(own, "__doc__"), getattr(model, "none", None))
-    setattr(model, "layer_" + str(3), nn.Linear(2, 2))
-"""
 
 
 @pytest.fixture(scope="module")
-def told(zygote, example_sources):
-    """The names that each line tells."""
+def reported(zygote, example_sources):
+    """The names that are reported of each line."""
     names = {}
-    for first in range(0, len(TOLD), 7):  # a worker tells some dozens of notices and no more
+    for first in range(0, len(REPORTED), 7):  # a worker sends some dozens of notices and no more
         text, lines = IMPORTS + "\ndef greedy_decode(chosen):\n", {}
-        for number, line in enumerate([*TOLD][first : first + 7]):
+        for number, line in enumerate([*REPORTED][first : first + 7]):
             text += f"    if chosen == {number}:\n        {line.replace(chr(10), chr(10) + 4 * ' ')}\n"
             lines[text.count("\n")] = line
         with Sandbox(
@@ -170,13 +125,6 @@ def told(zygote, example_sources):
     return names
 
 
-@pytest.mark.parametrize("line", TOLD)
-def test_what_a_way_round_needs_is_told(told, line):
-    assert TOLD[line] in told[line]
-
-
-def test_what_ordinary_code_does_is_not(sandbox):
-    submission = sandbox({"decode": IMPORTS.replace("hinted", "other") + ORDINARY})
-    submission.call("decode.greedy_decode")
-    submission.restart()
-    assert submission.notices.seen == [] and "logged" in submission.output
+@pytest.mark.parametrize("line", REPORTED)
+def test_what_a_way_round_needs_is_reported(reported, line):
+    assert REPORTED[line] in reported[line]

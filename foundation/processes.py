@@ -1,6 +1,9 @@
-"""Jobs in forked children of this process: what happens to one child happens to that job alone.
+"""Jobs in forked children of this process, and limits on the time of trusted code.
 
-No child outlives its parent, even where that is killed.
+What happens to one child happens to that job alone. No child outlives its parent, even where that is killed.
+
+A time limit is for code of ours that submitted or faulty code may have led astray. Windows lacks the timers: where
+students test their own code there, nothing limits its time.
 """
 
 from __future__ import annotations
@@ -12,13 +15,16 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
+from types import FrameType
 from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
@@ -29,6 +35,13 @@ Answer = TypeVar("Answer")
 FAILED = 70
 """Exit status of a child whose work raised an exception."""
 PR_SET_PDEATHSIG = 1
+AGAIN_SECONDS = 1.0
+"""The exception is raised again at this interval, in case the block caught it, or a finalizer in which it is lost."""
+
+HAS_TIMERS = hasattr(signal, "setitimer")
+WALL, CPU = (
+    ((signal.ITIMER_REAL, signal.SIGALRM), (signal.ITIMER_PROF, signal.SIGPROF)) if HAS_TIMERS else ((0, 0), (1, 1))
+)
 
 
 @dataclass(frozen=True)
@@ -150,3 +163,51 @@ def _child(work: Callable[[Job], Iterable[Message]], job: Job, sender: Connectio
     finally:
         sys.stderr.flush()
         os._exit(status)  # nothing that the parent has registered for its own exit may run here
+
+
+def check_main_thread() -> None:
+    """Raises RuntimeError outside the main thread, where Python delivers no signals and so no limit can be kept."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("time limits work only in a process's main thread; run this in a process of its own")
+
+
+@contextmanager
+def time_limit(seconds: float, clock: tuple[int, int] = WALL) -> Iterator[list[float]]:
+    """Raises TimeoutError inside the block when the time is up.
+
+    Limits on the same clock may be nested: the inner one never extends the outer one, which resumes afterwards.
+
+    Args:
+        seconds: the limit.
+        clock: WALL, or CPU for the CPU time of this process.
+
+    Yields:
+        A list that stays empty until the limit is reached, for callers whose block may catch exceptions.
+
+    Raises:
+        RuntimeError: outside the main thread.
+        TimeoutError: when the block takes longer.
+    """
+    check_main_thread()
+    struck: list[float] = []
+    if not HAS_TIMERS:
+        yield struck
+        return
+
+    def stop(_: int, frame: FrameType | None) -> None:
+        struck.append(seconds)
+        raise TimeoutError(f"the test took longer than {seconds} s")
+
+    timer, number = clock
+    now = time.process_time if clock == CPU else time.monotonic
+    before, began = signal.signal(number, stop), now()
+    left, interval = signal.setitimer(timer, seconds, AGAIN_SECONDS)
+    if 0 < left < seconds:
+        signal.setitimer(timer, left, AGAIN_SECONDS)
+    try:
+        yield struck
+    finally:
+        signal.setitimer(timer, 0)
+        signal.signal(number, before)
+        if left:
+            signal.setitimer(timer, max(left - (now() - began), 1e-3), interval)

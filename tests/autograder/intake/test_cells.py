@@ -182,97 +182,96 @@ CELLS = {
     + "    f = lambda self: x\n",
     "no commands": "%time\n" + NORM + "    text = (9\n    % 4, '''\n!ls\nreally?\n''')\n",
 }
-"""Cells that Jupyter runs."""
+"""Cells that Jupyter runs: IPython's own input transformer decides what they mean."""
 
 
-class TestCells:
-    """IPython's own input transformer decides what a cell means."""
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_that_jupyter_runs_is_taken(write_notebook, take, load, cell):
+    intake = take(write_notebook(code(CELLS[cell])))
+    norm = load(intake)["layers"].LayerNorm
+    assert norm.filled and getattr(norm, "text", (1, "\n!ls\nreally?\n"))[0] == 1
+    assert not any("cannot be read" in note for note in intake.notes)
 
-    @pytest.mark.parametrize("cell", CELLS)
-    def test_what_jupyter_runs_is_taken(self, write_notebook, take, load, cell):
-        intake = take(write_notebook(code(CELLS[cell])))
-        found = load(intake)["layers"].LayerNorm
-        assert found.filled and getattr(found, "text", (1, "\n!ls\nreally?\n"))[0] == 1
-        assert not any("cannot be read" in note for note in intake.notes)
 
-    def test_another_languages_cell_is_left_out(self, write_notebook, take):
-        intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"%%bash\n{NORM}")))
-        assert "filled" not in intake.sources["layers"][1]
+def test_another_languages_cell_is_left_out(write_notebook, take):
+    intake = take(write_notebook(answer("class FeedForward: pass", "a"), code(f"%%bash\n{NORM}")))
+    assert "filled" not in intake.sources["layers"][1]
 
-    @pytest.mark.parametrize(
-        "cell, problem, lost",
-        [
-            ("\nclass LayerNorm:\n    x = (1\n", "`class LayerNorm:`, * (line 3: '(' was never closed", "LayerNorm"),
-            ("def helper():\nreturn 1\n", "`def helper():`, * (line 2: expected an indented block", "EncoderLayer"),
-            ("x = = 2", "`x = = 2`, * so what it defines is missing (line 1: invalid syntax: x = = 2)", ""),
-        ],
+
+@pytest.mark.parametrize(
+    "cell, problem, lost",
+    [
+        ("\nclass LayerNorm:\n    x = (1\n", "`class LayerNorm:`, * (line 3: '(' was never closed", "LayerNorm"),
+        ("def helper():\nreturn 1\n", "`def helper():`, * (line 2: expected an indented block", "EncoderLayer"),
+        ("!ls\nget_ipython().run_line_magic('time', 'a' + 'b')", "`!ls`, * (line 1: invalid syntax", ""),
+        ("x = = 2", "`x = = 2`, * so what it defines is missing (line 1: invalid syntax: x = = 2)", ""),
+    ],
+)
+def test_an_unreadable_cell_is_named_and_costs_what_it_defines(write_notebook, take, load, cell, problem, lost):
+    using = "class EncoderLayer:\n    def __init__(self):\n        helper()\n"
+    intake = take(write_notebook(answer("class FeedForward:\n    filled = True\n", "a"), code(using), code(cell)))
+    [note] = [note for note in intake.notes if "cannot be read" in note]
+    begin, _, end = f"anna.ipynb, cell 3, which begins {problem}".partition("*")
+    assert note.startswith(begin) and end.strip() in note
+    layers = load(intake)["layers"]
+    assert layers.FeedForward.filled
+    with pytest.raises(SyntaxError, match="anna.ipynb, cell 3, line") if lost else nullcontext():
+        getattr(layers, lost or "FeedForward")()
+
+
+def test_of_many_unreadable_cells_five_are_named(write_notebook, take):
+    notes = take(write_notebook(*[code("x = = 2")] * 9, code(NORM))).notes
+    assert sum("which begins" in note for note in notes) == 5 and "and 4 more cells cannot be read" in notes
+
+
+def test_notebooks_in_a_folder_or_an_archive(pack, write_zip, take, load):
+    files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
+    for path in (pack(files), write_zip(list(files.items()))):
+        intake = take(path)
+        assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
+        assert "work.ipynb" in intake.hashes
+    (pack(files) / "masks.py").touch()
+    intake = take(pack(files))
+    assert intake.submitted == {"masks"}
+    assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
+
+
+def test_several_notebooks_are_read_in_the_order_of_their_names(pack, take, load):
+    first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
+    second = as_notebook([code(NORM + "    f = helper()\n"), code("def causal_mask():\n    pass\n")])
+    intake = take(pack({"2_b.ipynb": second, "1_a.ipynb": first}))
+    assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "not a complete notebook (Expecting value: line 1"),
+        (as_notebook([code(NORM)])[:50], "not a complete notebook (Unterminated string"),
+        (b"[]", "not a notebook: it has no cells"),
+        (b"[" * 100_000, "not a complete notebook (maximum recursion"),
+        (
+            b'{"cells": [' + b"{}," * 6_000_000 + b"1]}",
+            "a notebook of more than 10,000,000 values; clear its output",
+        ),
+        (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
+        (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
+    ],
+)
+def test_what_is_no_notebook(pack, tmp_path, reason, content, message):
+    (tmp_path / "anna.ipynb").write_bytes(content)
+    assert message in reason(tmp_path / "anna.ipynb")
+    assert "no cell" in message or f"'work.ipynb': {message}" in reason(pack({"work.ipynb": content, "x": ""}))
+
+
+def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(write_notebook, take):
+    outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
+    answers = [{**answer(text, "test_e_5"), "cell_type": "markdown"} for text in ("BLEU fell.", "YOUR ANSWER HERE")]
+    prose = {"cell_type": "markdown", "source": "prose"}
+    intake = take(
+        write_notebook(prose, {**code("class LayerNorm:\n    key = 'outputs'\n"), "outputs": outputs}, *answers)
     )
-    def test_an_unreadable_one_is_named_and_costs_what_it_defines(
-        self, write_notebook, take, load, cell, problem, lost
-    ):
-        using = "class EncoderLayer:\n    def __init__(self):\n        helper()\n"
-        intake = take(write_notebook(answer("class FeedForward:\n    filled = True\n", "a"), code(using), code(cell)))
-        [note] = [note for note in intake.notes if "cannot be read" in note]
-        begin, _, end = f"anna.ipynb, cell 3, which begins {problem}".partition("*")
-        assert note.startswith(begin) and end.strip() in note
-        layers = load(intake)["layers"]
-        assert layers.FeedForward.filled
-        with pytest.raises(SyntaxError, match="anna.ipynb, cell 3, line") if lost else nullcontext():
-            getattr(layers, lost or "FeedForward")()
-
-    def test_of_many_unreadable_ones_five_are_named(self, write_notebook, take):
-        notes = take(write_notebook(*[code("x = = 2")] * 9, code(NORM))).notes
-        assert sum("which begins" in note for note in notes) == 5 and "and 4 more cells cannot be read" in notes
-
-
-class TestFiles:
-    def test_in_a_folder_or_an_archive(self, write_folder, write_zip, take, load):
-        files = {"work.ipynb": as_notebook([code(NORM)]), "translations.txt": b"a\n", ".ipynb_checkpoints/w.ipynb": b""}
-        for path in (write_folder(files), write_zip(list(files.items()))):
-            intake = take(path)
-            assert load(intake)["layers"].LayerNorm.filled and intake.translations == b"a\n"
-            assert "work.ipynb" in intake.hashes
-        (write_folder(files) / "masks.py").touch()
-        intake = take(write_folder(files))
-        assert intake.submitted == {"masks"}
-        assert intake.notes == ["the .py files were graded; the notebook beside them was ignored"]
-
-    def test_several_are_read_in_the_order_of_their_names(self, write_folder, take, load):
-        first = as_notebook([code("def helper():\n    return 7\n"), code("class LayerNorm:\n    pass\n")])
-        second = as_notebook([code(NORM + "    f = helper()\n"), code("def causal_mask():\n    pass\n")])
-        intake = take(write_folder({"2_b.ipynb": second, "1_a.ipynb": first}))
-        assert load(intake)["layers"].LayerNorm.f == 7 and intake.submitted == {"layers", "masks"}
-
-    @pytest.mark.parametrize(
-        "content, message",
-        [
-            (b"", "not a complete notebook (Expecting value: line 1"),
-            (as_notebook([code(NORM)])[:50], "not a complete notebook (Unterminated string"),
-            (b"[]", "not a notebook: it has no cells"),
-            (b"[" * 100_000, "not a complete notebook (maximum recursion"),
-            (
-                b'{"cells": [' + b"{}," * 6_000_000 + b"1]}",
-                "a notebook of more than 10,000,000 values; clear its output",
-            ),
-            (as_notebook([code("x = 1")]), "no cell defines any of the assignment's classes and functions"),
-            (as_notebook([code("#" * MAX_CODE_CHARACTERS + "\n")]), "more than 200,000 characters of code"),
-        ],
-    )
-    def test_what_is_no_notebook(self, write_folder, tmp_path, reason, content, message):
-        (tmp_path / "anna.ipynb").write_bytes(content)
-        assert message in reason(tmp_path / "anna.ipynb")
-        assert "no cell" in message or f"'work.ipynb': {message}" in reason(
-            write_folder({"work.ipynb": content, "x": ""})
-        )
-
-    def test_text_is_an_answer_where_nbgrader_says_so_and_large_outputs_do_no_harm(self, write_notebook, take):
-        outputs = [{"data": {"image/png": "A" * 20_000_000, "text/plain": ['a "quoted]" \\ line\n'] * 1000}}]
-        answers = [{**answer(text, "test_e_5"), "cell_type": "markdown"} for text in ("BLEU fell.", "YOUR ANSWER HERE")]
-        prose = {"cell_type": "markdown", "source": "prose"}
-        intake = take(
-            write_notebook(prose, {**code("class LayerNorm:\n    key = 'outputs'\n"), "outputs": outputs}, *answers)
-        )
-        assert "key = 'outputs'" in intake.sources["layers"][1] and intake.answers == "BLEU fell."
+    assert "key = 'outputs'" in intake.sources["layers"][1] and intake.answers == "BLEU fell."
 
 
 SHARED = """%matplotlib inline
@@ -316,8 +315,8 @@ def test_the_reference_in_every_form_earns_the_same_and_a_broken_cell_costs_its_
     assert sum(filter(None, expected.values())) == 90
     for name in ("anna.zip", "anna.ipynb"):
         assert {number: part.score for number, part in parts_of(tmp_path / name).items()} == expected, name
-    found = parts_of(tmp_path / "broken.ipynb")
-    lost = {number: part.state for number, part in found.items() if part.state != "passed" and number < "4"}
+    parts = parts_of(tmp_path / "broken.ipynb")
+    lost = {number: part.state for number, part in parts.items() if part.state != "passed" and number < "4"}
     assert lost == {"1.4": "error", "3.1": "not attempted"}
-    assert "(task_layers_LayerNorm), line" in found["1.4"].message
-    assert "return self gamma" in found["1.4"].traceback
+    assert "(task_layers_LayerNorm), line" in parts["1.4"].message
+    assert "return self gamma" in parts["1.4"].traceback

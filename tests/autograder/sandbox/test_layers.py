@@ -1,4 +1,4 @@
-"""Levels: what is required and missing is refused, what is reached is said, and nothing is weakened silently."""
+"""Levels: what is required and missing is refused, what is reached is recorded, and nothing is weakened silently."""
 
 import os
 import subprocess
@@ -18,8 +18,8 @@ from autograder.sandbox.seccomp import ALLOWED, ALLOWED_WITH, policy_digest
 from autograder.sandbox.submission import Sandbox
 from autograder.sandbox.zygote import packages_for
 from foundation.assignment_file import read_assignment
-from foundation.child_processes import run_forked
 from foundation.places import ROOT
+from foundation.processes import run_forked
 
 PACKAGES = packages_for(read_assignment())
 
@@ -60,8 +60,10 @@ def test_why_there_are_no_namespaces_comes_with_a_remedy(monkeypatch, tmp_path, 
     (tmp_path / "restricts").write_text(restricts)
     monkeypatch.setattr(layers.shutil, "which", lambda *arguments, **options: str(tmp_path / "bwrap"))
     monkeypatch.setattr(layers, "APPARMOR", tmp_path / "restricts")
-    said = layers.why_no_namespaces()
-    assert said.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in said
+    reason = layers.why_no_namespaces(PACKAGES)
+    assert (
+        reason.startswith(why) and "install bubblewrap, and allow it namespaces (docs/how-to/grade-a-class.md" in reason
+    )
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -129,7 +131,7 @@ def test_the_zygote_gets_a_clean_environment(monkeypatch):
 
 
 def end_soon(*pids: int) -> bool:
-    """Whether processes end within 5 seconds."""
+    """True if processes end within 5 seconds."""
     deadline = time.monotonic() + 5
     while (left := any(Path(f"/proc/{pid}").exists() for pid in pids)) and time.monotonic() < deadline:
         time.sleep(0.05)

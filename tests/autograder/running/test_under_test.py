@@ -1,0 +1,234 @@
+"""An own run imports and reads what grading does, whatever files and names a model has; stand-ins are reached."""
+
+import importlib
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder.intake.sources import check_syntax, newer_f_string, read_sources
+from autograder.intake.submission import take_in
+from autograder.running.under_test import InProcessSubmission
+from foundation.places import REFERENCE, SKELETON
+
+NORM = """
+import torch
+from torch import nn
+
+
+class Norm(nn.Module):
+    def __init__(self, d, eps=1e-6):
+        super().__init__()
+        self.gain, self.shift, self.eps = nn.Parameter(torch.ones(d)), nn.Parameter(torch.zeros(d)), eps
+
+    def forward(self, x):
+        return self.gain * (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + self.eps).sqrt()
+"""
+ADAPTER = "\n\ndef LayerNorm(d_model, epsilon=1e-6):\n    return {}(d_model, epsilon)\n"
+OTHERS = {
+    "layers.py": "from .attention import Norm\nfrom .model import x\n",
+    "attention.py": NORM,
+    "model.py": "x = 1\n",
+}
+IN_FOLDERS = {"models/layers/norm.py": NORM, "models/all.py": "from models.layers.norm import Norm\n"}
+WHOLE = {"models/norm.py": NORM, "models/all.py": "import models.norm as norms\nimport models.norm\n"}
+GIVEN = "from .embedding import PositionalEncoding\nfrom .masks import causal_mask\nfrom layers import Norm"
+LAYOUTS = {  # files, and how the adapter gets at the norm
+    "a module of the contract's name": ({"layers.py": NORM}, "from .layers import Norm", "Norm"),
+    "that imports others of such names": (OTHERS, "from .layers import Norm", "Norm"),
+    "absolute imports": (IN_FOLDERS, "from models.all import Norm", "Norm"),
+    "absolute imports of whole modules": (WHOLE, "import models.all as everything", "everything.models.norm.Norm"),
+    "a name of Python's own": ({"queue.py": NORM}, "from queue import Norm", "Norm"),
+    "what the kit gives": ({"layers.py": NORM}, GIVEN, "Norm"),
+}
+
+
+@pytest.fixture
+def opened():
+    """Submissions that are closed in the end."""
+    submissions = []
+    yield submissions
+    for submission in submissions:
+        submission.close()
+
+
+@pytest.fixture
+def open_model(tmp_path, assignment, opened):
+    """Opens a model with these files, from the sources of a student's own run or those that are graded."""
+
+    def make(files, is_graded=False) -> InProcessSubmission:
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        graded = take_in(tmp_path, SKELETON, assignment).sources if is_graded else {}
+        opened.append(InProcessSubmission(graded or read_sources(tmp_path, SKELETON), assignment))
+        return opened[-1]
+
+    return make
+
+
+@pytest.fixture
+def open_reference(assignment, opened):
+    """Opens the reference with another text of one module."""
+
+    def make(change, python=assignment.python, module="layers") -> InProcessSubmission:
+        sources = read_sources(REFERENCE, SKELETON)
+        path, text = sources[module]
+        opened.append(
+            InProcessSubmission({**sources, module: (path, change(text))}, replace(assignment, python=python))
+        )
+        return opened[-1]
+
+    return make
+
+
+@pytest.mark.parametrize("is_graded", [False, True], ids=["own run", "graded"])
+@pytest.mark.parametrize("files, statement, norm", LAYOUTS.values(), ids=LAYOUTS)
+def test_names_of_files_are_free(open_model, files, statement, norm, is_graded):
+    submission = open_model({**files, "adapters.py": statement + ADAPTER.format(norm)}, is_graded)
+    made = submission.build("layers.LayerNorm", 6)
+    assert made(torch.randn(2, 6)).shape == (2, 6) and len([*made.parameters()]) == 2
+    with pytest.raises(NotImplementedError, match=r"TODO 1\.2"):  # what the adapter leaves out is not attempted
+        submission.call("attention.scaled_dot_product_attention", *torch.ones(3, 1, 1, 2, 2))
+
+
+BROKEN = {  # a module beside the adapter, and the message for each component that needs it
+    "a syntax error": ("def soft(:\n    pass\n", SyntaxError, "invalid syntax"),
+    "a package that is missing": ("\nimport einops\n\nsoft = 1\n", ImportError, "'einops' when graded"),
+    "a sibling that is not there": ("from .missing import soft\n", ImportError, r"there is no missing\.py"),
+    "an attribute of a module": ("import torch\n\ntorch.no_such\n", ImportError, "AttributeError.*no_such"),
+}
+
+
+@pytest.mark.parametrize("through", ["from .helpers import soft", "from .between import soft", "from . import helpers"])
+@pytest.mark.parametrize("text, kind, message", BROKEN.values(), ids=BROKEN)
+def test_the_first_error_of_a_chain_of_imports_is_named(open_model, text, kind, message, through):
+    use = "helpers.soft" if through.endswith("helpers") else "soft"
+    adapters = f"{through}\n\n\ndef LayerNorm(d):\n    return {use}\n\n\ndef FeedForward(d, d_ff):\n    return {use}\n"
+    files = {"helpers.py": text, "between.py": "from .helpers import soft\n", "adapters.py": adapters}
+    submission = open_model(files)
+    for component, sizes in (("layers.LayerNorm", [4]), ("layers.FeedForward", [4, 8])):
+        with pytest.raises(kind, match=message) as raised:
+            submission.build(component, *sizes)
+        assert kind is SyntaxError or any(str(entry.path).endswith("helpers.py") for entry in raised.traceback)
+
+
+def test_an_adapter_that_is_not_python_is_a_syntax_error(open_model):
+    with pytest.raises(SyntaxError):
+        open_model({"adapters.py": "def LayerNorm(d:\n"}).build("layers.LayerNorm", 4)
+
+
+def test_lines_are_named_as_the_author_knows_them(open_model, assignment, tmp_path):
+    open_model({"layers.py": NORM, "adapters.py": "from layers import Norm" + ADAPTER.format("Norm")})
+    intake = take_in(tmp_path, SKELETON, assignment)
+    assert intake.submitted == {"own_model.layers", "own_model.adapters"}
+    assert intake.locate("own_model.layers", 7) == "layers.py, line 7"
+    assert intake.locate("layers", 7) == "(the kit's) layers.py, line 7"
+
+
+RELATIVE = "from .attention import MultiHeadedAttention"
+FALLBACK = f"try:\n    from student.attention import MultiHeadedAttention\nexcept ImportError:\n    {RELATIVE}"
+
+
+@pytest.fixture
+def import_attention(open_reference, monkeypatch):
+    """Opens the reference whose layers import attention in another way, as in a process without the package."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "student"]:
+        monkeypatch.delitem(sys.modules, name)
+    return lambda statement: open_reference(lambda text: text.replace(RELATIVE, statement))
+
+
+@pytest.mark.parametrize(
+    "statement", ["from student.attention import MultiHeadedAttention", "import student.attention"]
+)
+def test_an_import_by_the_full_name_is_refused(import_attention, statement):
+    with pytest.raises(ModuleNotFoundError, match=r"'student.attention' when graded: write `from .attention"):
+        import_attention(statement).build("layers.LayerNorm", 4)
+
+
+def test_an_import_that_works_when_graded_works_and_others_may_import_the_package(import_attention):
+    norm = import_attention(FALLBACK).build("layers.LayerNorm", 4)
+    assert norm(torch.ones(2, 4)).shape == (2, 4)
+    assert importlib.import_module("student.masks")
+
+
+FAILS = "\n\ndef _break(*arguments):\n    raise KeyError('its own part was used')\n\nLayerNorm.forward = _break\n"
+WAYS = {
+    "name": ("", "LayerNorm(d_model)"),
+    "dictionary": ("NORMS = {'layer': LayerNorm}\n", "NORMS['layer'](d_model)"),
+    "partial": ("import functools\nmake = functools.partial(LayerNorm, epsilon=1e-5)\n", "make(d_model)"),
+    "default": ("def make(d, kind=LayerNorm):\n    return kind(d)\n", "make(d_model)"),
+    "keyword-only default": ("def make(d, *, kind=LayerNorm):\n    return kind(d)\n", "make(d_model)"),
+    "closure": ("def maker(kind):\n    return lambda d: kind(d)\nmake = maker(LayerNorm)\n", "make(d_model)"),
+    "attribute": ("class Parts:\n    norm = LayerNorm\n", "Parts.norm(d_model)"),
+    "configuration": ("import types\nCONFIG = types.SimpleNamespace(norm=LayerNorm)\n", "CONFIG.norm(d_model)"),
+}
+
+
+@pytest.mark.parametrize("before, build", WAYS.values(), ids=WAYS)
+def test_a_component_is_replaced_by_its_stand_in(open_reference, before, build):
+    def change(text):
+        start, end = text.split("class EncoderLayer")
+        assert "LayerNorm(d_model)" in end
+        return f"{start}{before}\n\nclass EncoderLayer{end.replace('LayerNorm(d_model)', build)}{FAILS}"
+
+    submission = open_reference(change)
+    layer = submission.build("layers.EncoderLayer", 8, 2, 12)
+    assert layer(torch.randn(2, 3, 8), None)[0].shape == (2, 3, 8)
+    with pytest.raises(KeyError, match="its own part"):
+        submission.build("layers.LayerNorm", 8)(torch.randn(2, 8))
+    with pytest.raises(KeyError, match="its own part"):
+        submission.build("layers.EncoderLayer", 8, 2, 12, isolated=False)(torch.randn(2, 3, 8), None)
+
+
+def test_a_function_in_a_dictionary_is_replaced_too(open_reference):
+    def change(text):
+        start, end = text.split("class MultiHeadedAttention")
+        assert " scaled_dot_product_attention(" in end
+        start = start.replace("    weights = ", "    raise KeyError('its own part was used')\n    weights = ", 1)
+        kinds = "KINDS = {'dot': scaled_dot_product_attention}\n\n\nclass MultiHeadedAttention"
+        return start + kinds + end.replace(" scaled_dot_product_attention(", " KINDS['dot'](")
+
+    submission, x = open_reference(change, module="attention"), torch.randn(2, 3, 8)
+    assert submission.build("attention.MultiHeadedAttention", 8, 2)(x, x, x)[0].shape == (2, 3, 8)
+    with pytest.raises(KeyError, match="its own part"):
+        submission.call("attention.scaled_dot_product_attention", x, x, x)
+
+
+START, MIDDLE, END = "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"
+FREE = ("OP {", "NAME x", "OP }")
+F_STRINGS = {  # the tokens, as Python 3.12 splits them; whether 3.11 reads them
+    'f"sizes {x}"': ([f'{START} f"', f"{MIDDLE} sizes ", *FREE, f'{END} "'], True),
+    "f\"{', '.join(x)}\"": ([f'{START} f"', "OP {", "STRING ', '", "OP .", "NAME join", "OP }", f'{END} "'], True),
+    "f\"{f'{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", *FREE, f"{END} '", "OP }", f'{END} "'], True),
+    'f"sizes {", ".join(x)}"': ([f'{START} f"', "OP {", 'STRING ", "'], False),
+    'f"{f"{x}"}"': ([f'{START} f"', "OP {", f'{START} f"'], False),
+    "f'{\"\\n\".join(x)}'": ([f"{START} f'", "OP {", 'STRING "\\n"'], False),
+    "f\"{f'\\t{x}'}\"": ([f'{START} f"', "OP {", f"{START} f'", f"{MIDDLE} \\t"], False),
+}
+
+
+@pytest.mark.parametrize("text", F_STRINGS)
+def test_an_f_string_that_only_312_reads_is_named(text: str):
+    parts, is_old = F_STRINGS[text]
+    assert newer_f_string((*part.partition(" ")[::2], 5) for part in parts) == (0 if is_old else 5)
+    if is_old:
+        compile(text, "it", "exec")
+    elif sys.version_info < (3, 12):
+        with pytest.raises(SyntaxError):
+            compile(text, "it", "exec")
+
+
+NEWER = "\n\ntry:\n    pass\nexcept* ValueError:\n    pass\n"
+
+
+def test_newer_syntax_is_refused_with_version_and_line(open_reference):
+    with pytest.raises(SyntaxError, match=r"3\.11.*; you are graded by Python 3\.10") as caught:
+        check_syntax("layers.py", NEWER, (3, 10))
+    assert (caught.value.filename, caught.value.lineno) == ("layers.py", 6)
+    check_syntax("layers.py", NEWER, (3, 11))
+    check_syntax("layers.py", "def f(:\n", (3, 10))  # nobody reads that: it is left to the import
+    with pytest.raises(SyntaxError, match=r"you are graded by Python 3\.10"):
+        open_reference(lambda text: text + NEWER, python=(3, 10)).build("layers.LayerNorm", 4)
