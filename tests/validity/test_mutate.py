@@ -86,7 +86,7 @@ def test_a_mutant_of_the_kit_is_one_change_within_a_function():
     "file, tests",
     [
         ("autograder/own_work/hunts.py", ["tests/autograder/own_work/test_hunts.py"]),
-        ("autograder/sandbox/worker/loading.py", ["tests/autograder/sandbox"]),
+        ("data/generator/draw/chance.py", ["tests/data"]),
         ("autograder/__main__.py", []),
         ("grade.py", []),
     ],
