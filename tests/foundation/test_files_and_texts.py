@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.command_line import Parser, UserError
-from foundation.texts import clean, printable
+from foundation.texts import as_score, clean, counted, first_of, printable
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 
 
@@ -84,6 +84,24 @@ def run(stdout):
     )
     command = [sys.executable, "-c", code]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(
+    "shown, text",
+    [
+        (counted(1, "mark"), "1 mark"),
+        (counted(0, "mark"), "0 marks"),
+        (counted(1203, "sentence"), "1,203 sentences"),
+        (counted(2.5, "point"), "2.5 points"),
+        (as_score(None), ""),
+        (as_score(10.0), "10"),
+        (as_score(2.255), "2.25"),
+        (first_of(["anna", "bob"], 2), "anna, bob"),
+        (first_of(["anna", "bob", "cleo"], 2), "anna, bob and 1 more"),
+    ],
+)
+def test_numbers_and_lists_read_as_people_write_them(shown, text):
+    assert shown == text
 
 
 def test_a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one_line():
