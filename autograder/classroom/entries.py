@@ -19,7 +19,7 @@ from foundation.texts import printable
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import read_download
-from .handed_in import HandedIn
+from ..platforms.handed_in import HandedIn
 from .matching import hint_for, last_of, owners_of, plain
 from .records import record_names
 from .roster import Student, read_roster

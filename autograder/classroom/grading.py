@@ -23,9 +23,9 @@ from ..grading.record import Judgement, Part, Record, content_hash, new_record
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake.sources import IntakeError
 from ..intake.submission import IntakeRefusedError, take_in
+from ..platforms.handed_in import HandedIn
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
-from .handed_in import HandedIn
 from .marks import Mark, mark_of, weighed
 from .records import RECORDS, WAITING, Results
 

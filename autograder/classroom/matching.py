@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from foundation.texts import counted, first_of, printable
 
-from .handed_in import HandedIn, Person
+from ..platforms.handed_in import HandedIn, Person
 from .roster import COLUMNS, Student
 
 PLATFORM_NUMBERS = ("canvas", "moodle")

@@ -15,7 +15,7 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ..platforms.download import PLATFORMS
-from .handed_in import read_time
+from ..platforms.handed_in import read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),

@@ -35,7 +35,7 @@ from ..grading.scoring import ScoringError, read_translations, undo_bpe
 from ..intake.modules import Intake, read_release
 from ..intake.sources import IntakeError, Sources, parse
 from ..intake.submission import take_in
-from .handed_in import HandedIn
+from ..platforms.handed_in import HandedIn
 
 ALIKE = 0.8
 """Pairs that share at least so much are listed: in made-up classes, copies in disguise share 0.87 and more, independent

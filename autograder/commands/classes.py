@@ -15,7 +15,6 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import Change, change_of, grade_class
-from ..classroom.handed_in import HandedIn
 from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
@@ -25,8 +24,9 @@ from ..grading.submission import Conditions
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
-from ..platforms.nbgrader import STUDENT, Gradebook
+from ..platforms.handed_in import HandedIn
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
+from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
 from .arguments import (
     CLASS,

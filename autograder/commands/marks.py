@@ -20,7 +20,7 @@ from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
 from ..grading.seeds import seeds_of_term
 from ..reports.class_summary import MOST_NAMES
-from ..reports.exports import IMPORTING, export, marks_of
+from ..reports.exports import IMPORTING, export, grades_of
 from .arguments import Commands, add_parser
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
@@ -237,9 +237,9 @@ def export_class(options: argparse.Namespace) -> int:
         raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
-    marks = marks_of(results, read_roster(options.roster) if options.roster else ())
+    grades = grades_of(results, read_roster(options.roster) if options.roster else ())
     name, column = options.platform, options.column or judgement.assignment
-    table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
+    table, without_page = export(name, grades, column, judgement.max_score, options.marks, output)
     archive = output / f"{name}-feedback.zip"
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
     tell("no score", [f"{result.member.name} ({result.status})" for result in results if result.score is None])

@@ -24,7 +24,7 @@ from autograder.classroom.marks import mark_of
 from autograder.classroom.records import Decision
 from autograder.grading.record import Record, new_record
 from autograder.grading.scoring import read_references
-from autograder.platforms.nbgrader import Gradebook
+from autograder.reports.gradebook import Gradebook
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.handed_in import HandedIn, Person
 from autograder.classroom.matching import hint_for, owners_of
 from autograder.classroom.roster import read_roster
+from autograder.platforms.handed_in import HandedIn, Person
 from foundation.command_line import UserError
 
 CANVAS = """\

@@ -5,9 +5,9 @@ from datetime import UTC
 
 import pytest
 
-from autograder.classroom.handed_in import read_time
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
+from autograder.platforms.handed_in import read_time
 from foundation.assignment_file import read_assignment
 from foundation.command_line import UserError
 from foundation.places import SKELETON

@@ -19,7 +19,7 @@ from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.grading.scoring import Score
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, write_summary
-from autograder.reports.exports import IMPORTING, export, marks_of
+from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
@@ -224,7 +224,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
 
     (tmp_path / "students").mkdir()
     for name, column in SCORES.items():
-        export(name, marks_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
+        export(name, grades_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
         exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
     assert IMPORTING.keys() >= SCORES.keys()
