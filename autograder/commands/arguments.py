@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from foundation.assignment_file import read_assignment, released_folder
 from foundation.assignment_tables import TIME
 from foundation.child_processes import usable_cores
-from foundation.command_line import UserError, positive
+from foundation.command_line import Parser, UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 
 from ..grading.grader_version import grader_version
@@ -22,7 +22,7 @@ from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
 from ..sandbox.layers import LEVELS, why_no_namespaces
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 RUNNING = ("seed", "assignment", "release", "level")
 """What every command takes that runs submissions."""
