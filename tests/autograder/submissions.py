@@ -1,11 +1,12 @@
-"""Submissions made of the reference, and results of tasks."""
+"""Submissions made of the reference, results of tasks, and the files of a class."""
 
+import csv
 from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import Task, read_assignment
-from foundation.places import REFERENCE
+from foundation.places import ASSIGNMENT_FILE, REFERENCE
 
 MODEL = ("embedding", "attention", "layers", "model", "masks", "train", "decode")
 GRADED = (*MODEL, "own_tests", "understanding", "hunts")
@@ -36,3 +37,19 @@ def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tupl
                 text = text.replace(old, new)
         (folder / f"{module}.py").write_text(text, encoding="utf-8")
     return folder
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a table that the kit has written."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def changed_assignment(path: Path, *changes: tuple[str, str], late: str = "") -> Path:
+    """Writes the kit's assignment with other texts, and with a table `[late]` of some lines."""
+    text = ASSIGNMENT_FILE.read_text()
+    for old, new in (*changes, *([("[release]", f"[late]\n{late}\n\n[release]")] if late else [])):
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+    return path

@@ -11,7 +11,6 @@ from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, Results, hold
-from autograder.commands import arguments
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions
@@ -24,7 +23,7 @@ from foundation.places import SKELETON
 from ..submissions import judged
 
 VERSION = "0123456789abcdef"
-SEEDS = Seeds(b"a secret")
+SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
 ASSIGNMENT = read_assignment()
 
 
@@ -100,7 +99,6 @@ def use(tmp_path, monkeypatch):
         for module in (class_grading, child_processes):
             monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
         monkeypatch.setattr(class_grading, "open_grader", open_stub)
-        monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
         return stub
 
     return install

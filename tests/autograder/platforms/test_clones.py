@@ -1,6 +1,5 @@
 """Clones of repositories: when they were handed in, what they had before a deadline, and that nothing in them runs."""
 
-import csv
 import json
 import os
 import re
@@ -15,9 +14,10 @@ from autograder.classroom.entries import list_class
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
-from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON
+from foundation.places import ROOT, SKELETON
 
 from ..classroom.conftest import ASSIGNMENT
+from ..submissions import changed_assignment, rows_of
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
 EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
@@ -134,8 +134,7 @@ def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
 
 
 def summary(output):
-    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        return [(row["score"], row["late_days"]) for row in csv.DictReader(file)]
+    return [(row["score"], row["late_days"]) for row in rows_of(output / "summary.csv")]
 
 
 ROSTER = "username,first_name,last_name,email,section,github_id\n" + "".join(
@@ -150,9 +149,9 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, log, output, ca
     (folder / "cs-transformer-carl").mkdir()
     (folder / "cs-transformer-carl" / "layers.py").touch()
     (tmp_path / "roster.csv").write_text(ROSTER)
-    late = f"[late]\ndue = {DEADLINE.isoformat()}\npercent_per_day = 10\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    files = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(tmp_path / "assignment.toml")]
+    late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
+    assignment = changed_assignment(tmp_path / "assignment.toml", late=late)
+    files = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(assignment)]
     of_class = [str(folder), *files]
     assert main(["list-class", *of_class]) == 1, "nothing tells when carl's files were handed in"
     printed = capsys.readouterr().out

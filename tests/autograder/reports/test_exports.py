@@ -11,18 +11,17 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Decision, Results, decide
-from autograder.commands import marks as command
 from autograder.grading.record import Record, new_record
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT_FILE
 
-from ..submissions import judged
+from ..submissions import changed_assignment, judged
 
 ASSIGNMENT = read_assignment()
-SEEDS = Seeds(b"a secret")
+SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
+pytestmark = pytest.mark.usefixtures("fixed_secret")
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
@@ -61,9 +60,7 @@ def marks(tmp_path) -> Path:
 
 
 @pytest.fixture
-def run(marks, monkeypatch):
-    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
-
+def run(marks):
     def export_marks(*arguments: object) -> int:
         return main(["export-marks", str(marks), "--for", *map(str, arguments)])
 
@@ -146,10 +143,8 @@ Participant 7,Anna Smith,,{points},-
 
 
 def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, tmp_path, capsys):
-    tasks = ASSIGNMENT_FILE.read_text().replace(
-        'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
-    )
-    (tmp_path / "assignment.toml").write_text(tasks)
+    changes = 'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
+    changed_assignment(tmp_path / "assignment.toml", changes)
     decide(marks, Decision(student="anna", kind="points", task="E.5", value=5, text="good", by="tina"))
     assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
     [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
@@ -186,8 +181,7 @@ def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys)
 
 
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
-    late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    changed_assignment(tmp_path / "assignment.toml", late="due = 2026-01-01T00:00:00Z")
     for student, kind, task, value, text in (
         ("anna", "points", "1.2", 4.0, "a slip"),
         ("anna", "late", "", 1, "by e-mail"),

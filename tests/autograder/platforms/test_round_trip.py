@@ -1,18 +1,15 @@
 """Each platform's download the whole way: taken in, graded by a stub, marks and feedback back to the platform."""
 
-import csv
-import io
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from autograder.__main__ import main
-from autograder.commands import marks as command
 from autograder.testing.results import State, TaskResult
-from foundation.places import ASSIGNMENT_FILE
 
-from .conftest import ASSIGNMENT, SEEDS, StubGrader
+from ..classroom.conftest import ASSIGNMENT, StubGrader
+from ..submissions import changed_assignment, rows_of
 
 TITLE, WRONG, ZIP = ASSIGNMENT.title, "# wrong\n", "a zip of what is wrong"
 CANVAS = (
@@ -26,7 +23,8 @@ CANVAS = (
     },
     f"Student,ID,SIS User ID,SIS Login ID,Section,{TITLE} (7),Current Score\n"
     "    Points Possible,,,,,100,(read only)\n"
-    '"Smith, Anna",11,u1,as,Lecture,,\n"Berg, Bob",12,u2,bb,Lecture,,\n"Clark, Carl",13,u3,cc,Lecture,55,\n',
+    '"Smith, Anna",11,u1,as,Lecture,,\n"Berg, Bob",12,u2,bb,Lecture,,\n"Clark, Carl",13,u3,cc,Lecture,55,\n'
+    '"Student, Test",9,,,Lecture,,\n',
 )
 MOODLE = (
     {
@@ -82,15 +80,28 @@ BLACKBOARD = (
 LAYOUTS = {"canvas": CANVAS, "moodle": MOODLE, "gradescope": GRADESCOPE, "plain": PLAIN}
 LAYOUTS |= {"brightspace": BRIGHTSPACE, "blackboard": BLACKBOARD}
 EXPORTED = {
+    "canvas": f"\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,{TITLE} (7)\r\n"
+    '    Points Possible,,,,,100\r\n"Smith, Anna",11,u1,as,Lecture,100\r\n"Berg, Bob",12,u2,bb,Lecture,86\r\n',
+    "moodle": "\ufeff"
+    + "\r\n".join(MOODLE[1].splitlines()[:1])
+    + "\r\nParticipant 101,Anna Smith,a@uni.example,Submitted,100,100.00,-,all points\r\n"
+    "Participant 102,Bob Berg,b@uni.example,Submitted,86,100.00,-,"
+    "1.2 Scaled dot-product attention: 0 of 14 (failed)\r\n"
+    'Participant 103,Carl Clark,c@uni.example,,5.00,100.00,"Monday, 2 November 2026, 3:04 PM",by hand\r\n',
     "brightspace": f"OrgDefinedId,Username,{TITLE} Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\r\n"
     "#u1,#as,100,#\r\n#u2,#bb,86,#\r\n",
     "blackboard": f"\ufeffLast Name,First Name,Username,{TITLE} [Total Pts: 100 Score] |4711\r\n"
     "Smith,Anna,as,100\r\nBerg,Bob,bb,86\r\n",
 }
-FEEDBACK = [
-    "31-9 - Anna Smith - Nov 2, 2026 1010 PM/feedback.html",
-    "32-9 - Bob Berg - Nov 3, 2026 800 AM/feedback.html",
-]
+"""A student without a score has no line, which would remove a mark given by hand there; in Moodle's it stays."""
+FEEDBACK = {
+    "canvas": ["bergbob_LATE_12_73_feedback.html", "smithanna_11_72_feedback.html"],
+    "moodle": ["Anna Smith_101_assignfeedback_file_feedback.html", "Bob Berg_102_assignfeedback_file_feedback.html"],
+    "brightspace": [
+        "31-9 - Anna Smith - Nov 2, 2026 1010 PM/feedback.html",
+        "32-9 - Bob Berg - Nov 3, 2026 800 AM/feedback.html",
+    ],
+}
 
 
 class Judging(StubGrader):
@@ -103,10 +114,9 @@ class Judging(StubGrader):
 
 
 @pytest.fixture
-def grade(tmp_path, use, monkeypatch):
+def grade(tmp_path, use):
     """Grades a download; the status, and the folder of marks."""
     use(Judging)
-    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
 
     def run(files: dict[str, str], *options: object) -> tuple[int, Path]:
         for name, content in files.items():
@@ -123,16 +133,10 @@ def grade(tmp_path, use, monkeypatch):
     return run
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    content = path.read_bytes()
-    assert content.startswith(b"\xef\xbb\xbf"), "spreadsheets take it for UTF-8"
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     files, roster = LAYOUTS[layout]
-    (tmp_path / "roster.csv").write_text(roster)
+    (tmp_path / "roster.csv").write_text(roster, encoding="utf-16" if layout == "blackboard" else "utf-8")
     of_class = ["--roster", str(tmp_path / "roster.csv")]
     status, marks = grade(files, *of_class)
     assert status == (layout in ("canvas", "moodle")), "1 where a submission is nobody's"
@@ -144,39 +148,22 @@ def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
     expected |= {"Eve Evans": "86.0 graded"} if layout == "gradescope" else {}
     assert {name: f"{row['score']} {row['status']}" for name, row in students.items()} == expected
     assert [name for name, row in students.items() if row["late"] == "late"] == ["Bob Berg"] * (layout == "canvas")
+    assert students["Anna Smith"]["id"] == {"moodle": "a@uni.example", "plain": "anna"}.get(layout, "u1")
     assert len(list((marks / "records").iterdir())) == 2
     page = (marks / "class.html").read_text()
     assert ("Bob Berg, Eve Evans" if layout == "gradescope" else "Bob Berg") in page and "Carl Clark" in page
 
-    if layout in ("gradescope", "plain"):
+    if layout not in EXPORTED:
         return
     assert main(["export-marks", str(marks), "--for", layout, *of_class]) == 0
-    printed = capsys.readouterr()
+    printed, archive = capsys.readouterr(), marks / "export" / f"{layout}-feedback.zip"
     assert "no score: Carl Clark (nothing handed in)" in printed.err
-    if layout in EXPORTED:
-        assert (marks / "export" / f"{layout}.csv").read_bytes().decode() == EXPORTED[layout]
-        archive = marks / "export" / f"{layout}-feedback.zip"
-        assert archive.exists() == (archive.name in printed.out) == (layout == "brightspace")
-        assert not archive.exists() or zipfile.ZipFile(archive).namelist() == FEEDBACK
-        return
-    table = rows_of(marks / "export" / f"{layout}.csv")
-    with zipfile.ZipFile(marks / "export" / f"{layout}-feedback.zip") as archive:
-        names = archive.namelist()
-        assert all("of 100 points" in archive.read(name).decode() for name in names)
-    if layout == "canvas":
-        assert list(table[0])[5] == f"{TITLE} (7)"
-        assert [list(row.values()) for row in table] == [
-            ["    Points Possible", "", "", "", "", "100"],
-            ["Smith, Anna", "11", "u1", "as", "Lecture", "100"],
-            ["Berg, Bob", "12", "u2", "bb", "Lecture", "86"],
-        ], "Carl's mark, given by hand, would be removed by an empty cell"
-        assert names == ["bergbob_LATE_12_73_feedback.html", "smithanna_11_72_feedback.html"]
-    else:
-        assert [row["Grade"] for row in table] == ["100", "86", "5.00"], "Carl's line stays as it was"
-        said = [row["Feedback comments"] for row in table]
-        assert said[1:] == ["1.2 Scaled dot-product attention: 0 of 14 (failed)", "by hand"]
-        assert list(table[0]) == roster.splitlines()[0].split(",")
-        assert names == [f"{name}_assignfeedback_file_feedback.html" for name in ("Anna Smith_101", "Bob Berg_102")]
+    assert (marks / "export" / f"{layout}.csv").read_bytes().decode() == EXPORTED[layout]
+    assert archive.exists() == (archive.name in printed.out) == (layout in FEEDBACK)
+    if layout in FEEDBACK:
+        with zipfile.ZipFile(archive) as pages:
+            assert pages.namelist() == FEEDBACK[layout]
+            assert all("of 100 points" in pages.read(name).decode() for name in FEEDBACK[layout])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -226,9 +213,8 @@ def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(grade, 
     times |= {"dora": "yesterday", "eve": ""}
     files = {f"submitted/{name}/transformer/layers.py": f"# {name}" for name in (*times, "fay")}
     files |= {f"submitted/{name}/transformer/timestamp.txt": time for name, time in times.items()}
-    late = "[late]\ndue = 2026-12-25T15:00:00Z\npercent_per_day = 50\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    options = ("--assignment", str(tmp_path / "assignment.toml"))
+    late = "due = 2026-12-25T15:00:00Z\npercent_per_day = 50"
+    options = ("--assignment", str(changed_assignment(tmp_path / "assignment.toml", late=late)))
     status, marks = grade(files, *options)
     assert "time of submission that cannot be read: dora, eve, fay" in capsys.readouterr().out
     page = (output / "class.html").read_text()
@@ -249,15 +235,18 @@ def test_the_time_of_a_moodle_submission_is_in_the_worksheet(grade, tmp_path, ca
     )
     heading = "Identifier,Full name,Status,Maximum Grade,Grade,Feedback comments,Last modified (submission)\n"
     (tmp_path / "roster.csv").write_text(heading + lines)
-    late = "[late]\ndue = 2026-12-25T15:00:00+01:00\npercent_per_day = 10\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    late = "due = 2026-12-25T15:00:00+01:00\npercent_per_day = 10"
     roster = ["--roster", str(tmp_path / "roster.csv")]
-    of_it = ["--assignment", str(tmp_path / "assignment.toml")]
+    of_it = ["--assignment", str(changed_assignment(tmp_path / "assignment.toml", late=late))]
     _, marks = grade(files, *roster, *of_it)
-    said = capsys.readouterr().out
-    found = [(row["score"], row["late"], row["late_days"]) for row in rows_of(marks / "summary.csv")]
-    assert found == [("100.0", "no", "0"), ("80.0", "late", "2"), ("", "unknown", ""), ("100.0", "", "")]
-    assert "\nlate: Bob\n" in said and "cannot be read: Carl\n" in said and "so they count as on time: Dora\n" in said
+    printed = capsys.readouterr().out
+    rows = [(row["score"], row["late"], row["late_days"]) for row in rows_of(marks / "summary.csv")]
+    assert rows == [("100.0", "no", "0"), ("80.0", "late", "2"), ("", "unknown", ""), ("100.0", "", "")]
+    assert (
+        "\nlate: Bob\n" in printed
+        and "cannot be read: Carl\n" in printed
+        and "so they count as on time: Dora\n" in printed
+    )
     assert main(["list-class", str(tmp_path / "download"), *roster]) == 0
     assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out
     assert main(["list-class", str(tmp_path / "download"), *roster, *of_it]) == 1

@@ -1,6 +1,5 @@
 """What is run again, what a regrade shows, what counts, and that a grader that fails takes no points."""
 
-import csv
 import json
 import os
 import signal
@@ -16,8 +15,8 @@ from autograder.grading.submission import refused
 from autograder.intake.submission import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
-from foundation.places import ASSIGNMENT_FILE
 
+from ..submissions import changed_assignment, rows_of
 from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run, two_tests
 
 EVERYONE = ["anna", "bob", "carl"]
@@ -97,8 +96,7 @@ def second(tmp_path):
 
 
 def scores(output: Path) -> dict[str, float | None]:
-    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["id"]: float(row["score"]) if row["score"] else None for row in csv.DictReader(file)}
+    return {row["id"]: float(row["score"]) if row["score"] else None for row in rows_of(output / "summary.csv")}
 
 
 def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
@@ -129,10 +127,7 @@ def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, cap
 )
 def test_new_points_and_credit_run_nothing(grade, tmp_path, output, capsys, old, new, bob, line):
     grade()
-    text = ASSIGNMENT_FILE.read_text()
-    assert old in text
-    (tmp_path / "assignment.toml").write_text(text.replace(old, new, 1))
-    arguments = ("--assignment", tmp_path / "assignment.toml")
+    arguments = ("--assignment", changed_assignment(tmp_path / "assignment.toml", (old, new)))
     capsys.readouterr()
     assert grade(*arguments) == (1, []) and scores(output)["bob"] == 94
     assert line in capsys.readouterr().out
