@@ -131,8 +131,8 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
             results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
         else:
             results.append(judge_bleu(task, score(bleu), assignment))
-    record = new_record("anna", assignment, VERSION).taken_in({}).judged([*results, *more])
-    return record.found(bleu=bleu and score(bleu)).judgement
+    record = new_record("anna", assignment, VERSION).taken_in({})
+    return record.judged([*results, *more], bleu=bleu and score(bleu)).judgement
 
 
 def heavier(number: str, points: float) -> Assignment:

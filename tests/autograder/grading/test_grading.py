@@ -11,7 +11,7 @@ from autograder.at_home.hints import HINTS, read_hints
 from autograder.course.catalogue import apply, faults_of
 from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
-from autograder.grading.record import Part, Record, new_record
+from autograder.grading.record import Part, Record
 from autograder.intake.modules import Intake
 from autograder.intake.sources import read_sources
 from autograder.running import collected_tests
@@ -21,7 +21,7 @@ from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
 from ..submissions import write_submission
-from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
+from .conftest import FAULTS, PERFECT, in_a_hurry
 
 FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.is_answered}
 """Of the parts; questions about one's own code are others after any change of it."""
@@ -124,12 +124,12 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
     assignment = read_assignment()
-    record = judge_translations(new_record("anna", assignment, VERSION), intake, assignment, references)
-    judged = [part for part in record.judgement.parts if part.state != "pending"]
-    assert [part.number for part in judged] == ["4.1", "4.2"]
-    for part in judged:
-        assert (part.state, part.score) == (state, part.points if state == "passed" else 0)
-        assert message in part.message
+    judged = judge_translations(intake, assignment, references)
+    assert [result.task.number for result in judged.results] == ["4.1", "4.2"]
+    assert bool(judged.bleu) == (state in ("passed", "failed"))
+    for result in judged.results:
+        assert (result.state, result.score) == (state, result.task.points if state == "passed" else 0)
+        assert message in result.message
 
 
 LAYOUT = Path(__file__).parent / "adapters" / "single_file"

@@ -111,7 +111,7 @@ def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_fold
 
 
 def test_a_result_without_containment_says_so():
-    unsafe = blank().noted("a note").contained((), "")
+    unsafe = blank().judged(notes=["a note"]).contained((), "")
     [first] = unsafe.run.notes
     assert "--level unsafe" in first and unsafe.judgement.notes == ("a note",)
     assert first in as_table(unsafe).replace("\n", " ") and first in as_results(unsafe)["output"]
