@@ -237,7 +237,7 @@ class Record(Model):
         """The record at the end of the grading; with an error where the grader gave up."""
         end = now()
         seconds = round(max(0.0, (end - self.run.started).total_seconds()), 2)  # a clock may be set back
-        return self.changed(run=self.run.changed(finished=end, seconds=seconds, error=error))
+        return self.changed(run=self.run.changed(finished=end, seconds=seconds, error=error or self.run.error))
 
 
 def new_record(submission: str, assignment: Assignment, grader_version: str) -> Record:
