@@ -1,4 +1,4 @@
-"""Which student handed in what. An id decides; without one, a name or a group that only one fits.
+"""The students of each submission. An id decides; without one, a name or a group that only one fits.
 
 Platforms and people write names in several ways, so they are compared as they are spelled first, then as letters and
 digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says otherwise, a person
@@ -29,7 +29,7 @@ def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -
     """
     if not roster:
         return people_in(submissions)
-    owners = Index(roster).students_of([one.people for one in submissions])
+    owners = Index(roster).students_of([submission.people for submission in submissions])
     return share_in_groups(dict(zip(submissions, owners, strict=True)), roster)
 
 
@@ -43,24 +43,27 @@ def share_in_groups(
         if student.group and student not in have:
             without[student.group].append(student)
     return {
-        one: (*own, *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]))
-        for one, own in owners.items()
+        submission: (
+            *own,
+            *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]),
+        )
+        for submission, own in owners.items()
     }
 
 
 def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
-    """Which column of a roster that fits no submission has their names, or the ends of them; "" = one that is read."""
-    people = [person for one in submissions for person in one.people]
+    """A hint at the column of a roster that fits no submission, with their names or the ends of them; "" = none."""
+    people = [person for submission in submissions for person in submission.people]
     wanted = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
     ends = [{plain(text.rpartition("-")[2]) for text in person.ids.values()} for person in people]
-    found = []
+    columns = []
     for heading in roster[0].row:
         cells = {plain(student.row.get(heading, "")) for student in roster} - {""}
         for is_whole, names in ((True, wanted), (False, ends)):
-            found.append((sum(bool(one & cells) for one in names), is_whole, heading))
-    hits, is_whole, heading = max(found, key=lambda one: one[:2], default=(0, True, ""))
+            columns.append((sum(bool(name & cells) for name in names), is_whole, heading))
+    hits, is_whole, heading = max(columns, key=lambda column: column[:2], default=(0, True, ""))
     if not hits:
-        shown = first_of([printable(one.entry, 40) for one in submissions], 3)
+        shown = first_of([printable(submission.entry, 40) for submission in submissions], 3)
         return f"none of its columns has anybody of {shown}: is it this class's roster?"
     if is_whole and heading.strip().lower() in {name for names in COLUMNS.values() for name in names}:
         return ""  # names are there, and fit nobody for sure
@@ -75,13 +78,13 @@ def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, 
     """The people behind each submission as students; the same id, or else the same name, is the same student."""
     known: dict[tuple[str, str], Student] = {}
     owners = {}
-    for one in submissions:
-        found = []
-        for person in one.people or (Person(""),):
-            kind, value = next(iter(person.ids.items()), ("name", person.name) if person.name else ("", one.entry))
-            new = Student(value, person.name or value, person.ids)
-            found.append(known.setdefault((kind, value), new))
-        owners[one] = tuple(dict.fromkeys(found))
+    for submission in submissions:
+        students: dict[Student, None] = {}
+        for person in submission.people or (Person(""),):
+            unnamed = ("name", person.name) if person.name else ("", submission.entry)
+            kind, value = next(iter(person.ids.items()), unnamed)
+            students[known.setdefault((kind, value), Student(value, person.name or value, person.ids))] = None
+        owners[submission] = tuple(students)
     return owners
 
 
@@ -89,7 +92,7 @@ def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
     """The only submission, or the last one; None where that cannot be told."""
     if len(submissions) == 1:
         return submissions[0]
-    times = {one.submitted: one for one in submissions if one.submitted is not None}
+    times = {each.submitted: each for each in submissions if each.submitted is not None}
     return times[max(times)] if times and len(times) == len(submissions) else None
 
 
@@ -158,23 +161,23 @@ class Index:
         times = Counter(claim for claim in claims.values() if claim)
         surest = dict(sorted(times, key=lambda claim: -claim[1]))
 
-        def told(people: Sequence[Person]) -> tuple[Student, ...]:
-            found: dict[Student, None] = {}
+        def sure(people: Sequence[Person]) -> tuple[Student, ...]:
+            students: dict[Student, None] = {}
             for claim in (claims[key_of(person)] for person in people):
                 if claim is None:
                     return ()
                 fit, rank = claim
                 if rank > surest[fit] or (rank and times[claim] > 1):
                     return ()
-                found |= dict.fromkeys(fit.students)
-            return tuple(found)
+                students |= dict.fromkeys(fit.students)
+            return tuple(students)
 
-        return [told(people) for people in everyone]
+        return [sure(people) for people in everyone]
 
     def _claim(self, person: Person) -> Claim | None:
         """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
         known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
-        owner = next((found[0] for found in known if len(found) == 1), None)
+        owner = next((students[0] for students in known if len(students) == 1), None)
         named, rank = self._named(person)
         groups = [fit for fit in named if fit.is_group]
         if "moodle" in person.ids and len(groups) == 1:
@@ -189,7 +192,7 @@ class Index:
         fits = [
             fit
             for fit in named
-            if all(any(one.ids.get(kind, number) == number for one in fit.students) for kind, number in numbers)
+            if all(any(student.ids.get(kind, number) == number for student in fit.students) for kind, number in numbers)
         ]
         return (fits[0], rank) if len(fits) == 1 else None
 

@@ -129,7 +129,7 @@ def packed(modules: Sources) -> dict[str, bytes]:
 
 
 def translations(share_wrong: float) -> bytes:
-    """What a model might have translated: the references, where each word may be missing or come again."""
+    """Translations that a model might have made: the references, where each word may be missing or come again."""
     if not TEST_REFERENCES.is_file():
         raise UserError(f"{TEST_REFERENCES}: no such file; `make data` writes it")
     chance = random.Random(share_wrong)  # noqa: S311  draws samples

@@ -133,7 +133,7 @@ class Part(Model):
 
 
 class Judgement(Model):
-    """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
+    """The part that follows from submission, assignment, seed and the grader's version; no clock decides it."""
 
     assignment: str
     content_hash: Sha256OrNone = ""  # one hash over files' names and hashes; empty at first

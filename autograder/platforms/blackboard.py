@@ -2,7 +2,7 @@
 
 Its download (Download assignment file) has loose files: `TITLE_USERNAME_attempt_2026-10-03-23-45-12_FILE`, and for each
 attempt `TITLE_USERNAME_attempt_2026-10-03-23-45-12.txt`, a receipt whose first line is `Name: Anna Smith (asmith)`. The
-receipt tells the user name where it has an underscore, or the title has. The time is the server's.
+receipt has the user name where it has an underscore, or the title has. The time is the server's.
 
 Upload grades takes CSV in UTF-8 or tabs in UTF-16, as it exports them. It finds students by Username, and a column by
 the number behind its heading, `TITLE [Total Pts: 100 Score] |12345`; any other heading makes a new column of text.

@@ -1,4 +1,4 @@
-"""Finds the submissions of a class in a folder, as each platform lays them out: who handed in what, and what is none.
+"""Finds the submissions of a class in a folder, as each platform lays them out, and the strays among them.
 
     download = read_download(Path("submissions"), assignment)
 
@@ -70,8 +70,8 @@ def read_download(
     modules = [name for name in listing.files if name in files]
     others = [*listing.folders, *filter(holds_a_submission, listing.files)]
     if len(modules) > len(others) or (modules and others == [assignment.package]):
-        what = f"contains {modules[0]}, so it is a submission itself"
-        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
+        why = f"contains {modules[0]}, so it is a submission itself"
+        raise UserError(f"{folder}: {why}; grade it with `grade {folder}`")
     if layout is None and (inner := extra_folder(listing, files)):
         listing = list_folder(folder / inner)
     name = layout or platform_of(listing)

@@ -8,7 +8,7 @@ The number is the participant's, as in the column Identifier of the grading work
 The grading worksheet: Submissions > Upload grading worksheet, and Upload multiple feedback files in a zip.
 
 Moodle finds students by Identifier, "Participant" and a number, and needs Grade and Last modified (grade), too; it
-skips empty grades, those above the maximum, and, unless told otherwise, marks that were changed after the
+skips empty grades, those above the maximum, and, by default, marks that were changed after the
 worksheet's date (`mod/assign/feedback/offline` in moodle/moodle). Feedback comments are HTML there. A feedback file
 belongs to the student whose number its name has in the second place (`mod/assign/feedback/file/importziplib.php`).
 """
@@ -75,7 +75,7 @@ def moodle_table(grades: Sequence[Grade], column: str, max_score: float) -> Tabl
 
 
 def maximum_of(grade: Grade, max_score: float) -> float:
-    """What the worksheet says that the assignment is worth, or else what it is worth here."""
+    """The assignment's points by the worksheet, or else its points here."""
     try:
         return float(grade.row.get("Maximum Grade", "").replace(",", "."))
     except ValueError:

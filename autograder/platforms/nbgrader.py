@@ -39,8 +39,10 @@ def read_nbgrader(listing: Listing) -> Read:
     for student in listing.folders:
         inside = peek(listing.path / student)
         if len(inside.folders) > 1:
-            what = f"several assignments, {' and '.join(inside.folders[:2])}"
-            raise UserError(f"{inside.path}: {what}; copy those of one assignment into a folder of their own")
+            names = " and ".join(inside.folders[:2])
+            raise UserError(
+                f"{inside.path}: several assignments, {names}; copy those of one assignment into a folder of their own"
+            )
         if not inside.folders:
             strays.append(Stray(student, "no assignment's folder in it, or not readable"))
             continue

@@ -51,7 +51,7 @@ def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list
 
 
 def comment_of(result: Result) -> str:
-    """What people say, and where points are missing and why, in one line; "" where there is no score."""
+    """The comments of people, and where points are missing and why, in one line; "" where there is no score."""
     mark = result.mark
     if mark is None or result.score is None:
         return ""

@@ -64,8 +64,8 @@ class Gradebook:
         """Reads the notebooks. Raises: UserError where the text names no course, or their points are others."""
         self.course = Path(text)
         if not (self.course / "nbgrader_config.py").is_file():
-            what = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
-            raise UserError(f"--to-nbgrader {printable(text)}: {what}")
+            why = "is not an nbgrader course (it has no nbgrader_config.py); expected a folder such as notebooks"
+            raise UserError(f"--to-nbgrader {printable(text)}: {why}")
         self.name = read_assignment().name
         paths = sorted((HANDED_OUT / self.name).glob("*.ipynb"))
         if not paths:
@@ -75,8 +75,8 @@ class Gradebook:
         points = {cell.name: cell.points for cell in self.cells}
         for task in (task for task in assignment.tasks if not task.by_hand or task.written):
             if (other := points.get(test_cell(task.number))) != task.points:
-                what = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
-                raise UserError(f"{what}: run make release, so that they agree")
+                difference = f"task {task.number} has {task.points:g} points, but {other} in the notebooks"
+                raise UserError(f"{difference}: run make release, so that they agree")
 
     def write(self, student: str, mark: Mark, intake: Intake | None) -> None:
         """Writes the points of all parts or none, and the notebooks that nbgrader makes feedback from.
@@ -86,8 +86,8 @@ class Gradebook:
         by hand in nbgrader stay, as nbgrader does it, and are flagged for review. `intake` is None where the
         submission cannot be read.
         """
-        parts = {test_cell(one.part.number): one.part for one in mark.parts}
-        scores = {test_cell(one.part.number): one.score for one in mark.parts}
+        parts = {test_cell(part.part.number): part.part for part in mark.parts}
+        scores = {test_cell(part.part.number): part.score for part in mark.parts}
         if mark.lateness.unknown or mark.excused or mark.by_hand:
             scores = dict.fromkeys(scores, 0.0 if mark.by_hand and not mark.excused else None)
         with self._connected() as book:
@@ -209,8 +209,8 @@ def _filled(cell: Json, answers: dict[str, str], parts: dict[str, Part], written
     if marks.get("solution") and cell["cell_type"] == "markdown":
         return {**cell, "source": written or "Nothing is written here."}
     if marks.get("solution"):
-        found = DEFINITION.search("".join(cell["source"]))
-        defined = found[1] if found else name
+        definition = DEFINITION.search("".join(cell["source"]))
+        defined = definition[1] if definition else name
         return {**cell, "source": answers.get(defined, MISSING.format(name=defined))}
     if name in parts:
         part = parts[name]

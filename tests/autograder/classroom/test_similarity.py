@@ -7,7 +7,7 @@ import re
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.similarity import Found, Written, find_matches, mistakes_in, written_in
+from autograder.classroom.similarity import Statement, Written, find_matches, mistakes_in, written_in
 from autograder.commands.demo import make_class, write_download
 from autograder.intake.modules import Intake
 from foundation.assignment_file import read_assignment
@@ -59,7 +59,7 @@ def independent(rng, n_ways=6):
 
 def class_of(texts):
     return {
-        f"s{n}": Written([Found("layers.LayerNorm", one, "layers", (one % 20 + 1,)) for one in sorted(own)])
+        f"s{n}": Written([Statement("layers.LayerNorm", one, "layers", (one % 20 + 1,)) for one in sorted(own)])
         for n, own in enumerate(texts)
     }
 
