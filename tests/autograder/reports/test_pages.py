@@ -3,12 +3,10 @@
 A state that is no judgement has no number in any output, and a person is told first; every other state has one.
 """
 
-import csv
 import html
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +16,7 @@ from autograder.course.catalogue import read_catalogue
 from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
 from autograder.grading.scoring import Score
 from autograder.reports.class_page import understanding_picture
-from autograder.reports.class_summary import as_class_table, write_summary
+from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
 from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
@@ -26,7 +24,7 @@ from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import judged
+from ..submissions import judged, rows_of
 
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
@@ -38,34 +36,28 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 
 def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", **changes):
-    """A finished submission all of whose tasks are in one state."""
+    """The finished submission of a student, all of whose tasks are in one state."""
     record = new_record(key, ASSIGNMENT, "0123456789abcdef").judged(judged(others=state)).finished()
     record = record.noted_of_run(note) if note else record
-    judgement = record.judgement
     if fault:
-        parts = [
-            part.changed(diagnosis=Diagnosis(fault=fault, others=(), text="Your code behaves …"))
-            if part.number in (CATALOGUE[fault].task, "E.2")
-            else part
-            for part in judgement.parts
-        ]
-        judgement = judgement.changed(parts=tuple(parts))
+        diagnosis = Diagnosis(fault=fault, others=(), text="Your code behaves …")
+        explained = (CATALOGUE[fault].task, "E.2")
+        parts = record.judgement.parts
+        changes["parts"] = [p.changed(diagnosis=diagnosis) if p.number in explained else p for p in parts]
     if bleu:
         low, value, high = bleu
-        judgement = judgement.changed(bleu=Score(value, low, high, 9, SIGNATURE))
-    record = record.changed(judgement=judgement.changed(**changes))
-    return shown(record, key, name or key)
+        changes["bleu"] = Score(value, low, high, 9, SIGNATURE)
+    return shown(record.changed(judgement=record.judgement.changed(**changes)), key, name or key)
 
 
 def shown(record, key, name, **details):
-    """The record of one student."""
+    """The result of a student."""
     return Result(Member(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
 
 
 def roll_of(members, left_out=()):
-    return Roll(
-        assignment="a", layout="canvas", folder="class", has_roster=True, members=tuple(members), left_out=left_out
-    )
+    about = {"assignment": "a", "layout": "canvas", "folder": "class", "has_roster": True}
+    return Roll(**about, members=tuple(members), left_out=left_out)
 
 
 @pytest.fixture
@@ -112,15 +104,27 @@ def test_markup_of_submissions_stays_text(pages):
 
 
 def test_who_is_to_be_looked_at_first(pages):
-    found = pages(
+    """Before all others those without a score, with the reason."""
+    refused = new_record("broken", ASSIGNMENT, "0" * 16).refused("the archive is damaged").finished()
+    given_up = new_record("ended", ASSIGNMENT, "0" * 16).given_up("ended by signal 9")
+    written = pages(
         graded("fine"),
         graded("slow", state=State.TIMEOUT),
         graded("odd", note="a layer of the sandbox was missing"),
-        graded("broken", state=State.GRADER_ERROR),
-    )["class.html"]
-    first = section(found, "first")
-    order = [first.find(word) for word in ("grader error", "timeout", "a layer of the sandbox")]
+        *(shown(record, record.submission, record.submission) for record in (refused, given_up)),
+    )
+    first = section(written["class.html"], "first")
+    order = [first.find(word) for word in ("damaged", "ended by signal 9", "timeout", "a layer of the sandbox")]
     assert order == sorted(order) and -1 not in order and "fine" not in first
+    assert "the archive is damaged" in written["students/broken.html"]
+
+
+def test_the_mean_of_a_task_is_over_those_who_have_a_mark_there():
+    states = State.PASSED, State.FAILED, State.GRADER_ERROR
+    passed, failed, broken = (graded(state.value, state=state).record for state in states)
+    for records, average in (([passed, failed, broken], FIRST.points / 2), ([broken], None)):
+        first, *_ = tasks_of(records)
+        assert first[1] == average
 
 
 def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
@@ -189,32 +193,24 @@ def with_first(key: str, state: State, points: float) -> Record:
     return new_record(key, ASSIGNMENT, "0" * 16).taken_in({}).judged([*judged(), first]).finished()
 
 
-def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
+@pytest.mark.parametrize("state", State)
+def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
+    points = FIRST.points if state is State.PASSED else 1.0
+    record = with_first("bob", state, points)
+    records = {"anna": with_first("anna", State.PASSED, FIRST.points), "bob": record}
     roll = roll_of(
         Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
         for number, key in enumerate(records, 10)
     )
-    return roll, results_of(roll, records)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("state", State)
-def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
-    points = FIRST.points if state is State.PASSED else 1.0
-    found = with_first("bob", state, points)
-    roll, results = class_of({"anna": with_first("anna", State.PASSED, FIRST.points), "bob": found})
+    results = results_of(roll, records)
     _, bob = results
     expected = round(ASSIGNMENT.max_score - FIRST.points + points, 2) if state.has_mark else None
-    assert (found.judgement.score, found.judgement.parts[0].score) == (expected, points if state.has_mark else None)
+    assert (record.judgement.score, record.judgement.parts[0].score) == (expected, points if state.has_mark else None)
     assert (bob.score, bob.status) == (expected, "graded" if state.has_mark else "needs review")
     assert bool(bob.reason) == (not state.has_mark)
 
     write_summary(results, tmp_path)
-    _, row = rows(tmp_path / "summary.csv")
+    _, row = rows_of(tmp_path / "summary.csv")
     shown = [] if expected is None else [expected, points]
     assert [float(row[name]) for name in ("score", FIRST.number) if row[name]] == shown
     table = as_class_table(roll, results)
@@ -225,13 +221,13 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     (tmp_path / "students").mkdir()
     for name, column in SCORES.items():
         export(name, grades_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
-        exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
+        exported = [line[column] for line in rows_of(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
     assert IMPORTING.keys() >= SCORES.keys()
 
-    outcome = as_results(found)
+    outcome = as_results(record)
     assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
-    printed = [line for line in as_table(found).splitlines() if " / " in line]
+    printed = [line for line in as_table(record).splitlines() if " / " in line]
     assert [("–" in line) for line in printed if FIRST.title in line or "score" in line] == [not shown] * 2
 
     write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
@@ -243,21 +239,6 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     if not state.has_mark:
         assert ">Bob<" in first and ">Anna<" not in first
         assert "no mark yet" in own and f"0 of {FIRST.points:g} points" not in own
-
-
-@pytest.mark.parametrize("end", [Record.refused, Record.given_up])
-def test_nothing_of_a_submission_without_a_judgement_is_a_number(end, tmp_path):
-    carl = end(new_record("carl", ASSIGNMENT, "0" * 16).taken_in({}), "the archive is damaged").finished()
-    late = with_first("anna", State.TIMEOUT, 0.0)
-    roll, results = class_of({"anna": late, "carl": carl})
-    assert carl.judgement.score is None and {part.score for part in carl.judgement.parts} == {None}
-    assert results[1].status == "needs review" and "the archive is damaged" in results[1].reason
-    write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
-    page = (tmp_path / "class.html").read_text()
-    first = page[page.index("Look at these first") : page.index("What the class got wrong")]
-    assert 0 < first.index(">Carl<") < first.index(">Anna<"), "before what has a score"
-    assert "the archive is damaged" in first
-    assert "the archive is damaged" in (tmp_path / "students" / "carl.html").read_text()
 
 
 @pytest.mark.parametrize("state, score", [(State.NOT_GRADED, 0.0), (State.PENDING, 4.0), (State.FAILED, None)])
