@@ -15,11 +15,12 @@ from typing import TypeAlias
 
 from foundation.texts import counted, first_of, printable
 
+from ..platforms.download import PLATFORMS
 from ..platforms.handed_in import HandedIn, Person
 from .roster import COLUMNS, Student
 
-PLATFORM_NUMBERS = ("canvas", "moodle")
-"""Ids by which a platform itself knows a student: another one is another student, whatever the name."""
+OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
+"""Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
 
 
 def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, tuple[Student, ...]]:
@@ -133,12 +134,13 @@ class Index:
         self._groups: dict[str, Fit] = {}
         groups: dict[str, list[Student]] = defaultdict(list)
         students = tuple(roster)
-        has_github = any("github" in student.ids for student in students)
+        logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
+        logins -= {kind for student in students for kind in student.ids}
         for student in students:
             for kind, value in student.ids.items():
                 self._by_id[kind, value.casefold()].append(student)
-                if kind == "login" and not has_github:  # other hosts of repositories have the course's own logins
-                    self._by_id["github", value.casefold()].append(student)
+                for other in logins if kind == "login" else ():
+                    self._by_id[other, value.casefold()].append(student)
             for name in orders(student.name):
                 self._enter(name, Fit((student,)))
             if student.group:
@@ -180,15 +182,15 @@ class Index:
         owner = next((students[0] for students in known if len(students) == 1), None)
         named, rank = self._named(person)
         groups = [fit for fit in named if fit.is_group]
-        if "moodle" in person.ids and len(groups) == 1:
-            return groups[0], rank  # a group there has a number of its own, which may be a participant's, too
+        if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
+            return groups[0], rank
         if owner:
             group = self._groups.get(owner.group)
             if group and plain(person.name) == plain(owner.group):
                 return group, 0  # Canvas gives the id of one partner
             is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
             return (Fit((owner,)), 0) if is_own else None
-        numbers = [(kind, person.ids[kind]) for kind in PLATFORM_NUMBERS if kind in person.ids]
+        numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
         fits = [
             fit
             for fit in named

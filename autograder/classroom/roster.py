@@ -24,21 +24,19 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "email": ("email", "email address", "e-mail", "e-mail address", "mail"),
     "number": ("sis user id", "sid", "student id", "student_id", "id number", "matriculation number"),
     "login": ("sis login id", "login", "login id", "username", "identifier"),
-    "moodle": ("participant",),
-    "canvas": ("canvas id", "canvas_id"),
-    "github": ("github_username", "github username", "github"),
     "role": ("role",),
     "group": ("group", "group_name", "group name", "groups"),
     "submitted": ("last modified (submission)",),
     "status": ("status",),
     "id": ("id",),
+    **{kind: headings for platform in PLATFORMS.values() for kind, headings in platform.ids.items()},
 }
 """The headings of each kind of column, in lower case; of several, the first that is there counts."""
 NOT_STUDENTS = frozenset().union(*(platform.not_students for platform in PLATFORMS.values()))
 PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in platform.prefixes.items()}
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
 """The form that a spreadsheet gives to a number of many digits."""
-IDS = ("canvas", "moodle", "number", "login", "github", "email")
+IDS = (*(kind for platform in PLATFORMS.values() for kind in platform.ids), "number", "login", "email")
 
 
 @dataclass(frozen=True, eq=False)

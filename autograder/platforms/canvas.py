@@ -83,6 +83,7 @@ CANVAS = Platform(
     "Canvas",
     lambda listing: is_mostly(listing, FILE, TEXT),
     read_canvas,
+    ids={"canvas": ("canvas id", "canvas_id")},
     marks_roster=frozenset({"sis user id", "sis login id"}),
     columns={"canvas": ("id",), "id": ()},
     not_students=frozenset({"Points Possible", "Student, Test"}),

@@ -207,6 +207,8 @@ GIT = Platform(
     "clones of git repositories",
     recognises_clones,
     read_clones,
+    ids={"github": ("github_username", "github username", "github")},
+    are_logins=True,
     marks_roster=frozenset({"github_id"}),
     columns={"github": ("github_username", "username")},  # of Classroom 50, and of the old GitHub Classroom
     note=NOTE,

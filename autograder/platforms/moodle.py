@@ -93,6 +93,8 @@ MOODLE = Platform(
     "Moodle",
     lambda listing: is_mostly(listing, ENTRY),
     read_moodle,
+    ids={"moodle": ("participant",)},
+    numbers_groups=True,
     marks_roster=frozenset({"maximum grade", "last modified (grade)"}),
     columns={"moodle": ("identifier", "participant")},
     prefixes={"moodle": "Participant "},
