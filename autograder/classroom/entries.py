@@ -68,8 +68,7 @@ def list_class(
 
     Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
 
-    Raises: UserError where there is no submission, or the roster cannot be read or fits
-    none.
+    Raises: UserError where there is no submission, or the roster cannot be read or fits none.
     """
     download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
@@ -81,8 +80,8 @@ def list_class(
         for student in own:
             handed_in.setdefault(student, []).append(submission)
     counting = {student: last_of(several) for student, several in handed_in.items()}
-    to_grade = [submission for submission in download.submissions if submission in counting.values()]
-    keys = keys_of(to_grade)
+    is_counting = {*counting.values()}
+    keys = keys_of([submission for submission in download.submissions if submission in is_counting])
     left_out = []
     for submission in (submission for submission in download.submissions if submission not in keys):
         why, needs_decision = "a later submission counts", False

@@ -236,6 +236,15 @@ def results_of(
     return results
 
 
+def by_submission(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of those who have been graded, by the key of the submission; partners share one."""
+    shared: dict[str, list[Result]] = {}
+    for result in results:
+        if result.record:
+            shared.setdefault(result.member.key, []).append(result)
+    return shared
+
+
 def by_task(records: Iterable[Record]) -> list[list[Part]]:
     """The parts of a class, a list for each task; while changes wait to be kept, some may lack a new task."""
     parts: dict[str, list[Part]] = {}

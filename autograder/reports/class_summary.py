@@ -17,7 +17,7 @@ from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Change, Held, PartChange
-from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..classroom.records import Decision
 from ..grading.record import Part, Record, write_result
 from ..testing.results import State
@@ -161,10 +161,12 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
     def named(is_meant: Callable[[Result], object]) -> list[str]:
         return [result.member.name for result in results if is_meant(result)]
 
-    marks = [
-        (each.member.key, each.mark) for each in results if each.mark and not (each.mark.by_hand or each.mark.excused)
-    ]
-    states = {key: open_parts(mark for own, mark in marks if own == key) for key in records}
+    states = {
+        key: open_parts(
+            result.mark for result in same if result.mark and not (result.mark.by_hand or result.mark.excused)
+        )
+        for key, same in by_submission(results).items()
+    }
     for state in reversed(State):
         if state.needs_a_look:
             yield state.value, [names[key] for key, open_ in states.items() if state in open_]

@@ -18,7 +18,7 @@ from foundation.texts import as_score, counted
 from foundation.whole_files import write_whole
 
 from ..classroom.entries import Roll
-from ..classroom.marks import PartMark, Result
+from ..classroom.marks import PartMark, Result, by_submission
 from ..classroom.similarity import Findings, Written
 from ..course.catalogue import Fault
 from ..grading.record import Record
@@ -40,7 +40,7 @@ def write_pages(
 ) -> None:
     """Writes `class.html`, and `students/KEY.html` for each submission; at least one has been graded."""
     records = records_of(results)
-    shared = {key: [result for result in results if result.member.key == key] for key in records}
+    shared = by_submission(results)
     names = roll.names()
     graded = {
         key: {"name": names[key], "record": record, "is_late": any(result.is_late for result in shared[key])}
