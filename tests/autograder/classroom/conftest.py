@@ -1,5 +1,6 @@
 """A class of three submissions, and a stub in the place of the true grader."""
 
+import re
 import traceback
 from contextlib import contextmanager
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
@@ -20,7 +22,7 @@ from foundation.assignment_file import read_assignment
 from foundation.child_processes import FAILED, Ended, run_forked
 from foundation.places import SKELETON
 
-from ..submissions import judged
+from ..submissions import judged, rows_of
 
 VERSION = "0123456789abcdef"
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -108,6 +110,42 @@ def use(tmp_path, monkeypatch):
 def log(use):
     """Returns who has been graded, and forgets it."""
     return use(StubGrader).names
+
+
+class Typed:
+    """The commands as they are typed, for the three submissions; `out` and `err` have the output of the last one."""
+
+    def __init__(self, folder: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.output, self.capsys = folder, output, capsys
+        self.assignment: list[object] = []  # options of all commands
+        self.options: list[object] = []  # of `grade-class`
+
+    def run(self, *words: object) -> int:
+        """Runs a command; its exit status."""
+        self.capsys.readouterr()
+        status = main([*map(str, words)])
+        self.out, self.err = self.capsys.readouterr()
+        return status
+
+    def grade(self, *options: object) -> int:
+        words = ["--output", self.output, *self.assignment, *self.options]
+        return self.run("grade-class", self.folder, *words, *options)
+
+    def decide(self, *words: object) -> int:
+        return self.run(*words, "--output", self.output, *self.assignment, "--by", "tina")
+
+    def row(self, student: str = "anna") -> dict[str, object]:
+        """A student's row of the summary; numbers as such, and None where it is empty."""
+        row = next(row for row in rows_of(self.output / "summary.csv") if row["id"] == student)
+        return {name: float(cell) if re.fullmatch(r"[\d.]+", cell) else cell or None for name, cell in row.items()}
+
+    def scores(self) -> dict[str, float | None]:
+        return {row["id"]: self.row(row["id"])["score"] for row in rows_of(self.output / "summary.csv")}
+
+
+@pytest.fixture
+def typed(folder, output, log, capsys):
+    return Typed(folder, output, capsys)
 
 
 def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
