@@ -17,7 +17,7 @@ from foundation.command_line import UserError
 from foundation.places import ROOT, SKELETON
 
 from ..classroom.conftest import ASSIGNMENT
-from ..submissions import changed_assignment, rows_of
+from ..submissions import changed_assignment
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
 EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
@@ -133,39 +133,30 @@ def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
     assert caught.value.code == 2 and "expected a time with its zone, such as" in capsys.readouterr().err
 
 
-def summary(output):
-    return [(row["score"], row["late_days"]) for row in rows_of(output / "summary.csv")]
-
-
 ROSTER = "username,first_name,last_name,email,section,github_id\n" + "".join(
     f"{name},{name.title()},X,,1,{number}\n" for number, name in enumerate(("Anna", "bob", "carl"))
 )
 
 
-def test_classroom_50_from_clones_to_late_days(commit, tmp_path, log, output, capsys):
-    """`list-class` and `grade-class` tell the same times, with whose word they are."""
+def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
+    """`list-class` and `grade-class` have the same times, with whose word they are."""
     for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE)):
-        folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
-    (folder / "cs-transformer-carl").mkdir()
-    (folder / "cs-transformer-carl" / "layers.py").touch()
+        typed.folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
+    (typed.folder / "cs-transformer-carl").mkdir()
+    (typed.folder / "cs-transformer-carl" / "layers.py").touch()
     (tmp_path / "roster.csv").write_text(ROSTER)
     late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
-    assignment = changed_assignment(tmp_path / "assignment.toml", late=late)
-    files = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(assignment)]
-    of_class = [str(folder), *files]
-    assert main(["list-class", *of_class]) == 1, "nothing tells when carl's files were handed in"
-    printed = capsys.readouterr().out
-    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in printed
-    assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in printed
-    assert main(["grade-class", *of_class, "--output", str(output)]) == 1
-    printed = capsys.readouterr().out
-    assert "late: Bob X\n" in printed and "note: times are those of commits" in printed
-    assert summary(output) == [("100.0", "0"), ("80.0", "2"), ("", "")]
-    deadline = ["--deadline", "2026-12-19T00:00+01:00"]
-    assert main(["grade-class", *of_class, "--output", str(output), *deadline]) == 1
-    assert summary(output) == [("100.0", "0"), ("100.0", "0"), ("", "")]
-    _, entries = list_class(folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
-    assert [layers(one) for one in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
+    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
+    assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1, "carl's files have no time"
+    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in typed.out
+    assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in typed.out
+    assert typed.grade() == 1 and "late: Bob X\n" in typed.out and "note: times are those of commits" in typed.out
+    assert [*typed.scores().values()] == [100, 80, None]
+    assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
+    assert [*typed.scores().values()] == [100, 100, None]
+    _, entries = list_class(typed.folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
+    assert [layers(entry) for entry in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
 
 
 def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):

@@ -1,11 +1,9 @@
 """Each platform's download the whole way: taken in, graded by a stub, marks and feedback back to the platform."""
 
 import zipfile
-from pathlib import Path
 
 import pytest
 
-from autograder.__main__ import main
 from autograder.testing.results import State, TaskResult
 
 from ..classroom.conftest import ASSIGNMENT, StubGrader
@@ -114,97 +112,88 @@ class Judging(StubGrader):
 
 
 @pytest.fixture
-def grade(tmp_path, use):
-    """Grades a download; the status, and the folder of marks."""
+def lay(typed, use, tmp_path):
+    """Writes a download, and a roster if there is one, for the commands."""
     use(Judging)
+    typed.folder = tmp_path / "download"
 
-    def run(files: dict[str, str], *options: object) -> tuple[int, Path]:
+    def write(files: dict[str, str], roster: str = "", encoding: str = "utf-8") -> None:
         for name, content in files.items():
-            path = tmp_path / "download" / name
+            path = typed.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             if content == ZIP:
                 with zipfile.ZipFile(path, "w") as archive:
                     archive.writestr("layers.py", WRONG)
             else:
                 path.write_text(content)
-        words = ["grade-class", tmp_path / "download", "--output", tmp_path / "marks", *options]
-        return main([*map(str, words)]), tmp_path / "marks"
+        if roster:
+            (tmp_path / "roster.csv").write_text(roster, encoding=encoding)
+            typed.options = ["--roster", tmp_path / "roster.csv"]
 
-    return run
+    return write
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_from_the_download_to_the_platform(layout, grade, tmp_path, capsys):
-    files, roster = LAYOUTS[layout]
-    (tmp_path / "roster.csv").write_text(roster, encoding="utf-16" if layout == "blackboard" else "utf-8")
-    of_class = ["--roster", str(tmp_path / "roster.csv")]
-    status, marks = grade(files, *of_class)
-    assert status == (layout in ("canvas", "moodle")), "1 where a submission is nobody's"
-    printed = capsys.readouterr().out
-    assert "2 submissions, mean 93.0, median 93.0, of 100" in printed, "nothing but their marks is in the mean"
-    assert "nothing handed in (1): Carl Clark" in printed and "left out:" in printed
-    students = {row["name"]: row for row in rows_of(marks / "summary.csv")}
+def test_from_the_download_to_the_platform(layout, lay, typed, output):
+    lay(*LAYOUTS[layout], encoding="utf-16" if layout == "blackboard" else "utf-8")
+    assert typed.grade() == (layout in ("canvas", "moodle")), "1 where a submission is nobody's"
+    assert "2 submissions, mean 93.0, median 93.0, of 100" in typed.out, "nothing but their marks is in the mean"
+    assert "nothing handed in (1): Carl Clark" in typed.out and "left out:" in typed.out
+    students = {row["name"]: row for row in rows_of(output / "summary.csv")}
     expected = {"Anna Smith": "100.0 graded", "Bob Berg": "86.0 graded", "Carl Clark": " nothing handed in"}
     expected |= {"Eve Evans": "86.0 graded"} if layout == "gradescope" else {}
     assert {name: f"{row['score']} {row['status']}" for name, row in students.items()} == expected
     assert [name for name, row in students.items() if row["late"] == "late"] == ["Bob Berg"] * (layout == "canvas")
     assert students["Anna Smith"]["id"] == {"moodle": "Participant 101", "plain": "anna"}.get(layout, "u1")
-    assert len(list((marks / "records").iterdir())) == 2
-    page = (marks / "class.html").read_text()
+    assert len(list((output / "records").iterdir())) == 2
+    page = (output / "class.html").read_text()
     assert ("Bob Berg, Eve Evans" if layout == "gradescope" else "Bob Berg") in page and "Carl Clark" in page
-
     if layout not in EXPORTED:
         return
-    assert main(["export-marks", str(marks), "--for", layout, *of_class]) == 0
-    printed, archive = capsys.readouterr(), marks / "export" / f"{layout}-feedback.zip"
-    assert "no score: Carl Clark (nothing handed in)" in printed.err
-    assert (marks / "export" / f"{layout}.csv").read_bytes().decode() == EXPORTED[layout]
-    assert archive.exists() == (archive.name in printed.out) == (layout in FEEDBACK)
+    assert typed.run("export-marks", output, "--for", layout, *typed.options) == 0
+    archive = output / "export" / f"{layout}-feedback.zip"
+    assert "no score: Carl Clark (nothing handed in)" in typed.err
+    assert (output / "export" / f"{layout}.csv").read_bytes().decode() == EXPORTED[layout]
+    assert archive.exists() == (archive.name in typed.out) == (layout in FEEDBACK)
     if layout in FEEDBACK:
         with zipfile.ZipFile(archive) as pages:
             assert pages.namelist() == FEEDBACK[layout]
             assert all("of 100 points" in pages.read(name).decode() for name in FEEDBACK[layout])
 
 
-def test_a_group_shares_what_one_of_its_members_handed_in(grade, tmp_path):
+def test_a_class_as_text_and_a_group_that_shares_a_submission(lay, typed):
     files, roster = CANVAS
-    lines = [f"{line},{'G' * ('Bob' in line or 'Carl' in line)}" for line in roster.splitlines()[1:]]
-    (tmp_path / "roster.csv").write_text("\n".join([f"{roster.splitlines()[0]},group", *lines, ""]))
-    _, marks = grade(files, "--roster", tmp_path / "roster.csv")
-    scores = {row["name"]: row["score"] for row in rows_of(marks / "summary.csv")}
-    assert (scores["Anna Smith"], scores["Bob Berg"], scores["Carl Clark"]) == ("100.0", "86.0", "86.0")
-
-
-def test_a_class_as_text(tmp_path, capsys):
-    files, roster = CANVAS
-    (tmp_path / "download").mkdir()
-    for name in files:
-        (tmp_path / "download" / name).write_text("# text\n")
-    (tmp_path / "roster.csv").write_text(roster)
-    words = ["list-class", str(tmp_path / "download")]
-    assert main([*words, "--roster", str(tmp_path / "roster.csv")]) == 1
-    assert capsys.readouterr().out.split("\n\n") == [
-        f"{tmp_path / 'download'}: Canvas\n2 submissions, from 2 of 3 students",
+    lay(files, roster)
+    assert typed.run("list-class", typed.folder, *typed.options) == 1
+    assert typed.out.split("\n\n") == [
+        f"{typed.folder}: Canvas\n2 submissions, from 2 of 3 students",
         "  bergbob_12    Bob Berg; late\n  smithanna_11  Anna Smith",
         "for you to decide:\n  stranger_99: fits no student in the roster, or not for sure, or more than one",
         "nothing handed in:\n  Carl Clark (u3)",
         "left out:\n  grades.csv: not named as Canvas names submissions\n",
     ]
-    assert main(words) == 0 and "3 submissions\n" in capsys.readouterr().out, "without a roster nobody is missing"
+    assert typed.run("list-class", typed.folder) == 0 and "3 submissions\n" in typed.out, (
+        "nobody is known to be missing"
+    )
+    heading, *lines = roster.splitlines()
+    lines = [f"{line},{'G' * ('Bob' in line or 'Carl' in line)}" for line in lines]
+    lay({}, "\n".join([f"{heading},group", *lines, ""]))
+    typed.grade()
+    assert typed.scores() == {"u1": 100, "u2": 86, "u3": 86}
 
 
-def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(grade, capsys):
+def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(lay, typed):
     files = {f"submission_{n}/layers.py": WRONG if n == 1 else "" for n in (1, 2, 3, 4)}
     who = "submission_{}:\n  :submitters:\n  - :name: {}\n    :sid: {}\n"
     time = "  :created_at: 2026-11-{} 17:34:00 Z\n"
     text = who.format(1, "Anna", "u1") + time.format("02") + who.format(2, "Anna", "u1") + time.format("05")
     text += who.format(3, "Bob", "u2") + who.format(4, "Bob", "u2")
-    status, marks = grade(files | {"submission_metadata.yml": text})
-    assert status == 1
-    assert "needs review, since nothing tells which submission counts: Bob" in capsys.readouterr().out
-    anna, bob = rows_of(marks / "summary.csv")
-    assert (anna["submission"], anna["score"]) == ("submission_2", "100.0")
-    assert (bob["status"], bob["score"]) == ("needs review", "") and "submission_3, submission_4" in bob["reason"]
+    lay(files | {"submission_metadata.yml": text})
+    assert typed.grade() == 1
+    assert "needs review, since nothing tells which submission counts: Bob" in typed.out
+    anna, bob = typed.row("u1"), typed.row("u2")
+    assert (anna["submission"], anna["score"]) == ("submission_2", 100)
+    assert (bob["status"], bob["score"]) == ("needs review", None) and "submission_3, submission_4" in bob["reason"]
 
 
 TIMES = {"anna": "2026-12-25 15:58:23 UTC", "bob": "2026-12-25 15:58:23.9 CET", "carl": "2026-12-25 17:58 +0100"}
@@ -241,20 +230,17 @@ LATE = {  # files, roster, due; score, late, late days; lines of `grade-class` a
 
 
 @pytest.mark.parametrize("layout", LATE)
-def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(layout, grade, tmp_path, capsys):
+def test_no_late_penalty_is_lost_with_the_way_in_which_a_time_is_written(layout, lay, typed, output, tmp_path):
     files, roster, due, rows, graded, listed = LATE[layout]
-    (tmp_path / "roster.csv").write_text(roster)
-    assignment = changed_assignment(tmp_path / "assignment.toml", late=f"due = {due}\npercent_per_day = 10")
-    options = ["--assignment", str(assignment), "--roster", str(tmp_path / "roster.csv")]
-    status, marks = grade(files, *options)
-    printed = capsys.readouterr().out
-    assert status == 1 and all(line in printed for line in graded)
-    of_class = rows_of(marks / "summary.csv")
+    lay(files, roster)
+    late = f"due = {due}\npercent_per_day = 10"
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
+    assert typed.grade() == 1 and all(line in typed.out for line in graded)
+    of_class = rows_of(output / "summary.csv")
     assert [f"{row['score']} {row['late']} {row['late_days']}" for row in of_class] == rows
-    assert "the time of submission cannot be read (" in (marks / "class.html").read_text()
-    assert main(["list-class", str(tmp_path / "download"), *options]) == 1
-    printed = capsys.readouterr().out
-    assert all(line in printed for line in listed)
+    assert "the time of submission cannot be read (" in (output / "class.html").read_text()
+    assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1
+    assert all(line in typed.out for line in listed)
     if layout == "moodle":
-        assert main(["list-class", str(tmp_path / "download"), *options[2:]]) == 0
-        assert "Bob; 2026-12-26 16:10; late\n" in capsys.readouterr().out, "without a due date"
+        assert typed.run("list-class", typed.folder, *typed.options) == 0
+        assert "Bob; 2026-12-26 16:10; late\n" in typed.out, "without a due date"
