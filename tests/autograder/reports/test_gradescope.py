@@ -221,18 +221,8 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
 
     states = {test["number"]: test["extra_data"]["state"] for test in results["tests"]}
     not_passed = {number for number, state in states.items() if state != "passed"}
-    assert not_passed == {
-        "1.4",
-        "1.5",
-        "2.1",
-        "2.2",
-        "E.2",
-        "E.4",
-        "E.5",
-        "E.6",
-        "E.7",
-        "E.8",
-    }  # no own_tests.py, no answers
+    attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8"]
+    assert not_passed == {*attacked, *unanswered}
     assert results["score"] == 100 - 10 - 6 - 10 - 10 and states["2.1"] == "out of memory"
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
     assert "LOOT" in text and not any(secret in text for secret in secrets)
