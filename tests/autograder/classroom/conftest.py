@@ -54,9 +54,9 @@ class StubGrader:
 
     def names(self) -> list[str]:
         """Who has been graded since the last call."""
-        found = sorted(self.log.read_text().split())
+        names = sorted(self.log.read_text().split())
         self.log.write_text("")
-        return found
+        return names
 
 
 @pytest.fixture
@@ -179,8 +179,8 @@ def two_tests(failed: str = "") -> list[TaskResult]:
             items = [item.name for item in task.items] or [""]
             states = [State.NOT_ATTEMPTED] * len(items)
         outcomes = [
-            Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
-            for n, one in enumerate(states)
+            Outcome(f"{task.name}_{n}", state, item=items[n], nodeid=f"test_{task.name}.py::{n}")
+            for n, state in enumerate(states)
         ]
         results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
     return results

@@ -26,16 +26,16 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     (folder / "loop").symlink_to("loop")
     (folder / "to itself").symlink_to(folder)
     os.mkfifo(folder / "pipe.zip")
-    found = run(folder, output, n_children=2)
+    records = run(folder, output, n_children=2)
     assert sorted(log()) == ["anna", "bob", "carl"]
-    assert found.keys() == {"anna", "bob", "carl", no_archive, "empty", "attention.py", "unreadable"}
+    assert records.keys() == {"anna", "bob", "carl", no_archive, "empty", "attention.py", "unreadable"}
     for name in (no_archive, "empty", "attention.py"):
-        assert {part.state for part in found[name].judgement.parts} == {"not graded"} and found[name].is_finished
-    assert len(found["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
-    reasons = {one.entry: one.reason for one in take_class(folder, output, ASSIGNMENT)[0].left_out}
+        assert {part.state for part in records[name].judgement.parts} == {"not graded"} and records[name].is_finished
+    assert len(records["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
+    reasons = {entry.entry: entry.reason for entry in take_class(folder, output, ASSIGNMENT)[0].left_out}
     strays = {".dan": "hidden", "__eve__": "hidden", "loop": "a link", "to itself": "a link"}
     strays |= dict.fromkeys(("notes.txt", "layers.py"), "neither a folder, an archive") | {"pipe.zip": "neither a file"}
-    assert reasons.keys() == strays.keys() and all(reasons[one].startswith(why) for one, why in strays.items())
+    assert reasons.keys() == strays.keys() and all(reasons[entry].startswith(why) for entry, why in strays.items())
 
 
 def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):

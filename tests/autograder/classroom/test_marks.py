@@ -35,8 +35,8 @@ def anna(**when: object) -> Member:
 
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
-    found = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
-    return new_record("anna", ASSIGNMENT, VERSION).taken_in({}).judged(found).judgement
+    results = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
+    return new_record("anna", ASSIGNMENT, VERSION).taken_in({}).judged(results).judgement
 
 
 def test_points_by_hand_take_the_place_of_the_graders():
@@ -54,7 +54,7 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     mark = mark_of(failed)
     assert mark.score is None and mark.earned is None and failed.score is None
-    assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
+    assert [part.score for part in mark.parts if part.part.number == "1.2"] == [None]
     assert mark.needs_review == ("1.2, E.1: grader error",)
     decided = mark_of(failed, points({"1.2": 0.0}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
@@ -116,8 +116,8 @@ def outcomes(states: str) -> list[Outcome]:
     """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital: the first item."""
     kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
     return [
-        Outcome(f"test {n}", kinds[one.lower()], "why", item="" if one.isupper() else "no side effects")
-        for n, one in enumerate(states)
+        Outcome(f"test {n}", kinds[letter.lower()], "why", item="" if letter.isupper() else "no side effects")
+        for n, letter in enumerate(states)
     ]
 
 
@@ -163,5 +163,5 @@ def test_weighing_gives_no_mark_and_no_points_where_there_were_none():
     pending = graded(ASSIGNMENT, {}, None, TaskResult(task, State.PENDING, 0.0, "later"))
     refused = replace(judge_task(task, outcomes("Pp"), "items"), state=State.REFUSED, score=0.0)
     refused = graded(ASSIGNMENT, {}, None, refused)
-    after = [weighed(one, heavier("1.2", 20.0)).parts[1] for one in (given_up, pending, refused)]
+    after = [weighed(each, heavier("1.2", 20.0)).parts[1] for each in (given_up, pending, refused)]
     assert [part.score for part in after] == [None, None, 0]

@@ -28,7 +28,7 @@ def roster(tmp_path):
     return write
 
 
-def one(*people, entry="entry"):
+def handed_in(*people, entry="entry"):
     return HandedIn(entry, Path(entry), people, entry)
 
 
@@ -54,7 +54,7 @@ def test_a_person_is_found_in_each_kind_of_roster(roster, text):
     anna, bob = roster(text, encoding="utf-8-sig")
     assert anna.name == "Anna Smith" and ids.items() <= dict(anna.ids).items()
     for person in people:
-        submission = one(person)
+        submission = handed_in(person)
         assert owners_of([submission], [anna, bob]) == {submission: (anna,)}
 
 
@@ -69,7 +69,7 @@ def test_a_person_is_found_in_each_kind_of_roster(roster, text):
 def test_the_first_name_comes_first(roster, text, name):
     (student,) = roster(text)
     assert student.name == name
-    canvas = one(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
+    canvas = handed_in(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
     assert owners_of([canvas], [student]) == {canvas: (student,)}
 
 
@@ -129,9 +129,9 @@ def moodle_(name, id_):
 )
 def test_a_group_shares_what_one_of_its_members_handed_in(roster, people, owners):
     """But what a member handed in alone stays that member's."""
-    submissions = [one(person) for person in people]
-    found = owners_of(submissions, roster(GROUPS))
-    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
+    submissions = [handed_in(person) for person in people]
+    owned = owners_of(submissions, roster(GROUPS))
+    assert [" ".join(student.id for student in owned[submission]) for submission in submissions] == owners
 
 
 HANDLES = "id,name,handle\nu1,Anna Smith,anna-s\nu2,Bob Ray,bob\n"
@@ -147,7 +147,7 @@ HANDLES = "id,name,handle\nu1,Anna Smith,anna-s\nu2,Bob Ray,bob\n"
     ],
 )
 def test_a_roster_that_fits_nobody_says_which_column_would(roster, text, people, words):
-    hint = hint_for([one(*people)], roster(text))
+    hint = hint_for([handed_in(*people)], roster(text))
     assert words in hint and bool(words) == bool(hint)
 
 
@@ -184,16 +184,19 @@ def test_a_roster_that_fits_nobody_says_which_column_would(roster, text, people,
 def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, owners):
     """As it is spelled comes first, an id decides, and what is left is for a person, such as half a group."""
     students = roster(GROUPS)
-    submissions = [one(*(who if isinstance(who, tuple) else [who])) for who in people]
-    found = owners_of(submissions, students)
-    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
+    submissions = [handed_in(*(who if isinstance(who, tuple) else [who])) for who in people]
+    owned = owners_of(submissions, students)
+    assert [" ".join(student.id for student in owned[submission]) for submission in submissions] == owners
 
 
 def test_without_a_roster_students_are_those_whom_the_download_names():
-    anna, again = one(Person("Anna", {"number": "7"}), entry="a"), one(Person("Anna S.", {"number": "7"}), entry="b")
-    bob, nobody = one(Person("Anna"), entry="c"), one(entry="d")
-    found = owners_of([anna, again, bob, nobody])
-    assert [(own.id, own.name) for [own] in found.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
+    anna, again = (
+        handed_in(Person("Anna", {"number": "7"}), entry="a"),
+        handed_in(Person("Anna S.", {"number": "7"}), entry="b"),
+    )
+    bob, nobody = handed_in(Person("Anna"), entry="c"), handed_in(entry="d")
+    owned = owners_of([anna, again, bob, nobody])
+    assert [(own.id, own.name) for [own] in owned.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
 
 
 @pytest.mark.parametrize(

@@ -258,9 +258,9 @@ def test_report_and_status(grade, files):
     for shift, expected, outcome in ((-0.001, 0, "passed"), (0.001, 1, "failed")):
         status, out, _ = grade(*words(files), "--threshold", f"near={result.value + shift:.10f}")
         assert status == expected and f"borderline (counts as {outcome})" in out
-    found = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
-    assert found["bleu"] == result.value and found["n"] == 200
-    assert found["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
+    report = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
+    assert report["bleu"] == result.value and report["n"] == 200
+    assert report["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
 
 
 @pytest.mark.parametrize(

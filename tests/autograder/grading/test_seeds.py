@@ -150,7 +150,7 @@ def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
     both = read_assignment(), read_assignment(path)
-    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in both}
+    versions = {grader_version(assignment, ROOT / "student", tmp_path / "references") for assignment in both}
     assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
     if needs != "a run":
-        assert len({weighting_of(one) for one in both}) == (2 if needs == "weighing" else 1)
+        assert len({weighting_of(assignment) for assignment in both}) == (2 if needs == "weighing" else 1)

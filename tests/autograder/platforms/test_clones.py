@@ -75,14 +75,14 @@ def clones(commit):
 
 def test_the_last_commit_before_a_deadline_counts(clones):
     anna, bob, carl, dora = read(clones).submissions
-    assert [one.submitted for one in (anna, bob, carl)] == [
+    assert [each.submitted for each in (anna, bob, carl)] == [
         datetime.fromisoformat(time) for time in (EARLY, LATE, LATE)
     ]
     assert layers(bob) == "# late\n" and "commits cannot be read" in dora.unread_time
     (clones / "hw-anna" / "layers.py").write_text("# not committed\n")
     before = read(clones, DEADLINE)
-    assert [one.entry for one in before.submissions] == ["hw-anna", "hw-bob"]
-    assert [layers(one) for one in before.submissions[:2]] == ["# anna\n", "# in time\n"]
+    assert [each.entry for each in before.submissions] == ["hw-anna", "hw-bob"]
+    assert [layers(each) for each in before.submissions[:2]] == ["# anna\n", "# in time\n"]
     assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
     late, unread = before.strays
     assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
@@ -93,7 +93,7 @@ def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git,
     git(clones / "hw-anna", "pack-refs", "--all")
     git(clones / "hw-bob", "checkout", "-q", "HEAD~1")
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{clones / 'hw-carl'}", str(clones / "hw-eve"))
-    times = {one.entry: one.submitted for one in read(clones).submissions}
+    times = {each.entry: each.submitted for each in read(clones).submissions}
     early, late = (datetime.fromisoformat(time) for time in (EARLY, LATE))
     assert times == {"hw-anna": early, "hw-bob": early, "hw-carl": late, "hw-dora": None, "hw-eve": late}
 
@@ -119,7 +119,7 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
     (bob / ".git" / "objects" / "info" / "alternates").write_text(f"{clones / 'hw-anna' / '.git' / 'objects'}\n")
     (clones / "hw-carl" / ".git").rename(tmp_path / "elsewhere")
     (clones / "hw-carl" / ".git").symlink_to(tmp_path / "elsewhere")
-    reasons = {one.entry: one.unread_time for one in read(clones).submissions}
+    reasons = {each.entry: each.unread_time for each in read(clones).submissions}
     assert "borrows objects" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
 
 

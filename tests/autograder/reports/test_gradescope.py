@@ -72,8 +72,8 @@ def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None
     """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
     record = new_record("anna", ASSIGNMENT, "0" * 16).judged(bleu=score(LINES, LINES))
-    told = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
-    assert bool(told["leaderboard"]) == tells_bleu
+    shown = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
+    assert bool(shown["leaderboard"]) == tells_bleu
 
 
 MEMORY_MB = 768 * 1.048576

@@ -63,7 +63,7 @@ def roll_of(members, left_out=()):
 @pytest.fixture
 def pages(tmp_path):
     def write(*class_, left_out=(), more=(), assignment=ASSIGNMENT):
-        members = (*(one.member for one in class_), *more)
+        members = (*(student.member for student in class_), *more)
         write_pages(roll_of(members, left_out), class_, assignment, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
@@ -86,18 +86,18 @@ def links_in(page):
 
 
 def test_a_class_has_a_page_and_one_for_each_student(pages):
-    found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
-    assert set(found) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
-    assert links_in(found["class.html"]) == found.keys() - {"class.html"}
-    assert "3 submissions 66.67 mean, of 100 100 median" in words(found["class.html"])
-    of_anna = words(found["students/anna.html"])
+    written = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
+    assert set(written) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
+    assert links_in(written["class.html"]) == written.keys() - {"class.html"}
+    assert "3 submissions 66.67 mean, of 100 100 median" in words(written["class.html"])
+    of_anna = words(written["students/anna.html"])
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
     assert "Diagonal mask: passed" in of_anna and "0 of 0" not in of_anna, "a task without points has a state alone"
 
 
 def test_markup_of_submissions_stays_text(pages):
-    found = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
-    for page in found.values():
+    written = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
+    for page in written.values():
         assert MARKUP in words(page) and "<img" not in page
         assert page.count("<script") == page.count("</script") == ("data-sortable" in page)
         assert "default-src 'none'" in page and not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", page)
@@ -130,8 +130,8 @@ def test_the_mean_of_a_task_is_over_those_who_have_a_mark_there():
 def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
     often, seldom = "layer-norm-over-batch", "attention-not-scaled"
     assert {often, seldom} <= CATALOGUE.keys()
-    found = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
-    text = section(found, "misconceptions")
+    written = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
+    text = section(written, "misconceptions")
     assert f"2 × 1.4 Layer normalisation: code that {CATALOGUE[often].when}" in text
     assert text.index("2 × 1.4") < text.index("1 × 1.2 Scaled dot-product attention")
     assert CATALOGUE[seldom].hint in text
@@ -163,26 +163,26 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     )
     undecided = Member(id="e", name="Eve", undecided=("eve.zip", "eve"))
     late = shown(graded("bob").record, "bob", "Bob", is_late=True)
-    found = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
-    text = words(found["class.html"])
-    first = section(found["class.html"], "first")
+    written = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
+    text = words(written["class.html"])
+    first = section(written["class.html"], "first")
     assert "2 to look at first" in text and "1 late" in text and "Taken in from Canvas" in text
     assert "Eve several submissions, and nothing tells which one counts: eve.zip, eve" in first
     assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text
-    assert "Bob late" in text and "handed in late" in words(found["students/bob.html"])
-    assert "handed in late" not in words(found["students/anna.html"])
+    assert "Bob late" in text and "handed in late" in words(written["students/bob.html"])
+    assert "handed in late" not in words(written["students/anna.html"])
 
 
 def test_who_has_all_of_the_code_and_little_understanding_is_named(pages):
-    tasks = tuple(replace(one, points=6.0) if one.number in ("E.4", "E.6") else one for one in ASSIGNMENT.tasks)
+    tasks = tuple(replace(task, points=6.0) if task.number in ("E.4", "E.6") else task for task in ASSIGNMENT.tasks)
     assignment, class_ = replace(ASSIGNMENT, tasks=tasks), {}
     for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5), ("eve", 1, None)):
         shares = [(task, understood if task.understanding else code) for task in tasks]
         tried = [(task, State.NOT_ATTEMPTED if x is None else State.PASSED, x or 0) for task, x in shares]
         results = (TaskResult(task, state, x * task.points, "") for task, state, x in tried)
         class_[key] = shown(new_record(key, assignment, "0" * 16).judged(results).finished(), key, key.title())
-    found = understanding_picture({key: [one.mark] for key, one in class_.items()}, assignment)
-    assert found["apart"] == ["bob"] and ("dora", 1.0, 0.5) in found["dots"] and len(found["dots"]) == 4
+    picture = understanding_picture({key: [task.mark] for key, task in class_.items()}, assignment)
+    assert picture["apart"] == ["bob"] and ("dora", 1.0, 0.5) in picture["dots"] and len(picture["dots"]) == 4
     page = pages(*class_.values(), assignment=assignment)["class.html"]
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
 
@@ -255,7 +255,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
-    found = pages(
+    written = pages(
         graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch"),
         graded("bob", MARKUP, state=State.TIMEOUT),
         graded("carl", "Carl", state=State.FAILED, bleu=(0.2, 0.21, 0.22)),
@@ -282,7 +282,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
         assert column(1) == ["Carl"] and page.get_by_role("status").inner_text() == "1 of 3 shown"
         page.get_by_role("searchbox").fill("")
         assert not Axe().run(page).response["violations"]
-        for link in links_in(found["class.html"]):
+        for link in links_in(written["class.html"]):
             page.goto((tmp_path / link).as_uri())
             assert not Axe().run(page).response["violations"]
             page.set_viewport_size({"width": 360, "height": 640})
@@ -292,9 +292,9 @@ def test_in_a_browser(tmp_path, pages, scheme):
 
 def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
     def with_bleu(key, bleu, digest, *unwritten):
-        found = graded(key).record
+        record = graded(key).record
         parts = [
-            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in found.judgement.parts
+            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in record.judgement.parts
         ]
         files = {"student/translations.txt": digest * 64}
         return graded(key, bleu=(bleu, bleu, bleu), parts=tuple(parts), files=files)
