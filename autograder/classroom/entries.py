@@ -25,7 +25,7 @@ from .records import record_names
 from .roster import Student, read_roster
 
 ROLL = "class.json"
-UNDECIDED = "several submissions, and nothing tells which one counts"
+UNDECIDED = "several submissions, and it is not known which one counts"
 MOST_CHARACTERS = 200
 Line: TypeAlias = Annotated[
     str, BeforeValidator(lambda text: printable(text, MOST_CHARACTERS) if isinstance(text, str) else text)
@@ -53,7 +53,7 @@ def take_class(
         read_roll(output, assignment)
     roll, entries = list_class(folder, assignment, roster, layout, deadline)
     if not entries:
-        raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
+        raise UserError(f"{folder}: no submission counts for any student; `list-class` has the reasons")
     return roll, entries
 
 
@@ -149,7 +149,7 @@ class Member(Model):
     is_late: bool | None = None  # by the platform; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
-    undecided: tuple[Line, ...] = ()  # submissions of which nothing tells which one counts
+    undecided: tuple[Line, ...] = ()  # submissions, where it is not known which one counts
 
     @property
     def called(self) -> str:
@@ -192,7 +192,7 @@ class Roll(Model):
 
     @property
     def missing(self) -> tuple[Member, ...]:
-        """Who handed in nothing."""
+        """The students who handed in nothing."""
         return tuple(member for member in self.members if member.is_missing)
 
     @property

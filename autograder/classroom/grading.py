@@ -37,7 +37,7 @@ GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
 MOST_TESTS = 3
-"""How many tests are named for a part."""
+"""The number of tests that are named for a part."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def with_items(part: Part, given: Collection[str]) -> float:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a submission was, and what that costs."""
+    """The late days of a submission, and their cost."""
 
     days: int | None = None  # late days; None where nobody knows, or where they cost nothing
     percent: float = 0.0  # of the points earned that are taken off
@@ -98,7 +98,7 @@ class Mark:
 
     @property
     def needs_review(self) -> tuple[str, ...]:
-        """Why a person has to decide something; empty where nobody has to."""
+        """The reasons why a person has to decide something; empty where nobody has to."""
         if self.by_hand or self.excused:
             return ()
         undecided: dict[str, list[str]] = {}
@@ -202,7 +202,7 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """Why a person has to decide; "" where nobody has to."""
+        """The reason why a person has to decide; "" where nobody has to."""
         if self.status != "needs review":
             return ""
         if self.member.undecided:

@@ -1,7 +1,7 @@
 """The students of each submission. An id decides; without one, a name or a group that only one fits.
 
 Platforms and people write names in several ways, so they are compared as they are spelled first, then as letters and
-digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says otherwise, a person
+digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id disagrees, a person
 has to decide.
 """
 
@@ -90,7 +90,7 @@ def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, 
 
 
 def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
-    """The only submission, or the last one; None where that cannot be told."""
+    """The only submission, or the last one; None where that is not known."""
     if len(submissions) == 1:
         return submissions[0]
     times = {each.submitted: each for each in submissions if each.submitted is not None}
@@ -114,7 +114,7 @@ FORMS = (spelled, plain)
 
 @dataclass(frozen=True)
 class Fit:
-    """Who could be meant: a student, or all partners of a group."""
+    """A candidate: a student, or all partners of a group."""
 
     students: tuple[Student, ...]
     is_group: bool = False
@@ -154,7 +154,7 @@ class Index:
             self._by_name[rank, form(name)][fit] = None
 
     def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[tuple[Student, ...]]:
-        """The students behind each of several submissions; none where one of its people cannot be told.
+        """The students behind each of several submissions; none where one of its people is not known.
 
         Of people whose names come to the same student or group, the one who is surest counts; where two are as sure by
         their names, neither does.
@@ -199,7 +199,7 @@ class Index:
         return (fits[0], rank) if len(fits) == 1 else None
 
     def _named(self, person: Person) -> tuple[list[Fit], int]:
-        """Who has the person's name, in the surest form in which anybody has it."""
+        """The candidates with the person's name, in the surest form in which anybody has it."""
         for rank, form in enumerate(FORMS, 1):
             fits = list(self._by_name.get((rank, form(person.name)), ())) if form(person.name) else []
             if form is plain and not person.is_plain:  # a group that is spelled otherwise is another group

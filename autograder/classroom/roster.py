@@ -44,7 +44,7 @@ class Student:
     """One line of the roster."""
 
     id: str  # by which the course knows the student; unique
-    name: str  # first name first where the roster tells them apart; the id where it has no name
+    name: str  # first name first where the roster separates them; the id where it has no name
     ids: Mapping[str, str] = field(default_factory=dict)  # kind -> value, as in `Person`
     group: str = ""  # whose marks the student shares; "" = none
     row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading

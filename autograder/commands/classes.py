@@ -108,7 +108,7 @@ def notes_on_times(roll: Roll) -> list[str]:
 
 
 def details(names: str, member: Member, policy: LatePolicy | None) -> str:
-    """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
+    """People and time of a submission, and anything else to know about it; by the policy, how late it is."""
     texts = [names]
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []

@@ -34,7 +34,7 @@ def why_low(translations: Sequence[str], references: Sequence[str], sources: Seq
 
 
 def _habits(lines: Sequence[str], targets: Sequence[str]) -> Iterator[str]:
-    """How lines are written."""
+    """Habits in the writing of lines."""
     of = f"of {len(lines)} lines"
     for habit, mark in MARKS.items():
         if (number := sum(bool(mark.search(line)) for line in lines)) > FEW * len(lines):
@@ -58,7 +58,7 @@ def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:
 
 
 def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
-    """Which sentences lines stand for."""
+    """Lines in other places than their sentences."""
     if sum(map(operator.eq, lines, sources)) > len(lines) / 2:
         yield "most lines are the source sentences"
         return

@@ -161,7 +161,7 @@ class Judgement(Model):
 
 
 class Run(Model):
-    """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
+    """The course of one grading: when, how long; another run of the same judgement may differ in all of it."""
 
     started: AwareDatetime = Field(default_factory=now)
     finished: AwareDatetime | None = None  # null while parts are still pending

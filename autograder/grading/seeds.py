@@ -35,7 +35,7 @@ class Seeds:
 
     @property
     def id_of_tests(self) -> str:
-        """How a record names that seed: it can be recognised, but not even a short one guessed without the secret."""
+        """The name of that seed in a record: without the secret not even a short seed can be guessed from it."""
         text = f"id of seed {self.of_tests}"
         return hmac.digest(self.secret, text.encode(), hashlib.sha256).hex()[:12]
 

@@ -40,7 +40,7 @@ def read_blackboard(listing: Listing) -> Read:
         name, user = person_in(listing.path / f"{entry}.txt") or ("", files[0]["user"])
         loose = [(file["file"], 0, file[0]) for file in files if file["file"]]
         if not loose:
-            strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read what it says"))
+            strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read its text"))
             continue
         person = Person(name, {"blackboard": user, "login": user})
         try:

@@ -65,7 +65,7 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
             except (GitError, IntakeError, RefusedError) as error:
                 unread = f"its commits cannot be read: {error}"
         if unread and deadline:
-            strays.append(Stray(name, f"{unread}, so nothing tells what was there at the deadline", True))
+            strays.append(Stray(name, f"{unread}, so it is not known what was there at the deadline", True))
         else:
             submissions.append(HandedIn(name, folder, (person,), name, submitted=time, unread_time=unread))
     return submissions, strays
@@ -153,9 +153,12 @@ def archive_of(clone: Path, commit: str) -> Path:
     content, at = git(clone, "cat-file", "--batch", read=asked.encode()), 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, _, length in members:
-            at = content.index(b"\n", at) + 1  # of a line about the file; another line end follows the file
+            end = content.index(b"\n", at)
+            about, at = content[at:end], end + 1
+            if not about.endswith(f" blob {length}".encode()):
+                raise GitError(f"{member} cannot be read")
             archive.writestr(zipfile.ZipInfo(member), content[at : at + length])
-            at += length + 1
+            at += length + 1  # a line end follows the file
     return path
 
 

@@ -53,7 +53,7 @@ class Platform:
 
     title: str  # for people
     recognises: Callable[[Listing], bool]  # whether a folder has the layout of its downloads
-    read: Callable[[Listing], Read]  # what is in such a folder; a `UserError` says why it cannot be used
+    read: Callable[[Listing], Read]  # of such a folder; a `UserError` has the reason why it cannot be used
     ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # kinds of its own: their headings in any roster
     are_logins: bool = False  # whether its ids are the course's logins where a roster has none of them
     numbers_groups: bool = False  # whether groups have such ids too, which may be a student's

@@ -71,7 +71,7 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
 
 
 def row_of(result: Result) -> dict[str, Cell]:
-    """Who, score, BLEU, and points and state of each part."""
+    """Student, score, BLEU, and points and state of each part."""
     member, record, mark = result.member, result.record, result.mark
     unknown = "unknown" if member.unread_time else ""
     row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
@@ -178,14 +178,14 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
     undated = named(lambda result: result.mark and result.mark.lateness.unknown and result.mark.needs_review)
     yield f"no score yet; {ENTER_DAYS}", undated
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
-    yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
+    yield "needs review, since it is not known which submission counts", [m.name for m in roll.members if m.undecided]
     missing = named(lambda result: result.status == "nothing handed in")
     yield f"nothing handed in ({len(missing)})", missing
     yield "excused", named(lambda result: result.status == "excused")
     by_hand = named(lambda result: result.member.is_missing and result.score is not None)
     yield "marked by hand, without a submission", by_hand
     untold = named(lambda result: result.mark and result.mark.lateness.untold)
-    yield "nothing says when these were handed in, so they count as on time", untold
+    yield "it is not known when these were handed in, so they count as on time", untold
 
 
 def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
@@ -207,7 +207,7 @@ def harmless(value: Cell) -> Cell:
 
 
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
-    """Who changes, by how much, and because of which test; names by the submission's key."""
+    """The changes of marks, and the tests that cause them; names by the submission's key."""
     n_kept, n_failed = sum(mark.is_kept for mark in held), sum(mark.has_failed for mark in held)
     lines = []
     if n_waiting := len(held) - n_kept - n_failed:

@@ -79,7 +79,7 @@ def as_results(record: Record) -> dict[str, Any]:
     bleu, parts = judgement.bleu, judgement.parts
     board = [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4), "order": "desc"}]
     if any(part.visibility != "visible" for part in parts if not part.components):
-        board = []  # BLEU tells what the hidden parts have earned
+        board = []  # BLEU reveals the points of the hidden parts
     return {
         **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
+from autograder.grading.record import Record, new_record
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import Task, read_assignment
 from foundation.places import ASSIGNMENT_FILE, REFERENCE
@@ -24,6 +25,12 @@ def judged(states: Mapping[str, State] = {}, others: State = State.PASSED) -> tu
         TaskResult(task, state, points_of(task), "") if state is State.PASSED else TaskResult(task, state, 0.0, "why")
         for task, state in found
     )
+
+
+def record_of(name: str, *results: TaskResult, others: State = State.PASSED, **facts: object) -> Record:
+    """The finished record of a submission; tasks without a result are in another state."""
+    record = new_record(name, read_assignment(), "0" * 16).taken_in({})
+    return record.judged([*judged(others=others), *results], **facts).finished()
 
 
 def write_submission(folder: Path, *changes: tuple[str, str, str], modules: tuple[str, ...] = GRADED) -> Path:

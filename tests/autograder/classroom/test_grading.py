@@ -1,4 +1,4 @@
-"""Which submissions run again, what a regrade shows and keeps; a grader that fails takes no points."""
+"""Regrades: what runs again, is shown and is kept; a grader that fails takes no points."""
 
 import json
 import os

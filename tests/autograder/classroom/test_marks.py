@@ -14,7 +14,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..submissions import judged
+from ..submissions import judged, record_of
 from .conftest import ASSIGNMENT, VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
@@ -36,7 +36,7 @@ def anna(**when: object) -> Member:
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
     results = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
-    return new_record("anna", ASSIGNMENT, VERSION).taken_in({}).judged(results).judgement
+    return record_of("anna", *results).judgement
 
 
 def test_points_by_hand_take_the_place_of_the_graders():
@@ -122,7 +122,7 @@ def outcomes(states: str) -> list[Outcome]:
 
 
 def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: TaskResult) -> Judgement:
-    """What grading gives: outcomes of tests by the task's number, and BLEU."""
+    """The judgement that grading gives: outcomes of tests by the task's number, and BLEU."""
     results = []
     for task in assignment.tasks:
         if task.components:

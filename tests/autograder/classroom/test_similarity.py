@@ -1,4 +1,4 @@
-"""Which pairs of a class have much in common: statements without their author's names, translations, the command."""
+"""Pairs of a class that have much in common: statements without their author's names, translations, the command."""
 
 import json
 import random
@@ -49,8 +49,8 @@ def test_given_code_is_no_answer():
     given = frozenset(statement.text for statement in written(release).statements)
     assert given and not written(release.replace("x", "inputs"), given).statements
     own = release.replace("return x", "return x * self.gain") + "def helper(x):\n    return x + 1\n"
-    statements_ = written(own, given).statements
-    assert [(statement.component, statement.lines) for statement in statements_] == [
+    answers = written(own, given).statements
+    assert [(statement.component, statement.lines) for statement in answers] == [
         ("layers.LayerNorm", (5,)),
         ("layers: other code", (7,)),
     ]
@@ -84,7 +84,7 @@ def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
     assert not find_matches(class_of([set(range(100))] * 30)).pairs
     rng = random.Random(6)
     six = [set(range(100)) | {rng.randrange(10**6) for _ in range(own)} for own in (3, 3, 3, 3, 3, 60)]
-    assert find_matches(class_of(six)).too_little == ("s0", "s1", "s2", "s3", "s4"), "they are told"
+    assert find_matches(class_of(six)).too_little == ("s0", "s1", "s2", "s3", "s4"), "they are named"
     assert not find_matches(class_of([{1, 2, 3}, {1, 2, 3}])).pairs
 
 

@@ -202,7 +202,7 @@ KEEPS_FLOAT32 = (
 )
 
 
-ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and what is said
+ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and the message
     "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
     "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "optimizer's steps alone"),
     "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),

@@ -1,4 +1,4 @@
-"""Translations are read and scored, verdicts given, and `grade.py` says so: as sacreBLEU's own calls do."""
+"""Translations are read, scored as by sacreBLEU's own calls, and judged; `grade.py` reports that."""
 
 import dataclasses
 import json

@@ -86,7 +86,7 @@ def test_the_last_commit_before_a_deadline_counts(clones):
     assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
     late, unread = before.strays
     assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
-    assert unread.needs_decision and "so nothing tells what was there at the deadline" in unread.reason
+    assert unread.needs_decision and "so it is not known what was there at the deadline" in unread.reason
 
 
 def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git, tmp_path):
@@ -160,7 +160,7 @@ def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
 
 
 def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
-    """The one in the documentation, with a kit that says what pytest says; fields by Classroom 50's wiki."""
+    """The one in the documentation, with a stub in the place of pytest; fields by Classroom 50's wiki."""
     kit, clone = tmp_path / "assignment", commit("cs-transformer-anna", "# anna\n", LATE)
     (clone / "student").mkdir()
     (clone / "student" / "layers.py").write_text("# by anna\n")

@@ -164,7 +164,7 @@ DOWNLOADS = {
 
 @pytest.mark.parametrize("case", DOWNLOADS)
 def test_a_download(lay, case):
-    """Who handed in what, as `NAME IDS [late]`; what is no submission, and why; each can be taken in."""
+    """People as `NAME IDS [late]`, and strays with their reasons; each submission can be taken in."""
     names, submissions, strays = DOWNLOADS[case]
     stamps = {name: STAMP for name in names if name.endswith("timestamp.txt")}
     receipt = {"HW_1_2_von_berg_attempt_2026-10-04-08-00-00.txt": "Name: Bob von Berg (von_berg)\nComments: (anna)\n"}

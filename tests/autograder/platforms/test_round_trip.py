@@ -103,7 +103,7 @@ FEEDBACK = {
 
 
 class Judging(StubGrader):
-    """What is wrong loses attention."""
+    """A wrong submission loses attention."""
 
     def parts(self, intake):
         yield from super().parts(intake)
@@ -190,7 +190,7 @@ def test_of_two_attempts_the_last_counts_and_an_undecided_one_needs_review(lay, 
     text += who.format(3, "Bob", "u2") + who.format(4, "Bob", "u2")
     lay(files | {"submission_metadata.yml": text})
     assert typed.grade() == 1
-    assert "needs review, since nothing tells which submission counts: Bob" in typed.out
+    assert "needs review, since it is not known which submission counts: Bob" in typed.out
     anna, bob = typed.row("u1"), typed.row("u2")
     assert (anna["submission"], anna["score"]) == ("submission_2", 100)
     assert (bob["status"], bob["score"]) == ("needs review", None) and "submission_3, submission_4" in bob["reason"]

@@ -11,13 +11,13 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Decision, Results, decide
-from autograder.grading.record import Record, new_record
+from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
 
-from ..submissions import changed_assignment, judged
+from ..submissions import changed_assignment, judged, record_of
 
 ASSIGNMENT = read_assignment()
 SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
@@ -26,10 +26,9 @@ ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
 def record_in(state: State = State.PASSED) -> Record:
-    first, *others = judged({"1.1": state})
+    first, *_ = judged({"1.1": state})
     lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
-    first = replace(first, items=lost if state is State.FAILED else ())
-    return new_record("x", ASSIGNMENT, "0123456789abcdef").judged([first, *others]).finished()
+    return record_of("x", replace(first, items=lost if state is State.FAILED else ()))
 
 
 def member(key: str, name: str, state: State | None = State.PASSED, **more: object) -> tuple[Member, Record | None]:

@@ -69,7 +69,7 @@ def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("hidden, tells_bleu", [("1.4", True), ("4.1", False), ("", True)])
 def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
-    """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
+    """Where parts are hidden on Gradescope, nothing else that a student sees reveals it."""
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
     record = new_record("anna", ASSIGNMENT, "0" * 16).judged(bleu=score(LINES, LINES))
     shown = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
@@ -162,7 +162,7 @@ def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
 
 
 def memory_mb(pid: int) -> float:
-    """What a process and its descendants have in memory."""
+    """The memory of a process and its descendants."""
     total = 0.0
     with contextlib.suppress(psutil.Error):
         parent = psutil.Process(pid)

@@ -1,6 +1,6 @@
 """Pages of a class and of students: what they show, that submissions cannot put markup into them.
 
-A state that is no judgement has no number in any output, and a person is told first; every other state has one.
+A state that is no judgement has no number in any output, and a person sees it first; every other state has one.
 """
 
 import html
@@ -13,7 +13,7 @@ import pytest
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.course.catalogue import read_catalogue
-from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
+from autograder.grading.record import Diagnosis, ItemScore, new_record
 from autograder.grading.scoring import Score
 from autograder.reports.class_page import understanding_picture
 from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
@@ -24,7 +24,7 @@ from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import judged, rows_of
+from ..submissions import record_of, rows_of
 
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
@@ -37,7 +37,7 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", **changes):
     """The finished submission of a student, all of whose tasks are in one state."""
-    record = new_record(key, ASSIGNMENT, "0123456789abcdef").judged(judged(others=state)).finished()
+    record = record_of(key, others=state)
     record = record.noted_of_run(note) if note else record
     if fault:
         diagnosis = Diagnosis(fault=fault, others=(), text="Your code behaves …")
@@ -167,7 +167,7 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     text = words(written["class.html"])
     first = section(written["class.html"], "first")
     assert "2 to look at first" in text and "1 late" in text and "Taken in from Canvas" in text
-    assert "Eve several submissions, and nothing tells which one counts: eve.zip, eve" in first
+    assert "Eve several submissions, and it is not known which one counts: eve.zip, eve" in first
     assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text
     assert "Bob late" in text and "handed in late" in words(written["students/bob.html"])
     assert "handed in late" not in words(written["students/anna.html"])
@@ -187,17 +187,11 @@ def test_who_has_all_of_the_code_and_little_understanding_is_named(pages):
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
 
 
-def with_first(key: str, state: State, points: float) -> Record:
-    """The first task in a state, with points that nobody may see where it is no judgement; all others passed."""
-    first = TaskResult(FIRST, state, points, "why")
-    return new_record(key, ASSIGNMENT, "0" * 16).taken_in({}).judged([*judged(), first]).finished()
-
-
 @pytest.mark.parametrize("state", State)
 def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     points = FIRST.points if state is State.PASSED else 1.0
-    record = with_first("bob", state, points)
-    records = {"anna": with_first("anna", State.PASSED, FIRST.points), "bob": record}
+    record = record_of("bob", TaskResult(FIRST, state, points, "why"))
+    records = {"anna": record_of("anna"), "bob": record}
     roll = roll_of(
         Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
         for number, key in enumerate(records, 10)
@@ -243,7 +237,7 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
 
 @pytest.mark.parametrize("state, score", [(State.NOT_GRADED, 0.0), (State.PENDING, 4.0), (State.FAILED, None)])
 def test_no_record_can_say_otherwise(state, score):
-    part = with_first("anna", State.PASSED, FIRST.points).judgement.parts[0]
+    part = record_of("anna").judgement.parts[0]
     with pytest.raises(ValueError, match=f"task {FIRST.number}: {state}, with the score {score}"):
         part.changed(state=state, score=score)
 
