@@ -1,4 +1,4 @@
-"""A student's mark: what the grader found out, what people decided, and what lateness costs; and those of a class.
+"""A student's mark: the grader's result, decisions of people, and the cost of lateness; and the marks of a class.
 
 Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
 marks are shown.

@@ -44,7 +44,7 @@ def test_points_by_hand_take_the_place_of_the_graders():
     assert (mark.score, mark.earned, mark.max_score, mark.needs_review) == (86, 86, 100, ())
     mark = mark_of(judgement(), points({"1.2": 4.0, "E.1": 2.5, "9.9": 50.0}))
     assert mark.score == 100 - 10 + 2.5
-    assert {one.part.number: one.part.score for one in mark.parts}["1.2"] == 14, "what was graded stays"
+    assert {part.part.number: part.part.score for part in mark.parts}["1.2"] == 14, "what was graded stays"
     mark = mark_of(judgement(), points({"1.2": 14.0, "1.4": 12.5}))
     assert mark.score == 102.5
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
