@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
@@ -32,7 +33,7 @@ from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
 from .low_bleu import why_low
 from .record import Record, judge_bleu
-from .scoring import ScoringError, read_references, read_sources, read_translations, score
+from .scoring import Score, ScoringError, read_references, read_sources, read_translations, score
 
 BY_HAND = "marked by hand, in class"
 UNDONE = "PyTorch's own layers no longer refused"
@@ -40,7 +41,7 @@ UNDONE = "PyTorch's own layers no longer refused"
 
 @dataclass
 class Grader:
-    """What all submissions of an assignment are judged with; see `submission.open_grader`."""
+    """The means to judge all submissions of an assignment; see `submission.open_grader`."""
 
     assignment: Assignment
     references: Path  # of the test split
@@ -72,16 +73,17 @@ class Grader:
         has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.
         """
         check_main_thread()
-        assignment = self.assignment
-        for note in submission.notes:
-            record = record.noted(note)
-        record = judge_translations(record, submission, assignment, self.references)
+        assignment, forbidden = self.assignment, self.assignment.contract.forbidden
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
-        record = record.found(internals=listed(submission, own, assignment, Notices()))
-        forbidden = assignment.contract.forbidden
         handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
-        for mention in find_mentions(handed_in, forbidden, submission.locate):
-            record = record.noted(mention.removeprefix("note: "))
+        mentions = find_mentions(handed_in, forbidden, submission.locate)
+        bleu, results, notes = judge_translations(submission, assignment, self.references)
+        record = record.judged(
+            results,
+            [*submission.notes, *notes, *(mention.removeprefix("note: ") for mention in mentions)],
+            bleu=bleu,
+            internals=listed(submission, own, assignment, Notices()),
+        )
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(
@@ -95,10 +97,11 @@ class Grader:
                 sandbox.budget.check_sandbox()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-                results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]
+                results = [replace(each, score=0.0) if each.state is State.REFUSED else each for each in results]
                 known |= {result.task.number: result for result in results}
-                record = record.contained(sandbox.layers, sandbox.output).judged(results)
-                yield record.found(internals=listed(submission, own, assignment, sandbox.notices))
+                internals = listed(submission, own, assignment, sandbox.notices)
+                record = record.contained(sandbox.layers, sandbox.output).judged(results, internals=internals)
+                yield record
             for nodeid in self.tests.exhausted_by:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
@@ -110,12 +113,13 @@ class Grader:
             ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
             sandbox.restart()
-            record = record.found(internals=listed(submission, own, assignment, sandbox.notices))
+            internals = listed(submission, own, assignment, sandbox.notices)
             hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
-            yield record.judged([*untested, *by_hand, *own_tests, *explained, *hunts]).finished()
+            results = [*untested, *by_hand, *own_tests, *explained, *hunts]
+            yield record.judged(results, internals=internals).finished()
 
     def renew(self) -> bool:
-        """Starts another zygote where the present one has ended; whether it did so.
+        """Starts another zygote where the present one has ended; True if it did so.
 
         Only the process that has started the zygote can: in a fork of it, nothing happens.
         """
@@ -127,7 +131,7 @@ class Grader:
 
 
 def listed(submission: Intake, own: Collection[str], assignment: Assignment, notices: Notices) -> tuple[str, ...]:
-    """What a person should read of a submission's own modules: kernels that were put back, and uses of internals."""
+    """Findings in a submission's own modules for a person to read: kernels put back, and uses of internals."""
     files = ((component, component.partition(".")[0]) for component in notices.unguarded)
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
     forbidden, sources = assignment.contract.forbidden, submission.sources
@@ -142,12 +146,20 @@ def left_to_people(task: Task, answers: str) -> TaskResult:
     return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
 
 
-def judge_translations(record: Record, intake: Intake, assignment: Assignment, references: Path) -> Record:
-    """The record with BLEU of the translations, measured with the references, `source|||target` lines."""
-    tasks = [task for task in assignment.tasks if task.threshold]
+class Translations(NamedTuple):
+    """The judgement of a file of translations."""
 
-    def all_in(state: State, message: str) -> Record:
-        return record.judged(TaskResult(task, state, 0.0, message) for task in tasks)
+    bleu: Score | None  # None where they cannot be scored
+    results: list[TaskResult]  # of the tasks that have a threshold
+    notes: list[str]
+
+
+def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Translations:
+    """Scores translations by the references, `source|||target` lines."""
+    tasks, notes = [task for task in assignment.tasks if task.threshold], list[str]()
+
+    def all_in(state: State, message: str) -> Translations:
+        return Translations(None, [TaskResult(task, state, 0.0, message) for task in tasks], notes)
 
     if intake.translations_problem:
         return all_in(State.NOT_GRADED, intake.translations_problem)
@@ -158,18 +170,12 @@ def judge_translations(record: Record, intake: Intake, assignment: Assignment, r
         targets = read_references(references)
     except ScoringError as error:
         return all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
-
-    def note(text: str) -> None:
-        nonlocal record
-        record = record.noted(text)
-
     try:
-        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=note)
-        found = score(lines, targets)
+        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=notes.append)
+        bleu = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
-    results = [judge_bleu(task, found, assignment) for task in tasks]
+    results = [judge_bleu(task, bleu, assignment) for task in tasks]
     if any(result.state is State.FAILED for result in results):
-        for reason in why_low(lines, targets, read_sources(references)):
-            note(f"{TRANSLATIONS}: {reason}")
-    return record.found(bleu=found).judged(results)
+        notes += [f"{TRANSLATIONS}: {reason}" for reason in why_low(lines, targets, read_sources(references))]
+    return Translations(bleu, results, notes)

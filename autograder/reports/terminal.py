@@ -55,11 +55,11 @@ def as_table(record: Record) -> str:
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
-    told: dict[str, list[str]] = {}  # a message that several parts share is printed once
+    names_of: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:
         if text := text_of(part):
-            told.setdefault(text, []).append(f"{part.number} {part.title}")
-    for text, names in told.items():
+            names_of.setdefault(text, []).append(f"{part.number} {part.title}")
+    for text, names in names_of.items():
         lines += ["", names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"]
         lines += ["    " + line for line in printable_lines(text)]
     for note in (*run.notes, *judgement.notes):

@@ -24,7 +24,7 @@ from autograder.classroom.marks import mark_of
 from autograder.classroom.records import Decision
 from autograder.grading.record import Record, new_record
 from autograder.grading.scoring import read_references
-from autograder.platforms.nbgrader import Gradebook
+from autograder.reports.gradebook import Gradebook
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
 from foundation.assignment_tables import LatePolicy
@@ -166,6 +166,9 @@ def test_marks_replace_those_of_an_earlier_run(score, assignment, theirs) -> Non
     """Where the grader dies between two marks, none of the new ones is there."""
     whole = content(assignment)
     assert score("anna", whole) == 100.0
+    notebooks = theirs.find_assignment(NAME).notebooks
+    answers = {cell.name for notebook in notebooks for cell in notebook.solution_cells}
+    assert {"task_1_1_InputEmbedding", "task_2_3_Encoder"} <= answers, "to which people can add comments"
     assert score("anna", content(assignment, attention="failed", layer_norm="timeout")) == 76.0
     assert score("anna", whole) == 100.0
     parts = list(whole.judgement.parts)

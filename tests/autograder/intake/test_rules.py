@@ -134,7 +134,7 @@ def test_what_a_worker_has_seen_comes_first_with_its_line():
 
 def test_it_stands_in_the_record_and_first_in_the_class():
     record = new_record("anna", ASSIGNMENT, "0123456789abcdef")
-    record = record.found(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
+    record = record.judged(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
     assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)
     assert "torch._refs.add in layers.py, line 3" in as_table(record)
     member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")
