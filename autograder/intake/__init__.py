@@ -4,6 +4,7 @@
     intake.sources["layers"]            # path for messages, text: the submission's merged with the release's
 
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
+    statements.py        what it consists of, and what of that are copies of the tests
     rules.py             names that a person should know of, found in its text
     submission.py        from a path to the sources that are graded
     modules.py           which folder of a submission holds the assignment's files, and which of them count
