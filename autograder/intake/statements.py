@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from foundation.assignment_tables import Contract
+from foundation.texts import counted
 
 from .modules import Intake
 from .sources import Sources, parse
@@ -83,7 +84,7 @@ def find_copied(intake: Intake, modules: Collection[str], contract: Contract, of
         inside = [statement for statement in copies.values() if statement.module == module]
         files = sorted({of_tests[statement.text] for statement in inside})
         first = intake.locate(module, min(statement.lines[0] for statement in inside))
-        notes[module] = f"{len(inside)} statements of the tests' {', '.join(files)}, the first in {first}"
+        notes[module] = f"{counted(len(inside), 'statement')} of the tests' {', '.join(files)}, the first in {first}"
     return list(notes.values())
 
 
