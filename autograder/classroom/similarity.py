@@ -2,11 +2,8 @@
 
     findings = find_matches(read_class(entries, release, assignment, references, n_children))
 
-Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements that other names,
-another layout and another order leave as they are. Each statement stands for itself; a loop, a condition or a `with` is
-its first line, and what stands in it are statements of their own. Names that the author chose are blank, those of
-libraries, builtins and the contract stay: `h = torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings,
-annotations, imports, and what was handed out do not count.
+Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements
+(`intake/statements.py`); what was handed out does not count.
 
 A statement weighs ln((n + 1) / holders): one that many of a class of n have weighs little, and one that more than half
 of it has is common knowledge and weighs nothing. The shared weight is compared with all that the smaller of two has, so
@@ -15,16 +12,12 @@ that a copy cannot be thinned by code that is added to it. Mistakes in translati
 
 from __future__ import annotations
 
-import ast
-import builtins
-import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from tqdm import tqdm
@@ -35,7 +28,8 @@ from foundation.processes import ask_forked
 
 from ..grading.scoring import ScoringError, read_translations, undo_bpe
 from ..intake.modules import Intake, read_release
-from ..intake.sources import IntakeError, Sources, parse
+from ..intake.sources import IntakeError
+from ..intake.statements import Statement, number_of, statements_in
 from ..intake.submission import take_in
 from ..platforms.handed_in import HandedIn
 
@@ -51,23 +45,6 @@ LEAST = 40.0
 MOST_PAIRS = 100
 SECONDS = 30.0
 """Wall time of a child that reads a submission; a large one takes a tenth of a second."""
-OTHER = "other code"
-"""Of a module: what belongs to none of the contract's components, such as helpers."""
-BLANK = "_"
-BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
-PYTHONS = frozenset(dir(builtins)) | {"self"}
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement and its place."""
-
-    component: str  # "layers.LayerNorm", or "layers: other code"
-    text: int  # equal for equal statements
-    module: str
-    lines: tuple[int, ...]
 
 
 @dataclass
@@ -79,24 +56,6 @@ class Written:
     places: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
     problem: str = ""  # why nothing can be compared, or ""
     mistakes: frozenset[int] = frozenset()  # half lines of its translations that are not the references'
-
-
-def statements_in(sources: Sources, contract: Contract) -> Iterator[Statement]:
-    """The statements of some modules; those that are not Python have none."""
-    for module, (_, text) in sorted(sources.items()):
-        tree = parse(text)
-        if not isinstance(tree, ast.Module):
-            continue
-        components = contract.modules.get(module, ())
-        blanking = Blanking(tree, {*components, *contract.methods})
-        for top in tree.body:
-            name = top.name if isinstance(top, Definition) else ""
-            component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
-            for node in ast.walk(blanking.visit(top) or ast.Pass()):
-                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
-                    parts = {field: value for field, value in ast.iter_fields(node) if field not in BLOCKS}
-                    yield Statement(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
 
 
 def written_in(intake: Intake, contract: Contract, given: Collection[int]) -> Written:
@@ -238,53 +197,3 @@ def lines_by_component(
         if statement.text in shared:
             lines.setdefault((statement.component, statement.module), set()).update(statement.lines)
     return {place: tuple(sorted(own)) for place, own in lines.items()}
-
-
-def lines_of(node: ast.stmt) -> tuple[int, ...]:
-    """The lines of a statement without those of its blocks."""
-    inner = [part.lineno for field in BLOCKS for part in getattr(node, field, []) if isinstance(part, ast.stmt)]
-    end = min(inner, default=(node.end_lineno or node.lineno) + 1)
-    return tuple(range(node.lineno, max(end, node.lineno + 1)))
-
-
-def number_of(text: str) -> int:
-    """A number of 63 bits, the same in every process."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
-
-
-class Blanking(ast.NodeTransformer):
-    """Takes the author's own names out of a tree."""
-
-    def __init__(self, tree: ast.Module, fixed: Collection[str]) -> None:
-        """Finds what the module imports: local names, and the last part of what they stand for."""
-        self.known = {name: name for name in PYTHONS.union(fixed)}
-        self.imported: dict[str, str] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                for alias in node.names:
-                    local = alias.asname or alias.name.partition(".")[0]
-                    self.imported[local] = alias.name.rpartition(".")[2] if alias.asname else local
-        self.known |= self.imported
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  ast's names, here and below
-        """A name of a library stays."""
-        return ast.Name(self.known.get(node.id, BLANK))
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        """Parameters of a lambda or a function."""
-        return ast.arg(BLANK)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
-        """`torch.nn.functional.relu` as `relu`, `self.first` as `self._`; a method of a tensor stays."""
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id in self.imported:
-            return ast.Name(node.attr)
-        name = BLANK if isinstance(node.value, ast.Name) and node.value.id == "self" else node.attr
-        return ast.Attribute(self.visit(node.value), name)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:  # noqa: N802
-        """An assignment without its annotation."""
-        self.generic_visit(node)
-        return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else None

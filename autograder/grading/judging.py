@@ -10,8 +10,9 @@ say about submitted code, and a safety net around our own, which is noted when i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from foundation.processes import check_main_thread
 
 from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions
+from ..intake.statements import find_copied, statements_of_tests
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded_hunts import judge_hunts
 from ..own_work.made_code import Implementation, implementations_of
@@ -49,11 +51,13 @@ class Grader:
     zygote: Zygote  # that workers are forked from
     level: str = "auto"  # of containment
     implementations: dict[str, dict[str, list[Implementation]]] = field(init=False)  # by task and component
+    code_of_tests: dict[int, str] = field(init=False)  # statements that submissions should not repeat
 
     def __post_init__(self) -> None:
         """Makes once what own tests are tried on, for all submissions."""
         tasks = [task for task in self.assignment.tasks if task.tests_of]
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
+        self.code_of_tests = statements_of_tests(self.assignment.folder, self.assignment.contract)
 
     def judge(
         self,
@@ -77,12 +81,14 @@ class Grader:
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
         handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
         mentions = find_mentions(handed_in, forbidden, submission.locate)
+        copied = find_copied(submission, own, assignment.contract, self.code_of_tests)
+        to_read = partial(listed, submission, own, assignment, copied)
         bleu, results, notes = judge_translations(submission, assignment, self.references)
         record = record.judged(
             results,
             [*submission.notes, *notes, *(mention.removeprefix("note: ") for mention in mentions)],
             bleu=bleu,
-            internals=listed(submission, own, assignment, Notices()),
+            internals=to_read(Notices()),
         )
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
@@ -99,7 +105,7 @@ class Grader:
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
                 results = [replace(each, score=0.0) if each.state is State.REFUSED else each for each in results]
                 known |= {result.task.number: result for result in results}
-                internals = listed(submission, own, assignment, sandbox.notices)
+                internals = to_read(sandbox.notices)
                 record = record.contained(sandbox.layers, sandbox.output).judged(results, internals=internals)
                 yield record
             for nodeid in self.tests.exhausted_by:
@@ -113,7 +119,7 @@ class Grader:
             ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
             sandbox.restart()
-            internals = listed(submission, own, assignment, sandbox.notices)
+            internals = to_read(sandbox.notices)
             hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
             results = [*untested, *by_hand, *own_tests, *explained, *hunts]
             yield record.judged(results, internals=internals).finished()
@@ -130,12 +136,15 @@ class Grader:
         return is_needed
 
 
-def listed(submission: Intake, own: Collection[str], assignment: Assignment, notices: Notices) -> tuple[str, ...]:
-    """Findings in a submission's own modules for a person to read: kernels put back, and uses of internals."""
+def listed(
+    submission: Intake, own: Collection[str], assignment: Assignment, copied: Iterable[str], notices: Notices
+) -> tuple[str, ...]:
+    """Findings in a submission's own modules for a person to read: kernels put back, copies, and uses of internals."""
     files = ((component, component.partition(".")[0]) for component in notices.unguarded)
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
     forbidden, sources = assignment.contract.forbidden, submission.sources
-    return (*undone, *find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen))
+    internals = find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen)
+    return (*undone, *copied, *internals)
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:

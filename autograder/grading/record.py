@@ -146,7 +146,7 @@ class Judgement(Model):
     parts: tuple[Part, ...] = ()  # the tasks, in the assignment's order
     bleu: Score | None = None  # null where no translations can be scored
     notes: Notes = ()  # what a person should know about the submission
-    internals: Notes = ()  # uses of PyTorch's and Python's internals, which a person should read
+    internals: Notes = ()  # uses of internals and copies of the tests' code, which a person should read
 
     @property
     def refusal(self) -> str:

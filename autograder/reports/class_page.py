@@ -78,7 +78,7 @@ def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]
         for state, titles in states.items():
             yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
-    yield from ((1, f"internals: {use}") for use in record.judgement.internals)
+    yield from ((1, f"to be read: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)
 
 

@@ -171,7 +171,7 @@ def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, li
         if state.needs_a_look:
             yield state.value, [names[key] for key, open_ in states.items() if state in open_]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
-    yield "uses of PyTorch's or Python's internals, to be read by a person", using
+    yield "uses of PyTorch's or Python's internals, or code of the tests, to be read by a person", using
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
     yield "late", named(lambda result: result.is_late)

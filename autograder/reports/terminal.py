@@ -65,7 +65,7 @@ def as_table(record: Record) -> str:
     for note in (*run.notes, *judgement.notes):
         lines += ["", f"note: {printable(note, MAX_TEXT)}"]
     if judgement.internals:
-        lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
+        lines += ["", "to be read by a person (uses of PyTorch's and Python's internals, code of the tests):"]
         lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]

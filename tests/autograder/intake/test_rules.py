@@ -142,7 +142,7 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     roll = Roll(**of_class, members=(member,), left_out=())
     assert "to be read by a person: Anna Smith" in as_class_table(roll, results_of(roll, {"anna": record}))
     ((_, reasons),) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]}, ASSIGNMENT, {})
-    assert "internals: torch._refs.add in layers.py, line 3: x = …" in reasons
+    assert "to be read: torch._refs.add in layers.py, line 3: x = …" in reasons
 
 
 def is_forbidden(name: str) -> bool:
