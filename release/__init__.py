@@ -2,7 +2,7 @@
 
     regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
     prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
-    handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
+X
     packing.py    archives, the students' wheel   build.py      makes all in memory, then puts it in its place
     gates.py      what a release has to prove     kinds.py      which files students may get
     leaks.py      the search for solutions        layers.py     texts in other forms: encoded, packed, backwards

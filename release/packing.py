@@ -25,6 +25,8 @@ from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
 
+from .handout import TEMPLATES
+
 LIBRARY = "assignment_kit"
 PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
@@ -58,29 +60,6 @@ ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError,
 _METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _ENTRY_POINTS = "[pytest11]\nassignment = {module}\n"
-_CONFTEST = '''"""Loads what the component tests need, or says how to install it."""
-
-from importlib import metadata
-
-import pytest
-
-VERSION = "{version}"
-
-try:
-    installed = metadata.version("{name}")
-except metadata.PackageNotFoundError:
-    installed = "not installed"
-
-if installed == VERSION:
-    pytest_plugins = ["{plugin}"]
-
-
-def pytest_configure(config):
-    """Stops where the tests could not run, or with other ones than were handed out."""
-    if installed != VERSION:
-        what = f"{name} is {{installed}}, expected {{VERSION}}"
-        pytest.exit(f"{{what}}: run `pip install -r requirements.txt` in {{config.rootpath}}", returncode=2)
-'''
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
@@ -152,7 +131,8 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     wheel = f"{LIBRARY}-{version}-py3-none-any.whl"
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
     outside[SETTINGS] = re.sub(rf"-p {PLUGIN} ?", "", settings).encode()
-    outside["conftest.py"] = _CONFTEST.format(name=LIBRARY, version=version, plugin=PLUGIN).encode()
+    conftest = TEMPLATES.get_template("conftest.py.jinja").render(name=LIBRARY, version=version, plugin=PLUGIN)
+    outside["conftest.py"] = conftest.encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()
     return outside | {wheel: make_wheel(inside, version)}
 

@@ -19,13 +19,17 @@ Answer cells hold the definitions with TODOs, cut out of the reference's modules
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 from foundation.assignment_file import Assignment
 
-from .regions import ReleaseError, first_line
+from .regions import ReleaseError, first_line, read_text
 from .skeleton import Skeleton
+
+FOLDER = "notebooks/prose"
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
 _ANSWER = re.compile(r"answer (?P<number>\S+)")
@@ -107,16 +111,30 @@ class Answer:
 
 
 Part = Text | Code | Predict | Setup | TaskHead | Answer
+Kind = TypeVar("Kind", Text, Predict, TaskHead, Answer)
+Prose = Mapping[str, Sequence[Part]]
+"""The parts of each notebook, by the path of its prose from the project's root; none in a project without notebooks."""
+
+
+def read_folder(root: Path) -> Prose:
+    """Read the prose of all notebooks. Raises: ReleaseError."""
+    names = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.md"))]
+    return {name: read_prose(name, read_text(root / name, name)) for name in names}
+
+
+def parts_of_kind(prose: Prose, kind: type[Kind]) -> Iterator[Kind]:
+    """Yield the parts of one kind, in order."""
+    return (part for parts in prose.values() for part in parts if isinstance(part, kind))
 
 
 def read_prose(path: str, text: str) -> list[Part]:
-    """The parts of a notebook in order. Raises: ReleaseError for what is not understood, with its line."""
+    """Return the parts of a notebook in order. Raises: ReleaseError for what is not understood, with its line."""
     parts: list[Part] = []
     written: list[str] = []  # the Markdown cell in the making
 
     def end_text() -> None:
-        if found := "\n".join(written).strip("\n"):
-            parts.append(Text(found))
+        if text := "\n".join(written).strip("\n"):
+            parts.append(Text(text))
         written.clear()
 
     for match in _BLOCK_OR_LINE.finditer(text):
@@ -136,12 +154,12 @@ def read_prose(path: str, text: str) -> list[Part]:
 
 
 def without(text: str, beginnings: tuple[str, ...]) -> str:
-    """The paragraphs of a text that begin otherwise."""
-    return "\n\n".join(one for one in text.split("\n\n") if not one.startswith(beginnings))
+    """Return the paragraphs of a text that begin otherwise."""
+    return "\n\n".join(paragraph for paragraph in text.split("\n\n") if not paragraph.startswith(beginnings))
 
 
 def _part(match: re.Match[str]) -> Part | None:
-    """What a block or a line stands for; None for Markdown. Raises: ValueError where it is not understood."""
+    """Return what a block or a line stands for, None for Markdown. Raises: ValueError where it is not understood."""
     line, info = match[0].strip(), (match["info"] or "").strip()
     if match["ticks"] and info in _CODE:
         return Code(match["code"].removesuffix("\n"), _CODE[info])

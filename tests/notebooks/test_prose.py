@@ -8,8 +8,8 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.notebooks import PROSE, check_tasks, make_notebook, make_sources
-from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, find_definitions, read_prose
+from release.notebooks import check_tasks, make_notebook, make_sources
+from release.prose import FOLDER, Answer, Code, Predict, Setup, TaskHead, Text, find_definitions, read_folder, read_prose
 from release.regions import ReleaseError
 
 SAMPLE = """# One
@@ -102,7 +102,7 @@ def test_every_word_in_italics_has_an_entry():
 def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, skeleton) -> None:
     def ids(assignment) -> list[str]:
         name = "1_building_blocks.ipynb"
-        cells = nbformat.reads(make_sources(ROOT, assignment, skeleton)[name].decode(), 4).cells
+        cells = nbformat.reads(make_sources(assignment, skeleton, read_folder(ROOT))[name].decode(), 4).cells
         return [cell["id"] for cell in cells]
 
     asked = ids(assignment)
@@ -113,7 +113,7 @@ def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignm
 @pytest.mark.slow
 def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
     changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
-    prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
+    prose = {path.name: path.read_text() for path in (ROOT / FOLDER).glob("[0-9]*.md")}
     assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
     name = "3_training_and_translation.md"
     notebook = make_notebook("3", read_prose(name, prose[name]), [], changed)

@@ -83,7 +83,7 @@ def copy_example(root: Path) -> Project:
     path = root / ROOM / "assignment.toml"
     path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
     with (root / ROOM / "handout.md").open("a") as file:
-        file.write("\n$bleu\n")
+        file.write("\n{{ bleu }}\n")
     return project
 
 

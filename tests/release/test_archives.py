@@ -117,5 +117,5 @@ def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
 
 
 def test_the_handout_of_phase_1_says_which_tests_come_later(tmp_path):
-    _, _, folder = make_package(Project(ROOT, ROOT / "reference", tmp_path, phase=1))
-    assert "The tests of 1.2 and 1.4 are handed out later." in folder["README.md"].decode()
+    package = make_package(Project(ROOT, ROOT / "reference", tmp_path, phase=1))
+    assert "The tests of 1.2 and 1.4 are handed out later." in package.handout["README.md"].decode()

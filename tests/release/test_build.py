@@ -115,8 +115,8 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
         (DEV, b"a|||b\nun chien\ta dog\n", f"{DEV}:2: is no pair; expected `source|||target`"),
         (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
-        (f"{ROOM}/handout.md", b"it costs $5\n", "handout.md: a $ stands for nothing (Invalid placeholder in string"),
-        (f"{ROOM}/handout.md", b"$titel\n", "handout.md: a $ stands for nothing ('titel'); write $$ for a dollar sign"),
+        (f"{ROOM}/handout.md", b"# One\n{{ due\n", "handout.md:2: unexpected end of template"),
+        (f"{ROOM}/handout.md", b"{{ titel }}\n", "handout.md: 'titel' is undefined; in double braces, write one of ass"),
     ],
 )
 def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:
@@ -136,7 +136,7 @@ def test_a_wrong_folder_or_assignment_is_one_line(project, problems, edit) -> No
 def test_the_handout_names_every_task_and_rounds_no_threshold(project, example_release, edit) -> None:
     handout = example_release.folder["README.md"].decode()
     assert "| 1.1 | Affine map | 4 |  |  | `student/affine.py` |" in handout
-    assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout and "$" not in handout
+    assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout and "{" not in handout
     edit(project.root / ROOM / "assignment.toml", "= 0.30", "= 0.255")
     edit(project.root / ROOM / "assignment.toml", '"Affine map"', '"Affine | map"')
     handout = make_release(project).folder["README.md"].decode()

@@ -11,8 +11,7 @@ from foundation.assignment_file import ASSISTANTS, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
-from release.guide import make_guide
-from release.handout import NAMES, files_for_assistants, words_of
+from release.handout import NAMES, files_for_assistants, make_guide, words_of
 
 SAID = {
     "none": ("without a coding assistant", "do not write"),
@@ -24,8 +23,8 @@ SAID = {
 @pytest.fixture(scope="module")
 def made():
     project = Project(ROOT, ROOT / "reference", ROOT)
-    assignment, skeleton, _ = make_package(project)
-    return assignment, make_guide(ROOT, assignment, skeleton).decode()
+    package = make_package(project)
+    return package.assignment, make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
 
 
 def test_each_task_has_its_idea_its_place_and_its_test(made):
