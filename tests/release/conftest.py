@@ -1,5 +1,6 @@
 """A project that a release can be made of: the kit with the example of `tests/example` as its assignment."""
 
+import os
 import shutil
 import textwrap
 from collections.abc import Callable, Mapping
@@ -19,7 +20,8 @@ from release.skeleton import Skeleton, make_skeleton, read_folder
 
 EXAMPLE = ROOT / "tests" / "example"
 TASKS = ("1.1", "1.2", "1.3", "E.1")
-KEPT_IN_A_FORK = ("autograder", "foundation", "release", "pyproject.toml", "requirements.lock")
+ENGINE = ("autograder", "foundation", "release")
+KEPT_IN_A_FORK = (*ENGINE, "pyproject.toml", "requirements.lock")
 ROOM = "assignment"
 BLEU = """
 [thresholds]
@@ -87,16 +89,28 @@ def copy_example(root: Path) -> Project:
     return project
 
 
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The example, for tests that change nothing."""
+    return copy_example(tmp_path_factory.mktemp("example"))
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A copy of the example that a test may change."""
-    (tmp_path / "project").mkdir()
-    return copy_example(tmp_path / "project")
+def project(example: Project, tmp_path: Path) -> Project:
+    """A copy of the example that a test may change, all but the engine, which is the same in all copies."""
+    root = tmp_path / "project"
+    for path in sorted(example.root.iterdir()):
+        root.mkdir(exist_ok=True)
+        if path.is_file():
+            shutil.copy(path, root / path.name)
+        else:
+            shutil.copytree(path, root / path.name, copy_function=os.link if path.name in ENGINE else shutil.copy2)
+    return Project(root, root / "reference", root)
 
 
 @pytest.fixture(scope="session")
-def example_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    return make_release(copy_example(tmp_path_factory.mktemp("example")))
+def example_release(example: Project) -> Release:
+    return make_release(example)
 
 
 @pytest.fixture

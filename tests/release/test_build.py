@@ -116,7 +116,11 @@ def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[.
         (SOURCES, b"one\n" + LATIN, f"{SOURCES}:2: is not UTF-8"),
         (REFERENCES, b"the cat .\nthe dog .\n", f"{REFERENCES}: has 2 lines, but {SOURCES} has 1; each line needs"),
         (f"{ROOM}/handout.md", b"# One\n{{ due\n", "handout.md:2: unexpected end of template"),
-        (f"{ROOM}/handout.md", b"{{ titel }}\n", "handout.md: 'titel' is undefined; in double braces, write one of ass"),
+        (
+            f"{ROOM}/handout.md",
+            b"{{ titel }}\n",
+            "handout.md: 'titel' is undefined; in double braces, write one of ass",
+        ),
     ],
 )
 def test_a_damaged_file_is_one_line(path: str, content: bytes, says: str, project, problems) -> None:
