@@ -48,7 +48,7 @@ class Release:
         skeleton: the students' package, and what the gates compare it with.
         folder: the files of `student/` by path: skeleton and handout.
         archives: by file name in `dist/`, the files of each by path.
-        outputs: every file to write, by path from the output folder; `audience_of` tells whom each is for.
+        outputs: every file to write, by path from the output folder; `audience_of` has whom each is for.
         course: the notebooks, where the project has any.
     """
 
@@ -134,8 +134,8 @@ def check_target(release: Release, output: Path) -> None:
     ]
     if edited:
         names = "\n".join(f"  {name}" for name in edited)
-        what = f"edited by hand since the last build:\n{names}\n"
-        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
+        fault = f"edited by hand since the last build:\n{names}\n"
+        raise ReleaseError(f"{fault}edit the reference instead, or overwrite them with --force")
 
 
 def write_release(release: Release, output: Path) -> list[str]:

@@ -187,8 +187,8 @@ def archive_works(project: Project, release: Release) -> list[str]:
         folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
         first = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-m", task.marker], folder)
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
-            what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
-            return [f"{what}, got {ending_of(first)}"]
+            fault = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
+            return [f"{fault}, got {ending_of(first)}"]
         write_all(_solutions(release), folder / package)
         solved = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-q"], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
@@ -240,16 +240,18 @@ def misconceptions_fit(project: Project, release: Release) -> list[str]:
     return {0: [], 1: done.stdout.splitlines()}.get(done.returncode, [ending_of(done)])
 
 
-def run_python(arguments: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
+def run_python(arguments: Sequence[str | Path], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run this Python in a folder, with some text as its input.
 
-    What `unpack` has put beside the folder counts as installed.
+    It has one thread, UTF-8, no bytecode files, and none of the user's settings for Python. What `unpack`
+    has put beside the folder counts as installed.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
     kept |= {"PYTHONPATH": str(folder.parent / INSTALLED)} if (folder.parent / INSTALLED).is_dir() else {}
     return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
         [sys.executable, *arguments],
         cwd=folder,
+        input=given,
         capture_output=True,
         text=True,
         encoding="utf-8",

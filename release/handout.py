@@ -1,6 +1,6 @@
-"""What students read beside the notebooks: the README.md of their archive, AGENTS.md, and guide.html.
+"""The texts beside the notebooks: the README.md of the students' archive, AGENTS.md, and guide.html.
 
-An instructor writes the handouts, `templates/handout.md` has what these fill in. AGENTS.md says what the course allows
+An instructor writes the handouts, `templates/handout.md` has what these fill in. AGENTS.md has what the course allows
 coding assistants to do. A file can ask an assistant for something; it cannot make it comply, and a student can remove
 it. What marks should say about understanding has to be asked in other ways: `python -m autograder ask`.
 
@@ -75,8 +75,8 @@ def fill_in(text: str, name: str, words: Mapping[str, object]) -> str:
         return TEMPLATES.from_string(text).render(words)
     except jinja2.TemplateError as error:
         place = f"{name}:{error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else name
-        what = f"{(error.message or '').rstrip('.')}; in double braces, write one of {', '.join(sorted(words))}"
-        raise ReleaseError(f"{place}: {what}") from None
+        fault = f"{(error.message or '').rstrip('.')}; in double braces, write one of {', '.join(sorted(words))}"
+        raise ReleaseError(f"{place}: {fault}") from None
 
 
 def words_of(

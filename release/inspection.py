@@ -1,4 +1,4 @@
-"""What is found by reading: the gates about the files of a release, and the tasks that its sources name.
+"""The gates that read the files of a release, and the search for dropped tasks in its sources.
 
 Students get files of some kinds, which anybody can read, and which are what we have. The engine's modules, the tests,
 given code and the corpus are the repository's, byte for byte; what an update compares with is what lies beside it; an
@@ -43,10 +43,10 @@ MADE = {
 """Files that the release makes, by kind."""
 _MIN_WORDS = 4
 _READ = (".py", ".md", ".ipynb", ".svg", ".toml")
-"""What students may read."""
+"""Texts that students may read."""
 _TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
 PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
-"""What only the server gets: solutions and known faults to try students' own tests on."""
+"""For the server only: solutions and known faults to try students' own tests on."""
 _MARK = re.compile(
     r"(?:^\s*# TODO |\bmark\.task_|\{\{(?:task|answer) |^```predict |^task = \"|-m task_)"
     r"(?P<number>(?:\d+|[eE])[._]\d+)\b",

@@ -33,7 +33,7 @@ PREDICTIONS = "predictions.json"
 _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
-"""What nbgrader puts in place of every solution."""
+"""Put in place of every solution by nbgrader."""
 
 COLAB = """\
 import os
@@ -123,12 +123,12 @@ def check_tasks(texts: prose.Prose, assignment: Assignment) -> None:
         wanted = {task.number for task in assignment.tasks if not task.by_hand or task.written}
         for part, path in placed:
             if part.number not in wanted:
-                what = f"there is no task {part.number}, or it is here already"
-                problems.append(f"{path}: {what}; remove the line")
+                fault = f"there is no task {part.number}, or it is here already"
+                problems.append(f"{path}: {fault}; remove the line")
             wanted.discard(part.number)
         for number in wanted:
-            what = f"{form % number} is in none of the notebooks' prose"
-            problems.append(f"{ASSIGNMENT_FILE}: {what}; put it in one, or remove the task")
+            fault = f"{form % number} is in none of the notebooks' prose"
+            problems.append(f"{ASSIGNMENT_FILE}: {fault}; put it in one, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))
 
@@ -139,12 +139,12 @@ def make_notebook(
     """Make the notebook of one file of prose, with solutions, which the definitions hold."""
     tasks = {task.number: task for task in assignment.tasks}
     answered = {part.number for part in parts if isinstance(part, prose.Answer)}
-    own = [one for one in definitions if one.task in answered]
+    own = [definition for definition in definitions if definition.task in answered]
     cells: list[NotebookNode] = []
     section, counts = "top", Counter[str]()
 
     def next_id(kind: str) -> str:
-        """Of a cell that nobody names: the section's heading and a count, the same in every build."""
+        """Name a cell by the section's heading and a count, the same in every build."""
         name = f"{kind}-{section}"
         counts[name] += 1
         return name if counts[name] == 1 else f"{name}-{counts[name]}"
@@ -169,14 +169,15 @@ def make_notebook(
                     code = f'predict("{number}", "")  # {" or ".join(lettered)}'
                     cells.append(new_code_cell(code, id=next_id("prediction")))
             case prose.Setup():
-                local = {one.name for one in own}
-                imports = prose.merge_imports(origin for one in own for origin in one.imports if origin[1] not in local)
-                lines = HELPERS + [line for line in imports if line not in HELPERS]
+                local = {definition.name for definition in own}
+                origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
+                lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
                 cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
             case prose.Answer(number=number):
                 task = tasks[number]
-                for one in [one for one in own if one.task == number]:
-                    cells.append(_graded(f"{task.marker}_{one.name}", one.text, solution=True))
+                for definition in own:
+                    if definition.task == number:
+                        cells.append(_graded(f"{task.marker}_{definition.name}", definition.text, solution=True))
                 test = task.marker.replace("task", "test")
                 if task.by_hand:
                     cells.append(_graded(test, "", solution=True, points=task.points, make=new_markdown_cell))

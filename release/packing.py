@@ -56,14 +56,14 @@ _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MAN
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
-"""What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
+"""Raised by `zipfile` for an archive that is damaged, encrypted or of an unknown kind."""
 _METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _ENTRY_POINTS = "[pytest11]\nassignment = {module}\n"
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """An archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
+    """Make an archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
@@ -76,14 +76,14 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
 
 
 def audience_of(path: str) -> Audience:
-    """Of a file of the release, or of a member of an archive there. Where in doubt, students may get it."""
+    """Return who gets a file of the release, or a member of an archive there; where in doubt, students."""
     if path.startswith(f"{NOTEBOOK_SOURCES}/"):
         return Audience.INSTRUCTORS
     return _OTHERS.get(path.partition("!")[0].removeprefix("dist/"), Audience.STUDENTS)
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
+    """Yield every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
     if path.endswith(ARCHIVES):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for name in archive.namelist():
@@ -98,23 +98,23 @@ def checksum(content: bytes) -> str:
 
 
 def read_requirements(root: Path) -> tuple[str, ...]:
-    """What students install, as `pyproject.toml` says."""
+    """Return what students install, as `pyproject.toml` says."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return tuple(project["dependencies"])
 
 
 def without_notebooks(requirements: Iterable[str]) -> tuple[str, ...]:
-    """What students need who work in files: no Jupyter, which brings a hundred packages."""
-    return tuple(one for one in requirements if Requirement(one).name != "jupyter")
+    """Return what students need who work in files: no Jupyter, which brings a hundred packages."""
+    return tuple(line for line in requirements if Requirement(line).name != "jupyter")
 
 
 def requirements_file(lines: Iterable[str], index: str) -> bytes:
-    """A file for pip, with an index of CPU-only builds of PyTorch unless it is empty."""
+    """Make a file for pip, with an index of CPU-only builds of PyTorch unless it is empty."""
     return "".join(f"{line}\n" for line in [*[f"--extra-index-url {index}"] * bool(index), *lines]).encode()
 
 
 def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
-    """Puts the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
+    """Put the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
 
     Args:
         kit: the students' files by path.
@@ -138,7 +138,7 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
 
 
 def make_wheel(files: Mapping[str, bytes], version: str) -> bytes:
-    """A wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
+    """Make a wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
     folder = f"{LIBRARY}-{version}.dist-info"
     added = {
         "METADATA": _METADATA.format(name=LIBRARY, version=version),

@@ -1,4 +1,4 @@
-"""Reads the prose of one notebook: Markdown, with lines in double braces where something is put in.
+"""The prose of notebooks: Markdown, with lines in double braces where something is put in.
 
     {{setup}}                                      imports; once, before the first code
     {{task 1.2: difficulty 3, 30 minutes}}         heading of a task
@@ -45,7 +45,7 @@ IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
 FORMS = "it as at the top of release/prose.py"
 EVERYWHERE = "import torch"
-"""What every notebook imports."""
+"""Imported by every notebook."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Predict:
-    """A question with choices, of which one is right; `why` says so once it was chosen."""
+    """A question with choices, of which one is right; `why` is shown once it was chosen."""
 
     number: str
     question: str
@@ -209,9 +209,9 @@ class Definition:
 
 
 def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
-    """All definitions with TODOs, in the order of the modules' texts."""
+    """Find all definitions with TODOs, in the order of the modules' texts."""
     order = [task.number for task in assignment.tasks]
-    found = []
+    definitions = []
     for path, regions in skeleton.regions.items():
         source, module = skeleton.sources[path], path.removesuffix(".py")
         bound = _bound(source.tree, assignment.package, module)
@@ -219,31 +219,31 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - {node.name}
+                used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {node.name}
                 task = min((region.number for region in inside), key=order.index)
                 text = "".join(source.lines[first - 1 : max(last, inside[-1].end)]).rstrip("\n")
                 imports = tuple(origin for name, origin in bound.items() if name in used)
-                found.append(Definition(module, node.name, task, text, imports))
-    return found
+                definitions.append(Definition(module, node.name, task, text, imports))
+    return definitions
 
 
 def _bound(tree: ast.Module, package: str, module: str) -> dict[str, tuple[str, str]]:
     """Each name that a module binds at its top level, with where a notebook imports it from, as in `Definition`."""
-    found: dict[str, tuple[str, str]] = {}
+    bound: dict[str, tuple[str, str]] = {}
     for node in tree.body:
         match node:
             case ast.Import(names=names):
-                found |= {one.asname or one.name: ("", ast.unparse(ast.Import([one]))) for one in names}
+                bound |= {alias.asname or alias.name: ("", ast.unparse(ast.Import([alias]))) for alias in names}
             case ast.ImportFrom(names=names, level=level):
                 origin = ".".join(filter(None, (package if level else "", node.module)))
-                found |= {one.asname or one.name: (origin, ast.unparse(one)) for one in names}
+                bound |= {alias.asname or alias.name: (origin, ast.unparse(alias)) for alias in names}
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
-                found[name] = f"{package}.{module}", name
-    return found
+                bound[name] = f"{package}.{module}", name
+    return bound
 
 
 def merge_imports(origins: Iterable[tuple[str, str]]) -> list[str]:
-    """One statement for each module, in order: whole modules, then names."""
+    """Return one statement for each module, in order: whole modules, then names."""
     names: dict[str, set[str]] = {"": set()}
     for origin, name in origins:
         names.setdefault(origin, set()).add(name)

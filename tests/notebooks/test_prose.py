@@ -9,7 +9,18 @@ import pytest
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
 from release.notebooks import check_tasks, make_notebook, make_sources
-from release.prose import FOLDER, Answer, Code, Predict, Setup, TaskHead, Text, find_definitions, read_folder, read_prose
+from release.prose import (
+    FOLDER,
+    Answer,
+    Code,
+    Predict,
+    Setup,
+    TaskHead,
+    Text,
+    find_definitions,
+    read_folder,
+    read_prose,
+)
 from release.regions import ReleaseError
 
 SAMPLE = """# One
