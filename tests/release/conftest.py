@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +14,9 @@ from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import unpack, write_all
 from release.packing import make_zip
-from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
 
 EXAMPLE = ROOT / "tests" / "example"
-TASKS = ("1.1", "1.2", "1.3", "E.1")
 ENGINE = ("autograder", "foundation", "release")
 KEPT_IN_A_FORK = (*ENGINE, "pyproject.toml", "requirements.lock")
 ROOM = "assignment"
@@ -131,25 +128,6 @@ def doctored(example_release: Release) -> Callable[..., Release]:
         )
 
     return doctor
-
-
-@pytest.fixture(scope="session")
-def read() -> Callable[[str], Source]:
-    """Turns an indented text into a source file called a.py."""
-    return lambda text: parse_source("a.py", textwrap.dedent(text))
-
-
-@pytest.fixture(scope="session")
-def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Region], list[str]]]:
-    """The regions of an indented text, and its problems as the user sees them."""
-
-    def find(text: str) -> tuple[list[Region], list[str]]:
-        try:
-            return find_regions(read(text), TASKS), []
-        except ReleaseError as error:
-            return [], str(error).splitlines()
-
-    return find
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from foundation.term_secret import term_secret
 from release.__main__ import main
-from release.build import Project, Release
+from release.build import Project, Release, make_package
 from release.inspection import (
     keeps_private,
     names_known_tasks,
@@ -232,6 +232,15 @@ def test_no_false_alarm_on_other_text(finder, text: str) -> None:
 def test_what_is_not_text_is_a_fault(finder, content: bytes) -> None:
     (leak,) = finder.leaks_in("a.pyc", content)
     assert leak == "a.pyc: is not text, so its content cannot be checked; remove it"
+
+
+def test_every_solution_of_the_course_is_found_again() -> None:
+    made = make_package(Project(ROOT, ROOT / "reference", ROOT)).skeleton
+    finder = LeakFinder(made)
+    for path, source in made.sources.items():
+        for region in made.regions[path]:
+            code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
+            assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
 
 
 def test_the_server_gets_no_solution(example: Project, doctored: Doctor) -> None:
