@@ -66,7 +66,6 @@ def copy_kit(root: Path) -> Project:
         else:
             shutil.copy(ROOT / name, root / name)
     shutil.copytree(EXAMPLE, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "__init__.py").unlink()
     (root / "data" / "private").mkdir(parents=True)
     (root / "data" / "private" / "grading_secret.txt").write_text("0123456789abcdef" * 4 + "\n")
     for name in ("course.py", "nbgrader_config.py"):

@@ -23,11 +23,10 @@ from foundation.places import REFERENCE, REFERENCES, ROOT
 from foundation.term_secret import SECRET, term_secret
 from release.build import Project, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
-from release.gates import INSTALLED, run_python, unpack, write_all
+from release.gates import INSTALLED, run_python, unpack
 from release.handout import NAMES
 from release.packing import make_zip, members_of
 from release.regions import ReleaseError
-from release.skeleton import Skeleton, make_skeleton, read_folder
 
 from .conftest import ROOM
 
@@ -100,11 +99,14 @@ HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
 
 @pytest.fixture(scope="module")
 def phases():
-    """The students' archive in each phase."""
-    return {
-        phase: collect_kit(ROOT, replace(read_assignment(), phase=phase), {"masks.py": b"x = 1\n"})
-        for phase in (1, 2, None)
-    }
+    """The files of the course's archive for students, in each phase."""
+    assignment, skeleton = make_package(Project(ROOT, REFERENCE, ROOT))[:2]
+    return {phase: collect_kit(ROOT, replace(assignment, phase=phase), skeleton.files) for phase in (1, 2, None)}
+
+
+@pytest.fixture(scope="module")
+def kit(phases) -> dict[str, bytes]:
+    return phases[None]
 
 
 def names(kit) -> set[str]:
@@ -129,19 +131,6 @@ def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
 def test_the_handout_of_phase_1_says_which_tests_come_later(tmp_path):
     package = make_package(Project(ROOT, ROOT / "reference", tmp_path, phase=1))
     assert "The tests of 1.2 and 1.4 are handed out later." in package.handout["README.md"].decode()
-
-
-@pytest.fixture(scope="module")
-def real() -> Skeleton:
-    return make_skeleton(
-        read_folder(ROOT / "reference"), read_assignment(), "reference", read_given(ROOT, read_assignment())
-    )
-
-
-@pytest.fixture(scope="module")
-def kit(real: Skeleton) -> dict[str, bytes]:
-    """The students' archive."""
-    return collect_kit(ROOT, read_assignment(), real.files)
 
 
 @pytest.fixture(scope="module")
@@ -220,10 +209,9 @@ def run_without_posix(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.slow
-def test_students_test_train_and_translate_without_what_windows_lacks(kit, real: Skeleton, tmp_path: Path) -> None:
+def test_students_test_train_and_translate_without_what_windows_lacks(kit, tmp_path: Path) -> None:
     folder = unpack(make_zip(kit), tmp_path)
-    solved = read_folder(ROOT / "reference")
-    write_all({path: solved[path] for path in real.files}, folder / "student")
+    shutil.copytree(REFERENCE, folder / "student", dirs_exist_ok=True)
     assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")
     short = ("--preset", "tiny", "--max-steps", "2", "--samples", "0", "--max-length", "3", "--output", "runs/short")
     run_without_posix(folder, "-m", "student", "train", *short)

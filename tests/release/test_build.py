@@ -97,13 +97,12 @@ LATIN = "é".encode("latin-1")
 
 
 @pytest.fixture
-def problems(project: Project, capsys: pytest.CaptureFixture[str]) -> Callable[..., list[str]]:
+def problems(project: Project, run) -> Callable[..., list[str]]:
     """The problems that stop a build, which writes nothing."""
 
     def build(*arguments: str) -> list[str]:
-        assert cli.main(["build", "--root", str(project.root), *arguments]) == 2
-        out, err = capsys.readouterr()
-        assert not out and not (project.root / "dist").exists()
+        status, out, err = run("build", *arguments)
+        assert (status, out) == (2, "") and not (project.root / "dist").exists()
         return err.removesuffix("release: stopped; nothing was written\n").splitlines()
 
     return build

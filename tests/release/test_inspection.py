@@ -24,7 +24,6 @@ import pytest
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import ROOT
 from foundation.term_secret import term_secret
-from release.__main__ import main
 from release.build import Project, Release, make_package
 from release.inspection import (
     keeps_private,
@@ -317,10 +316,9 @@ def test_nothing_is_named_while_all_tasks_are_there() -> None:
     assert places_of_dropped_tasks(ROOT, ROOT / "reference", read_assignment()) == []
 
 
-def test_a_release_stops_before_its_gates(project: Project, edit, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_release_stops_before_its_gates(project: Project, edit, run) -> None:
     edit(project.root / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
-    assert main(["build", "--root", str(project.root), "--output", str(project.output)]) == 2
-    out, err = capsys.readouterr()
+    status, out, err = run("build")
     *places, last = err.splitlines()
-    assert out == "" and last == "release: stopped; nothing was written"
+    assert (status, out, last) == (2, "", "release: stopped; nothing was written")
     assert {Path(place.partition(":")[0]).name for place in places} >= {"loss.py", "test_1_2_loss.py"}
