@@ -21,17 +21,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
+import jinja2
 from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
 
-from .handout import TEMPLATES
 
 LIBRARY = "assignment_kit"
 PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
 PLUGIN = "autograder.at_home.fixtures"
+CONFTEST = Path(__file__).with_name("templates") / "conftest.py.jinja"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 
@@ -131,8 +132,8 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     wheel = f"{LIBRARY}-{version}-py3-none-any.whl"
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
     outside[SETTINGS] = re.sub(rf"-p {PLUGIN} ?", "", settings).encode()
-    conftest = TEMPLATES.get_template("conftest.py.jinja").render(name=LIBRARY, version=version, plugin=PLUGIN)
-    outside["conftest.py"] = conftest.encode()
+    conftest = jinja2.Template(CONFTEST.read_text(encoding="utf-8"), keep_trailing_newline=True)
+    outside["conftest.py"] = conftest.render(name=LIBRARY, version=version, plugin=PLUGIN).encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()
     return outside | {wheel: make_wheel(inside, version)}
 

@@ -118,7 +118,7 @@ def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignm
 
     asked = ids(assignment)
     assert asked.index("prediction-task-1_2") < asked.index("task_1_2_scaled_dot_product_attention")
-    assert not any("predict" in one for one in ids(replace(assignment, predictions=False)))
+    assert not any("predict" in name for name in ids(replace(assignment, predictions=False)))
 
 
 @pytest.mark.slow
@@ -163,10 +163,10 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             MetadataValidator().validate_nb(notebook)
             assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
             cells |= cells_of(files, path)
-    for one in find_definitions(skeleton, assignment):
+    for definition in find_definitions(skeleton, assignment):
         assert (
-            cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"].encode()
-            in skeleton.files[f"{one.module}.py"]
+            cells[f"task_{definition.task.replace('.', '_').lower()}_{definition.name}"]["source"].encode()
+            in skeleton.files[f"{definition.module}.py"]
         )
     for task in (task for task in assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]

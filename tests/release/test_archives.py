@@ -50,7 +50,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
 
 
 def test_pip_installs_the_wheel(example_release, tmp_path: Path) -> None:
-    [(path, wheel)] = [one for one in example_release.archives["student.zip"].items() if one[0].endswith(".whl")]
+    [(path, wheel)] = (item for item in example_release.archives["student.zip"].items() if item[0].endswith(".whl"))
     file = tmp_path / path.rpartition("/")[2]
     file.write_bytes(wheel)
     options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--target", tmp_path / "site", file]

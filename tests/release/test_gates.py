@@ -60,7 +60,7 @@ def test_an_archive_that_does_not_grade_closes(project: Project, doctored: Docto
 
 def test_a_solution_that_a_student_is_shown_closes(example_release: Release, reference_files) -> None:
     """The one who has not written it; what nobody can read is shown to nobody."""
-    told = {
+    shown = {
         "anna": (example_release.skeleton.files, {"expected: y", f"got: {LEAK.decode()}"}),
         "bob": (reference_files, {LEAK.decode()}),
         "cem": (
@@ -68,10 +68,10 @@ def test_a_solution_that_a_student_is_shown_closes(example_release: Release, ref
             {hashlib.sha512(LEAK).hexdigest(), hashlib.sha256(reference_files["loss.py"]).hexdigest()},
         ),
     }
-    anna, cem = gates.shown_to_students(example_release, told)
+    anna, cem = gates.shown_to_students(example_release, shown)
     assert anna == "anna: the student is shown reference/affine.py:23 (TODO 1.1)"
     assert cem.startswith("cem: the student is shown 128 digits of an encoding (")
-    assert not list(gates.shown_to_students(example_release, {"bob": told["bob"]}))
+    assert not list(gates.shown_to_students(example_release, {"bob": shown["bob"]}))
 
 
 PASSED = {"1.1": Mark(4, "passed", ""), "1.2": Mark(2, "passed", ""), "2.1": Mark(4, "passed", "")}

@@ -13,7 +13,7 @@ from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
 from release.handout import NAMES, files_for_assistants, make_guide, words_of
 
-SAID = {
+ASKED = {
     "none": ("without a coding assistant", "do not write"),
     "tutor": ("not for answers", "ask back first"),
     "free": ("every line", "defend"),
@@ -61,9 +61,9 @@ def test_it_says_what_handing_in_late_costs():
     usual = read_assignment()
     late = LatePolicy(datetime(2026, 12, 18, 23, 59, tzinfo=UTC), 1, 10, 50)
     assert words_of(usual, [])["due"] == ""
-    said = words_of(replace(usual, late=late), [])["due"]
-    assert "by **18 December 2026, 23:59 UTC**. Each day late that has begun costs 10% of the points" in said
-    assert "earn, at most 50%. Up to 1 h late costs nothing;" in said
+    due = words_of(replace(usual, late=late), [])["due"]
+    assert "by **18 December 2026, 23:59 UTC**. Each day late that has begun costs 10% of the points" in due
+    assert "earn, at most 50%. Up to 1 h late costs nothing;" in due
     assert "Hand in by **Friday**. Each day late" in words_of(replace(usual, late=late, due="Friday"), [])["due"]
 
 
@@ -72,6 +72,6 @@ def test_students_and_assistants_are_told_the_same(policy):
     assignment = replace(read_assignment(), assistants=policy, contact="the forum")
     files = files_for_assistants(assignment)
     assert set(files) == set(NAMES) and len(set(files.values())) == 1
-    for_students, for_assistants = SAID[policy]
+    for_students, for_assistants = ASKED[policy]
     assert for_students in " ".join(words_of(assignment, [])["assistants"].split())
     assert for_assistants in " ".join(files["AGENTS.md"].decode().split())

@@ -304,10 +304,10 @@ def without(number: str) -> Assignment:
 
 @pytest.mark.parametrize("number", PLACES)
 def test_every_place_is_named(number: str) -> None:
-    found = places_of_dropped_tasks(ROOT, ROOT / "reference", without(number))
-    assert PLACES[number] <= {line.partition(":")[0] for line in found}
-    assert all(line.endswith(f": names task {number}, which is not in assignment.toml") for line in found)
-    for file, line, _ in (place.split(":", 2) for place in found):
+    places = places_of_dropped_tasks(ROOT, ROOT / "reference", without(number))
+    assert PLACES[number] <= {line.partition(":")[0] for line in places}
+    assert all(line.endswith(f": names task {number}, which is not in assignment.toml") for line in places)
+    for file, line, _ in (place.split(":", 2) for place in places):
         text = (ROOT / file).read_text().splitlines()[int(line) - 1]
         assert number in text or f"task_{number.replace('.', '_').lower()}" in text
 
