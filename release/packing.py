@@ -26,7 +26,6 @@ from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
 
-
 LIBRARY = "assignment_kit"
 PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
