@@ -13,6 +13,8 @@ from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
 from release.handout import NAMES, files_for_assistants, make_guide, words_of
 
+from .conftest import ROOM
+
 ASKED = {
     "none": ("without a coding assistant", "do not write"),
     "tutor": ("not for answers", "ask back first"),
@@ -55,6 +57,17 @@ def test_its_examples_run(made, tmp_path, monkeypatch):
         if not example.startswith("python -m"):
             exec(re.sub(rf"\b{SKELETON.name}\.", "reference.", example), namespace)
     assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
+
+
+def test_the_handout_has_a_row_for_every_task_and_rounds_nothing(project, edit):
+    handout = make_package(project).handout["README.md"].decode()
+    assert "| 1.1 | Affine map | 4 |  |  | `student/affine.py` |" in handout and "{" not in handout
+    assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout
+    for old, new in (("= 0.30", "= 0.255"), ('"Affine map"', '"Affine | map"'), ("points = 2", "points = 0")):
+        edit(project.root / ROOM / "assignment.toml", old, new)
+    handout = make_package(project).handout["README.md"].decode()
+    assert "for at least 0.255 (" in handout and "| 1.1 | Affine \\| map | 4 |" in handout
+    assert "| 1.2 | Squared error | none |" in handout
 
 
 def test_it_says_what_handing_in_late_costs():
