@@ -46,7 +46,6 @@ class Release:
     Args:
         assignment: what it was made for.
         skeleton: the students' package, and what the gates compare it with.
-        folder: the files of `student/` by path: skeleton and handout.
         archives: by file name in `dist/`, the files of each by path.
         outputs: every file to write, by path from the output folder; `audience_of` has whom each is for.
         course: the notebooks, where the project has any.
@@ -54,10 +53,15 @@ class Release:
 
     assignment: Assignment
     skeleton: Skeleton
-    folder: Mapping[str, bytes]
     archives: Mapping[str, Mapping[str, bytes]]
     outputs: Mapping[str, bytes]
     course: Course | None = None
+
+    @cached_property
+    def folder(self) -> dict[str, bytes]:
+        """The files of `student/` by path: skeleton and handout."""
+        inside = f"{self.assignment.package}/"
+        return {path.removeprefix(inside): text for path, text in self.outputs.items() if path.startswith(inside)}
 
     @cached_property
     def shipped(self) -> dict[str, bytes]:
@@ -98,7 +102,6 @@ def make_package(project: Project) -> Package:
 def make_release(project: Project) -> Release:
     """Make everything, in memory. Raises: ReleaseError with every problem found."""
     assignment, skeleton, prose, handout = make_package(project)
-    folder = {**skeleton.files, **handout}
     if assignment.judges_translations:
         check_corpus(project.root)
     course = make_course(project.root, assignment, skeleton, prose, project.index) if prose else None
@@ -108,7 +111,7 @@ def make_release(project: Project) -> Release:
         packing.GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
         packing.INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, handout[HANDOUT]),
     }
-    outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
+    outputs = {f"{assignment.package}/{path}": content for path, content in {**skeleton.files, **handout}.items()}
     if course:
         handed_out = {**course.release, HANDED_OUT: packing.make_zip(course.release)}
         archives[packing.NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": text for path, text in handed_out.items()}
@@ -120,7 +123,7 @@ def make_release(project: Project) -> Release:
     outputs |= {f"dist/{name}": packing.make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     sums = {path: packing.checksum(content) for path, content in sorted(outputs.items())}
     outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
-    return Release(assignment, skeleton, folder, archives, outputs, course)
+    return Release(assignment, skeleton, archives, outputs, course)
 
 
 def check_target(release: Release, output: Path) -> None:

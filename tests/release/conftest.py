@@ -121,7 +121,6 @@ def doctored(example_release: Release) -> Callable[..., Release]:
         return replace(
             release,
             skeleton=replace(release.skeleton, files={**release.skeleton.files, **changed}),
-            folder={**release.folder, **changed},
             archives={**release.archives, archive: inside},
             outputs={**release.outputs, **made},
         )

@@ -213,9 +213,9 @@ def test_students_test_train_and_translate_without_what_windows_lacks(kit, tmp_p
     folder = unpack(make_zip(kit), tmp_path)
     shutil.copytree(REFERENCE, folder / "student", dirs_exist_ok=True)
     assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")
-    short = ("--preset", "tiny", "--max-steps", "2", "--samples", "0", "--max-length", "3", "--output", "runs/short")
-    run_without_posix(folder, "-m", "student", "train", *short)
-    translate = ("translate", "--checkpoint", "runs/short/best.pt", "--output", "translations.txt")
-    run_without_posix(folder, "-m", "student", *translate)
+    short = "--preset tiny --max-steps 2 --samples 0 --max-length 3 --output runs/short"
+    train, translate = f"train {short}", "translate --checkpoint runs/short/best.pt --output translations.txt"
+    both = "import sys; from student.__main__ import main; sys.exit(any(main(words.split()) for words in sys.argv[1:]))"
+    run_without_posix(folder, "-c", both, train, translate)
     assert len((folder / "translations.txt").read_text("utf-8").splitlines()) == 971
     run_without_posix(folder, "grade.py", "--help")
