@@ -30,8 +30,7 @@ from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
-"""So many gates run at once, and so many submissions are graded at once by the longest of them, which goes on when the
-others have ended. Most wait for a process, and each process has one thread."""
+"""So many gates run at once: most wait for a process, and each process has one thread."""
 SHOWN_FAULTS = 20
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 INSTALLED = "installed"
@@ -92,7 +91,7 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
             write_all(files, folder / "class" / entry)
         write_all(release.folder, folder / release.assignment.package)
         command: list[str | Path] = ["-m", "autograder", "grade-class", folder / "class", "--output", folder / "marks"]
-        command += ["--release", folder / release.assignment.package, "--jobs", str(AT_A_TIME)]
+        command += ["--release", folder / release.assignment.package, "--jobs", "1"]
         finished = run_python(command, project.root)
         if finished.returncode:
             return [f"`python -m autograder grade-class`: {ending_of(finished)}"]
