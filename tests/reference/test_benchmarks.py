@@ -29,5 +29,5 @@ def test_options_are_named_as_the_parameters_of_what_measures(make, does):
 )
 def test_the_verdict_follows_students_interval(differences, interval, words):
     """By hand: 0.02 ± 12.706 · 0.01414 / √2, and -0.03 ± 4.303 · 0.01 / √3."""
-    found = verdict(differences)
-    assert found[0] == interval and found[1].startswith(words)
+    judged = verdict(differences)
+    assert judged[0] == interval and judged[1].startswith(words)
