@@ -15,12 +15,12 @@ from itertools import islice
 
 from ..bpe import Subwords, learn
 from .alignment import Link, align
-from .draw import Sentences
-from .draw.chance import Chance
+from .draw import draw_sentence
+from .draw.chance import Draw
 from .english import write_english
 from .french import write_french
 from .settings import Settings, Size
-from .words import Lexicon
+from .tables import Lexicon
 
 Progress = Callable[[int], object]
 
@@ -54,9 +54,9 @@ def draw_pairs(
 
     Each French side occurs once, and none in `taken`, to which they are added.
     """
-    sentences, size = Sentences(lexicon, settings, Chance(seed, settings)), settings.size
+    draw, size = Draw(seed, lexicon, settings), settings.size
     while True:
-        sentence = sentences.draw()
+        sentence = draw_sentence(draw)
         source = write_french(sentence)
         french = tuple(word.text for word in source)
         split = split_of(french, size)

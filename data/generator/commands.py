@@ -24,7 +24,7 @@ from .corpus_files import (
     render,
 )
 from .settings import Settings, read_settings
-from .words import read_lexicon
+from .tables import read_lexicon
 
 SEED_HELP = "seed of the whole corpus (default: the one in data/manifest.json)"
 TEST_SEED_HELP = "seed of the test split only; training split, dev split and BPE stay as they are"

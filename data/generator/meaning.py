@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .alignment import Key
-from .entries import Adjective, Adverb, Noun, ProperName, Verb
+from .entries import Adjective, Adverb, Noun, Verb
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Indefinite:
 class Name:
     """A first name, city or country."""
 
-    entry: ProperName
+    entry: Noun
     agreement: Agreement
 
 

@@ -1,4 +1,4 @@
-"""Random choices from one seeded source; what holds for a whole sentence: who speaks to whom, which nouns were said.
+"""One stream of random choices, and what holds for the sentence that is drawn from it: who speaks to whom.
 
 Only `random.Random.random` is used, whose sequence stays the same from one Python version to the next.
 """
@@ -8,39 +8,54 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from ..entries import Noun, Selection
 from ..meaning import Agreement, Pronoun
 from ..settings import Settings
-from ..words import Lexicon
-
-
-class Ranked(Protocol):
-    """Anything with a place in a frequency order."""
-
-    @property
-    def rank(self) -> int:
-        """0 for the most frequent."""
-        ...
-
+from ..tables import Lexicon
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Ranked)
 
 
-class Chance:
-    """A stream of random choices; the same seed gives the same choices."""
+class Draw:
+    """A stream of random choices; the same seed gives the same choices.
 
-    def __init__(self, seed: str, settings: Settings):
+    Attributes:
+        speaker: gender of who says the sentence.
+        hearer: gender of whom it is said to.
+        address: *tu*, formal (*vous* to one) or *vous* (to several).
+        can_relate: if a noun may have a relative clause or a complement.
+        can_point: if a pronoun may stand for a thing that was not mentioned.
+        can_own: if a third person may be an owner; not where *son* could be one of two persons'.
+    """
+
+    def __init__(self, seed: str, lexicon: Lexicon, settings: Settings):
+        self.lexicon = lexicon
+        self.settings = settings
         self._random = random.Random(seed)  # noqa: S311  # draws sentences; nothing depends on its secrecy
-        self._settings = settings
         self._sums: dict[tuple[str, int], list[float]] = {}
+        self._pools: dict[Selection, tuple[tuple[Noun, ...], list[float]]] = {}
 
-    def happens(self, share: float) -> bool:
+    def begin_sentence(self) -> None:
+        """Draws a speaker and a hearer, who is *tu* or *vous* in all of the sentence."""
+        tu, vous = self.settings.subject["tu"], self.settings.subject["vous"]
+        self.speaker = self.pick("mf")
+        self.hearer = self.pick("mf")
+        self.address = self.weighted({"tu": tu, "formal": 0.6 * vous, "vous": 0.4 * vous})
+        self._mentioned: set[str] = set()
+        self.can_relate = self.can_point = self.can_own = True
+
+    # -- choices ----------------------------------------------------------------------------------------
+
+    def happens(self, probability: float) -> bool:
         """True with this probability."""
-        return self._random.random() < share
+        return self._random.random() < probability
+
+    def share(self, name: str) -> bool:
+        """True with the probability that `[phrase]` of the settings has under this name."""
+        return self.happens(self.settings.phrase[name])
 
     def pick(self, items: Sequence[T]) -> T:
         """One of the items, all with the same probability."""
@@ -48,49 +63,51 @@ class Chance:
 
     def weighted(self, weights: Mapping[T, float]) -> T:
         """One of the keys, by weight."""
-        return self.by_sums(list(weights), list(accumulate(weights.values())))
+        return self._by_sums(list(weights), list(accumulate(weights.values())))
 
     def by_order(self, items: Sequence[T], kind: str) -> T:
         """One of the items, whose order is that of frequency, with the Zipf weights of `kind`."""
         key = (kind, len(items))
         if key not in self._sums:
-            self._sums[key] = list(accumulate(self._weight(rank, kind) for rank in range(len(items))))
-        return self.by_sums(items, self._sums[key])
-
-    def cumulative(self, items: Sequence[R], kind: str) -> list[float]:
-        """Running sums of the Zipf weights of the items' own ranks, for `by_sums`."""
-        return list(accumulate(self._weight(item.rank, kind) for item in items))
-
-    def by_sums(self, items: Sequence[T], sums: Sequence[float]) -> T:
-        """One of the items by running sums of weights."""
-        return items[min(bisect_right(sums, self._random.random() * sums[-1]), len(items) - 1)]
+            self._sums[key] = self._zipf(range(len(items)), kind)
+        return self._by_sums(items, self._sums[key])
 
     def synonym(self, words: Sequence[str]) -> str:
         """An English word: mostly the first, else one of the others."""
-        if len(words) == 1 or self.happens(self._settings.english["first_synonym"]):
+        if len(words) == 1 or self.happens(self.settings.english["first_synonym"]):
             return words[0]
         return self.pick(words[1:])
 
-    def _weight(self, rank: int, kind: str) -> float:
-        zipf = self._settings.zipf
-        return float((rank + zipf[f"{kind}_shift"]) ** -zipf[f"{kind}_slope"])
+    def _by_sums(self, items: Sequence[T], sums: Sequence[float]) -> T:
+        return items[min(bisect_right(sums, self._random.random() * sums[-1]), len(items) - 1)]
 
+    def _zipf(self, ranks: Sequence[int], kind: str) -> list[float]:
+        shift, slope = (self.settings.zipf[f"{kind}_{knob}"] for knob in ("shift", "slope"))
+        return list(accumulate(float((rank + shift) ** -slope) for rank in ranks))
 
-@dataclass
-class Context:
-    """Speaker and hearer of one sentence. `address`: tu, formal (*vous* to one) or vous (to several)."""
+    # -- nouns ------------------------------------------------------------------------------------------
 
-    speaker: str
-    hearer: str
-    address: str
-    said: set[str] = field(default_factory=set)
-    can_relate: bool = True  # relative clauses and complements of nouns
-    can_point: bool = True  # pronouns for things that were not said
-    can_own: bool = True  # a third person as owner: false where son could be one of two persons'
+    def has_nouns(self, selection: Selection) -> bool:
+        """True if the selection admits any noun."""
+        return bool(self._pool(selection)[0])
 
-    def hearer_agreement(self) -> Agreement:
-        """Person and number in which the hearer is addressed."""
-        return Agreement(2, "pl" if self.address == "vous" else "sg", self.hearer)
+    def noun(self, selection: Selection) -> Noun | None:
+        """A noun that the selection admits and that the sentence has not mentioned yet."""
+        nouns, sums = self._pool(selection)
+        for _ in range(4 if nouns else 0):
+            noun = self._by_sums(nouns, sums)
+            if noun.lemma not in self._mentioned:
+                self._mentioned.add(noun.lemma)
+                return noun
+        return None
+
+    def _pool(self, selection: Selection) -> tuple[tuple[Noun, ...], list[float]]:
+        if selection not in self._pools:
+            nouns = tuple(noun for noun in self.lexicon.nouns if selection.admits(noun))
+            self._pools[selection] = nouns, self._zipf([noun.rank for noun in nouns], "noun")
+        return self._pools[selection]
+
+    # -- persons ----------------------------------------------------------------------------------------
 
     def owner(self, person: int, number: str = "sg") -> Agreement:
         """First or second person as owner: *mon, notre, ton, votre*."""
@@ -98,47 +115,16 @@ class Context:
             return Agreement(1, number, self.speaker)
         return Agreement(2, "sg" if self.address == "tu" else "pl", self.hearer)
 
-
-@dataclass(frozen=True)
-class Tools:
-    """What every drawing module needs."""
-
-    lexicon: Lexicon
-    settings: Settings
-    chance: Chance
-
-    def share(self, name: str) -> bool:
-        """Whether something of `[phrase]` in the settings happens now."""
-        return self.chance.happens(self.settings.phrase[name])
+    def pronoun(self, name: str) -> Pronoun:
+        """A subject pronoun by its French name; *tu* and *vous* both address the hearer."""
+        if name in ("tu", "vous"):
+            number = "pl" if self.address == "vous" else "sg"
+            return Pronoun(Agreement(2, number, self.hearer), "formal" if self.address == "formal" else "personal")
+        person, number, gender = PERSONS[name]
+        return Pronoun(Agreement(person, number, gender or self.speaker), "on" if name == "on" else "personal")
 
 
-def new_context(chance: Chance, settings: Settings) -> Context:
-    """A speaker and a hearer, who is *tu* or *vous* in all of the sentence."""
-    tu, vous = settings.subject["tu"], settings.subject["vous"]
-    return Context(
-        speaker=chance.pick("mf"),
-        hearer=chance.pick("mf"),
-        address=chance.weighted({"tu": tu, "formal": 0.6 * vous, "vous": 0.4 * vous}),
-    )
-
-
-def pronoun(name: str, context: Context) -> Pronoun:
-    """A subject pronoun by its French name; *tu* and *vous* both address the hearer."""
-    fixed = {
-        "je": Agreement(1, "sg", context.speaker),
-        "nous": Agreement(1, "pl", context.speaker),
-        "il": Agreement(3, "sg", "m"),
-        "elle": Agreement(3, "sg", "f"),
-        "ils": Agreement(3, "pl", "m"),
-        "elles": Agreement(3, "pl", "f"),
-        "on": Agreement(3, "sg", "m"),
-    }
-    if name in ("tu", "vous"):
-        kind = "formal" if context.address == "formal" else "personal"
-        return Pronoun(context.hearer_agreement(), kind)
-    return Pronoun(fixed[name], "on" if name == "on" else "personal")
-
-
-def impersonal() -> Pronoun:
-    """*il* of *il pleut*."""
-    return Pronoun(Agreement(3, "sg", "m"), "impersonal")
+PERSONS = {
+    "je": (1, "sg", ""), "nous": (1, "pl", ""), "il": (3, "sg", "m"), "elle": (3, "sg", "f"), "ils": (3, "pl", "m"),
+    "elles": (3, "pl", "f"), "on": (3, "sg", "m"),
+}  # fmt: skip

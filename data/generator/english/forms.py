@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..tables import read_table
-from ..words import LEXICON_FOLDER
+from ..tables import LEXICON_FOLDER, read_table
 
 VOWEL_LETTERS_CONSONANT_SOUND = ("uni", "use", "euro", "one", "ukr", "utens")
 SILENT_H = ("hour", "honest", "honor", "heir")
@@ -106,7 +105,7 @@ def _irregular_verbs(
 ) -> dict[str, tuple[str, str, bool]]:
     columns = ("base", "past", "participle", "options")
     return {
-        row["base"]: (row["past"], row["participle"], "double" in row.options("options", ("double",)))
+        row["base"]: (row["past"], row["participle"], "double" in row.options(("double",)))
         for row in read_table(path, columns)
     }
 

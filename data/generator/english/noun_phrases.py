@@ -85,7 +85,7 @@ class EnglishNominals:
         if isinstance(node, Indefinite):
             return words(node.english, node, "head")
         if isinstance(node, Name):
-            return words(node.entry.english, node, "head")
+            return words(node.entry.english[0], node, "head")
         return self.noun_phrase(node)
 
     @staticmethod

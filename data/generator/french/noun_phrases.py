@@ -74,7 +74,7 @@ class FrenchNominals:
         """A proper name; a country has its article unless `with_article` is false."""
         result = words(node.entry.french, node, "head")
         if node.entry.class_name == "country" and with_article:
-            number = "pl" if node.entry.is_plural else "sg"
+            number = "pl" if node.entry.is_plural_only else "sg"
             return [
                 article(number, node.entry.gender, node, "det", (node, "head")),
                 *self._aspirate(result, node),
@@ -200,7 +200,7 @@ class FrenchNominals:
     def _in_country(self, name: Name, node: object, role: str) -> list[Word]:
         bare = self._aspirate(self.name(name, with_article=False), name)
         is_feminine = name.entry.gender == "f" or starts_with_vowel(bare[0])
-        if is_feminine and not name.entry.is_plural:
+        if is_feminine and not name.entry.is_plural_only:
             return [*preposition("en", node, role, (name, "head")), *bare]
         return [*preposition("à", node, role, (name, "head")), *self.name(name)]
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from ..alignment import Key, Word, word
 from ..meaning import TENSES, Agreement, Clause, Nominal, Pronoun, french_subject_agreement, is_thing
-from ..tables import LexiconError, read_table
-from ..words import LEXICON_FOLDER
+from ..tables import LEXICON_FOLDER, LexiconError, read_table
 from .forms import CLITICS, DATIVES, person
 
 COLUMNS = ("infinitive", "like", "present", "participle", "future_stem", "imperfect_stem", "imperative")
