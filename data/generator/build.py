@@ -9,20 +9,22 @@ and the encoding as they are.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from ..bpe import Subwords, learn
-from .alignment import Link, align
 from .draw import draw_sentence
 from .draw.chance import Draw
-from .english import write_english
-from .french import write_french
+from .languages import Word
+from .languages.english import English
+from .languages.french import French
+from .meaning import Key
 from .settings import Settings, Size
 from .tables import Lexicon
 
 Progress = Callable[[int], object]
+Link = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,12 @@ def draw_pairs(
     draw, size = Draw(seed, lexicon, settings), settings.size
     while True:
         sentence = draw_sentence(draw)
-        source = write_french(sentence)
+        source = French(sentence).write()
         french = tuple(word.text for word in source)
         split = split_of(french, size)
         if french in taken or len(french) > size.max_tokens or split not in splits:
             continue
-        target = write_english(sentence)
+        target = English(sentence).write()
         if len(target) <= size.max_tokens:
             taken.add(french)
             yield split, Pair(french, tuple(word.text for word in target), tuple(align(source, target)))
@@ -144,3 +146,56 @@ def _train_and_dev(
 def fits(pair: Pair, french: Subwords, english: Subwords, max_tokens: int) -> bool:
     """Whether both sides are short enough."""
     return french.length(pair.french) <= max_tokens and english.length(pair.english) <= max_tokens
+
+
+def align(source: Sequence[Word], target: Sequence[Word]) -> list[Link]:
+    """Links between positions of words, sorted: (source, target)."""
+    by_source, by_target = _index(source), _index(target)
+    links = {(i, j) for key, positions in by_source.items() for i in positions for j in by_target.get(key, ())}
+    linked_source, linked_target = {i for i, _ in links}, {j for _, j in links}
+    extra: set[Link] = set()
+    for i, found in enumerate(source):
+        if i not in linked_source:
+            extra |= {(i, j) for j in _fallback(found, by_target)}
+    for j, found in enumerate(target):
+        if j not in linked_target:
+            extra |= {(i, j) for i in _fallback(found, by_source)}
+    return sorted(links | extra)
+
+
+def _index(words: Sequence[Word]) -> dict[Key, list[int]]:
+    index: dict[Key, list[int]] = {}
+    for position, found in enumerate(words):
+        for key in found.keys:
+            index.setdefault(key, []).append(position)
+    return index
+
+
+def _fallback(found: Word, index: dict[Key, list[int]]) -> list[int]:
+    for key in found.fallback:
+        if key in index:
+            return index[key]
+    return []
+
+
+def spread(links: Sequence[Link], source_pieces: Sequence[int], target_pieces: Sequence[int]) -> list[Link]:
+    """Links between BPE tokens, given how many tokens each word has."""
+    source_start, target_start = _starts(source_pieces), _starts(target_pieces)
+    return sorted(
+        (source_start[i] + a, target_start[j] + b)
+        for i, j in links
+        for a in range(source_pieces[i])
+        for b in range(target_pieces[j])
+    )
+
+
+def _starts(pieces: Sequence[int]) -> list[int]:
+    starts = [0]
+    for count in pieces:
+        starts.append(starts[-1] + count)
+    return starts
+
+
+def to_pharaoh(links: Sequence[Link]) -> str:
+    """One line of a file in Pharaoh format: `0-0 1-2 2-1`."""
+    return " ".join(f"{i}-{j}" for i, j in links)

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..bpe import SPECIAL_IDS
 from ..files import SEPARATOR, CorpusError
-from .alignment import spread, to_pharaoh
-from .build import Corpus, Pair
+from .build import Corpus, Pair, spread, to_pharaoh
 
 DATA_FOLDER = Path(__file__).resolve().parents[1]
 MANIFEST = DATA_FOLDER / "manifest.json"

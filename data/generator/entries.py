@@ -153,11 +153,10 @@ class Verb:
 class Adverb:
     """An adverb or adverbial phrase; its `kind` decides what it goes with.
 
-    Positions: before (an adjective), middle (by the verb), end, front (of the sentence).
+    Positions in French and English: before (an adjective), middle (by the verb), end, front (of the sentence).
     """
 
     kind: str
     french: str
     english: tuple[str, ...]
-    position: str
-    english_position: str
+    positions: tuple[str, str]

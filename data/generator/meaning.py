@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from .alignment import Key
 from .entries import Adjective, Adverb, Noun, Verb
+
+Key = tuple[object, str]
+"""A node and the role that a word plays for it."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,9 @@ class Pronoun:
 
 @dataclass(eq=False)
 class Indefinite:
-    """*quelqu'un, quelque chose, tout le monde, personne, rien*: invariable, third person singular."""
+    """*quelqu'un, tout le monde, personne, rien*, in both languages: invariable, third person singular."""
 
-    french: str
-    english: str
+    texts: tuple[str, str]
     agreement: Agreement = field(default_factory=lambda: Agreement(3, "sg", "m"))
 
 
@@ -51,13 +52,18 @@ class Name:
     entry: Noun
     agreement: Agreement
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The name in both languages."""
+        return self.entry.french, self.entry.english[0]
+
 
 @dataclass(eq=False)
 class Pair:
     """*paul et marie*."""
 
-    first: Nominal
-    second: Nominal
+    first: Name
+    second: Name
     agreement: Agreement
 
 
@@ -87,7 +93,6 @@ class Modifier:
     comparison: Comparison | None = None
     complement: Nominal | None = None
     infinitive: Clause | None = None
-    content: Clause | None = None
 
 
 @dataclass(eq=False)
@@ -96,7 +101,7 @@ class NounPhrase:
 
     `determiner`: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
     French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
-    (none after *en*, English *the*), and the quantities many, a_few, several, enough, too_many, how_many.
+    (none after *en*, English *the*), and the quantities many, a_few, several, how_many.
     """
 
     noun: Noun
@@ -113,18 +118,18 @@ class NounPhrase:
 
     @property
     def agreement(self) -> Agreement:
-        """What its words and a verb agree with."""
+        """Person, number and gender of the French noun."""
         return Agreement(3, self.number, self.noun.gender)
 
     @property
     def is_person(self) -> bool:
-        """Whether *he* and *who* go with it."""
+        """True if *he* and *who* go with it."""
         return self.noun.class_name in ("human", "job", "kin", "friend")
 
 
 @dataclass(eq=False)
 class Relative:
-    """A relative clause: `pronoun` is qui (the gap is the subject), que (the object) or où (the place)."""
+    """A relative clause: `pronoun` is qui (the gap is the subject) or que (the object)."""
 
     pronoun: str
     clause: Clause
@@ -137,24 +142,27 @@ class Adverbial:
     adverb: Adverb
     english: str
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The adverb in both languages."""
+        return self.adverb.french, self.english
+
 
 @dataclass(eq=False)
 class Prepositional:
-    """A preposition in both languages and what it governs; `kind` is place or company."""
+    """A preposition in both languages and the nominal that it governs."""
 
-    french: str
-    english: str
+    texts: tuple[str, str]
     nominal: Nominal
-    kind: str = "place"
 
 
 @dataclass(eq=False)
 class TimeSpan:
     """*pendant deux heures*, *depuis trois ans*, *il y a deux jours*, *dans une semaine*, *à huit heures*."""
 
-    kind: str  # for, since, ago, in, at, age
+    kind: str  # for, since, ago, in, at, clock, age
     count: int
-    unit: Noun | None = None
+    unit: Noun
 
 
 Nominal = Pronoun | Indefinite | Name | Pair | Gap | NounPhrase
@@ -165,7 +173,8 @@ Adjunct = Adverbial | Prepositional | TimeSpan
 class Clause:
     """A clause. `tense` names a pair of a French and an English tense, in TENSES.
 
-    `negation`: empty or pas, plus, jamais, rien, personne, que, encore.
+    `negation`: empty or pas, plus, jamais, rien, personne, que, encore. An infinitive has no subject: `controller` is
+    who would do it, and `link` the prepositions before it.
     """
 
     subject: Nominal | None
@@ -182,6 +191,19 @@ class Clause:
     content: Clause | None = None
     adjuncts: list[Adjunct] = field(default_factory=list)
     controller: Agreement | None = None
+    link: tuple[str, str] = ("", "")
+
+    @property
+    def agreement(self) -> Agreement:
+        """Person, number and gender of the subject, or of who would do it."""
+        agreement = self.controller if self.subject is None else self.subject.agreement
+        assert agreement is not None
+        return agreement
+
+    @property
+    def french_agreement(self) -> Agreement:
+        """Person and number of the French verb."""
+        return self.agreement if self.subject is None else french_subject_agreement(self.subject)
 
 
 @dataclass(eq=False)
@@ -201,15 +223,14 @@ class QuestionWord:
     `role` is what it stands for in the clause: subject, object or adjunct.
     """
 
-    french: str
-    english: str
+    texts: tuple[str, str]
     role: str
     nominal: NounPhrase | None = None
 
 
 @dataclass(eq=False)
 class Sentence:
-    """A sentence and how it is asked or said.
+    """A sentence and its form.
 
     `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative.
     """
@@ -221,11 +242,6 @@ class Sentence:
     question: QuestionWord | None = None
     is_contracted: bool = True
     is_negation_contracted: bool = True
-
-    @property
-    def is_question(self) -> bool:
-        """Whether English inverts subject and auxiliary (unless the question word is the subject)."""
-        return self.form in ("est-ce que", "inversion", "plain")
 
 
 class Tense(NamedTuple):
@@ -268,7 +284,7 @@ def head_key(nominal: Nominal) -> Key:
 
 
 def french_subject_agreement(nominal: Nominal) -> Agreement:
-    """What a French verb agrees with: *vous* to one person still has the plural, *on* the singular."""
+    """Person and number of a French verb: *vous* to one person still has the plural, *on* the singular."""
     agreement = nominal.agreement
     if isinstance(nominal, Pronoun) and nominal.kind == "formal":
         return Agreement(2, "pl", agreement.gender)
@@ -278,7 +294,7 @@ def french_subject_agreement(nominal: Nominal) -> Agreement:
 
 
 def english_agreement(nominal: Nominal) -> Agreement:
-    """What an English verb or possessive agrees with."""
+    """Person, number and gender of an English verb or possessive."""
     if isinstance(nominal, Pronoun) and nominal.english is not None:
         return nominal.english
     if isinstance(nominal, Pronoun) and nominal.kind == "on":
@@ -298,13 +314,9 @@ def english_number(phrase: NounPhrase) -> str:
 
 
 def is_thing(nominal: Nominal) -> bool:
-    """Whether English says *it* and *that* rather than *he* and *who*."""
+    """True if English has *it* and *that* rather than *he* and *who*."""
     if isinstance(nominal, Pronoun):
         return nominal.kind in ("thing", "impersonal", "ce")
-    if isinstance(nominal, NounPhrase):
+    if isinstance(nominal, NounPhrase | Gap):
         return not nominal.is_person
-    if isinstance(nominal, Gap):
-        return not nominal.is_person
-    if isinstance(nominal, Name):
-        return nominal.entry.class_name != "name"
-    return isinstance(nominal, Indefinite) and nominal.english in ("something", "nothing", "everything")
+    return isinstance(nominal, Name) and nominal.entry.class_name != "name"

@@ -384,4 +384,4 @@ def read_adverbs(path: Path) -> Iterator[Adverb]:
     """Adverbs with their positions in both languages."""
     for row in read_table(path, ADVERB_COLUMNS):
         french, english = row.one_of("french_position", POSITIONS), row.one_of("english_position", POSITIONS)
-        yield Adverb(row.one_of("kind", ADVERB_KINDS), row["french"], row.english(), french, english)
+        yield Adverb(row.one_of("kind", ADVERB_KINDS), row["french"], row.english(), (french, english))

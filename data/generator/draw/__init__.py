@@ -106,8 +106,9 @@ def _wh(draw: Draw) -> Sentence | None:
 
 def _adjunct(draw: Draw) -> Sentence | None:
     """*pourquoi pleures tu ?*, *quand est-ce que tu vas partir ?*."""
-    french, english = draw.weighted({("pourquoi", "why"): 50, ("quand", "when"): 30, ("comment", "how"): 20})
-    if french == "pourquoi":
+    word = draw.weighted({("pourquoi", "why"): 50, ("quand", "when"): 30, ("comment", "how"): 20})
+    is_why = word[0] == "pourquoi"
+    if is_why:
         clause = _asked(draw, draw_frame(draw, "swap"))
     else:
         tense = draw.weighted({"past": 5, "going_to": 3, "future": 2})
@@ -115,16 +116,16 @@ def _adjunct(draw: Draw) -> Sentence | None:
         clause = _asked(draw, frame, tense, can_negate=False)
     if clause is None or clause.tense == "just":
         return None
-    if french != "pourquoi":
+    if not is_why:
         if clause.verb.aspect == "state" or "involuntary" in clause.verb.options:
             return None
         clause.adjuncts = []
-    return _question(draw, clause, QuestionWord(french, english, "adjunct"))
+    return _question(draw, clause, QuestionWord(word, "adjunct"))
 
 
 def _where(draw: Draw) -> Sentence | None:
     """*où est la gare ?*, *où vas tu ?*."""
-    word = QuestionWord("où", "where", "adjunct")
+    word = QuestionWord(("où", "where"), "adjunct")
     if draw.happens(0.3):
         phrase = object_phrase(draw, SOUGHT, Surroundings(None, "present", options=frozenset(("definite",))))
         if phrase is None or phrase.relative is not None:
@@ -153,7 +154,7 @@ def _what(draw: Draw) -> Sentence | None:
     if clause is None or clause.verb.object.classes & PERSON_CLASSES:
         return None
     clause.object = Gap(Agreement(3, "sg", "m"))
-    return _question(draw, clause, QuestionWord("que", "what", "object"))
+    return _question(draw, clause, QuestionWord(("que", "what"), "object"))
 
 
 def _who(draw: Draw) -> Sentence | None:
@@ -162,7 +163,7 @@ def _who(draw: Draw) -> Sentence | None:
     if clause is None:
         return None
     clause.subject = Gap(Agreement(3, "sg", "m"), is_person=True)
-    return Sentence(clause, "plain", "?", question=QuestionWord("qui", "who", "subject"))
+    return Sentence(clause, "plain", "?", question=QuestionWord(("qui", "who"), "subject"))
 
 
 def _which(draw: Draw) -> Sentence | None:
@@ -180,7 +181,7 @@ def _which(draw: Draw) -> Sentence | None:
     if (noun.is_english_mass or noun.is_plural_only) if is_counted else noun.is_mass:
         return None
     clause.object = Gap(phrase.agreement)
-    return _question(draw, clause, QuestionWord("", "", "object", phrase))
+    return _question(draw, clause, QuestionWord(("", ""), "object", phrase))
 
 
 def _command(draw: Draw) -> Sentence | None:

@@ -153,7 +153,7 @@ def add_adjunct(draw: Draw, clause: Clause) -> None:
         around = Surroundings(clause.subject, clause.tense, is_plain=True)
         companion = draw_person(draw, around, {"pronoun": 4, "name": 3, "noun": 3})
         if companion is not None:
-            clause.adjuncts.append(Prepositional("avec", "with", companion, "company"))
+            clause.adjuncts.append(Prepositional(("avec", "with"), companion))
     elif "place" in options and clause.place is None and draw.share("place"):
         place = adverb(draw, "place") if draw.happens(0.3) else draw_place(draw, PLACES, clause)
         if place is not None:
@@ -167,7 +167,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
     is_direction = "direction" in clause.verb.options
     if isinstance(nominal, Name):
         french = "en" if nominal.entry.class_name == "country" else "à"
-        return Prepositional(french, "to" if is_direction else "in", nominal)
+        return Prepositional((french, "to" if is_direction else "in"), nominal)
     if not isinstance(nominal, NounPhrase):
         return None
     noun = nominal.noun
@@ -176,7 +176,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
         nominal.owner, nominal.owner_is_thing = owner(draw, clause.subject)
     near = NEAR.get(noun.class_name, ())
     if clause.verb.french in STATIC and near and draw.happens(0.3):
-        return Prepositional(*draw.pick(near), nominal)
+        return Prepositional(draw.pick(near), nominal)
     if not noun.places:
         return None
     french, english = noun.places[0]
@@ -184,7 +184,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
         english = "into" if noun.class_name == "room" or noun.lemma in ENCLOSED else "to"
     if french == "en":
         nominal.determiner, nominal.number, nominal.owner = "in", "sg", None
-    return Prepositional(french, english, nominal)
+    return Prepositional((french, english), nominal)
 
 
 def draw_person(draw: Draw, around: Surroundings, weights: dict[str, int]) -> Nominal | None:

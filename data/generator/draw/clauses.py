@@ -164,7 +164,7 @@ def _is_other(nominal: Nominal | None, clause: Clause) -> bool:
 def _object(draw: Draw, clause: Clause) -> bool:
     verb = clause.verb
     if clause.negation in NOTHING:
-        clause.object = Indefinite(*NOTHING[clause.negation])
+        clause.object = Indefinite(NOTHING[clause.negation])
         return True
     if clause.negation != "que" and "generic" not in verb.options and draw.share("object_pronoun"):
         clause.object = _pronoun(draw, clause)
@@ -247,8 +247,8 @@ COMPLEMENTS = {
 }  # fmt: skip
 
 
-def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal) -> Clause | None:
-    """The infinitive that depends on a verb; `controller` is who would do it."""
+def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal, link: tuple[str, str] | None = None) -> Clause | None:
+    """The infinitive that depends on a verb; `controller` is who would do it, `link` its prepositions if not usual."""
     if "skill" in outer.options:
         verb = draw.by_order(_skills(draw.lexicon), "verb")
     else:
@@ -258,11 +258,12 @@ def draw_infinitive(draw: Draw, outer: Verb, controller: Nominal) -> Clause | No
         verb = draw.by_order(_wanted(draw.lexicon, frame), "verb")
     if verb.french == outer.french:
         return None
-    form = draw.synonym(outer.prep[1].split("|")).rpartition("_")[2]
+    english, _, form = draw.synonym(outer.prep[1].split("|")).rpartition("_")
     inner = Clause(controller, verb, draw.synonym(verb.english), INFINITIVE_TENSES[form])
     if not complete(draw, inner):
         return None
     inner.subject, inner.controller = None, french_subject_agreement(controller)
+    inner.link = link or (outer.prep[0], "to" if form == "to" else english)
     return inner
 
 

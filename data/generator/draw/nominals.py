@@ -54,7 +54,7 @@ def subject(draw: Draw, selection: Selection, only: tuple[str, ...] = ()) -> Nom
     if kind == "pair":
         return _pair(draw)
     if kind == "someone":
-        return Indefinite(*draw.weighted(INDEFINITES))
+        return Indefinite(draw.weighted(INDEFINITES))
     if kind != "noun":
         return draw.pronoun(kind)
     noun = draw.noun(selection)

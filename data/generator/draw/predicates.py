@@ -110,7 +110,9 @@ def _predicate(draw: Draw, subject: Nominal, verb: Verb, only_states: bool, only
     if kind == "complement" and adjective.complement is not None and is_person:
         attribute.complement = _complement(draw, adjective.complement, subject)
     elif kind == "infinitive" and adjective.infinitive and is_person:
-        attribute.infinitive = draw_infinitive(draw, draw.lexicon.special["falloir"], subject)
+        attribute.infinitive = draw_infinitive(
+            draw, draw.lexicon.special["falloir"], subject, (adjective.infinitive, "to")
+        )
     elif adjective.is_gradable and draw.share("degree"):
         attribute.degree = degree(draw, adjective)
     elif _is_state(adjective) and is_person and draw.happens(0.1):
@@ -332,7 +334,7 @@ def draw_impersonal(draw: Draw) -> Clause | None:
     clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
     if clause.infinitive is None:
         return None
-    clause.infinitive.controller = french_subject_agreement(Indefinite("on", "one"))
+    clause.infinitive.controller = french_subject_agreement(Indefinite(("on", "one")))
     return clause
 
 
