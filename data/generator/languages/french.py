@@ -34,7 +34,8 @@ from .french_words import (
 )
 
 DETERMINERS = {
-    "many": "beaucoup de", "a_few": "quelques", "several": "plusieurs", "how_many": "combien de", "no": "de", "every": "chaque", "bare": "", "in": "",
+    "many": "beaucoup de", "a_few": "quelques", "several": "plusieurs", "how_many": "combien de", "no": "de",
+    "every": "chaque", "bare": "", "in": "",
 }  # fmt: skip
 COMPARED = {"more": "plus", "less": "moins", "as": "aussi", "most": "plus"}
 POSSESSIVES = {

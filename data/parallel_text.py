@@ -28,8 +28,8 @@ from tqdm import tqdm
 
 from given.config import LANGUAGES
 
-from ..files import SEPARATOR, CorpusError
 from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
+from .files import SEPARATOR, CorpusError
 
 SUMMARY = "summary.json"
 MOST_CHARACTERS = 10_000  # longer lines are not sentences

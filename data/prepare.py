@@ -13,19 +13,22 @@ from typing import Any
 from foundation.command_line import positive
 from foundation.whole_files import write_whole
 
-from ..files import SEPARATOR, Commands, CorpusError, output_folder
-from ..generator.corpus_files import (
+from .encodings import SPLITS, Choices, Encodings, read_encoding
+from .files import (
     DATA_FOLDER,
     DEV,
     DEV_ALIGN,
     SAMPLE_ALIGN,
+    SEPARATOR,
     TEST,
     TEST_ALIGN,
     TEST_SOURCE,
     TRAIN,
     TRAIN_ALIGN,
+    CorpusError,
+    output_folder,
 )
-from .corpus import (
+from .parallel_text import (
     TextPair,
     prepare,
     read_columns,
@@ -35,7 +38,6 @@ from .corpus import (
     replace_corpus,
     split_name,
 )
-from .encodings import SPLITS, Choices, Encodings, read_encoding
 
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
@@ -71,10 +73,9 @@ then:
 """
 
 
-def add_prepare_command(commands: Commands) -> None:
-    """Adds it."""
-    what, raw = "turn parallel text into a corpus and its encodings", argparse.RawDescriptionHelpFormatter
-    parser = commands.add_parser("prepare", help=what, description=what, epilog=EXAMPLES, formatter_class=raw)
+def add_prepare_options(parser: argparse.ArgumentParser) -> None:
+    """Adds its options."""
+    parser.epilog = EXAMPLES
     parser.set_defaults(run=run_prepare)
     sides = ("SOURCE", "TARGET")
     add = parser.add_argument

@@ -1,18 +1,21 @@
-"""How text becomes tokens: all choices of `prepare`, and the encodings: words, then byte pairs or whole words.
+"""Encodings of text, learnt with the library `tokenizers` on a training split alone: byte pairs or whole words.
 
-An encoding is one JSON file of the library `tokenizers`, complete in itself: `Tokenizer.from_file(path).encode(text)`
-normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such
-tokens, a piece that goes on ends in `@@`, and what the encoding does not know is `<unk>`.
+The bundled corpus is words already: each of its languages has `Subwords`, byte pairs whose vocabulary is as near as
+possible to the number asked for. Other text gets an `Encoding` by the `Choices` of `prepare`: one JSON file, complete
+in itself, so that `Tokenizer.from_file(path).encode(text)` normalises raw text, cuts it, and puts `[BOS]` and `[EOS]`
+around it. In the lines of a corpus there are no such tokens, a piece that goes on ends in `@@`, and what the encoding
+does not know is `<unk>`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -29,17 +32,97 @@ from tokenizers.normalizers import Sequence as Normalizers  # noqa: E402
 from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
+from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
-from ..bpe import Lines, train_bpe  # noqa: E402
-from ..files import SEPARATOR, CorpusError  # noqa: E402
+from .files import SEPARATOR, CorpusError  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
 SPLITS = ("train", "dev", "test")
+
+Lines = Callable[[], Iterable[str]]
+"""Gives the sentences, as often as it is called: words separated by spaces."""
+
+
+def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[str] = ()) -> Tokenizer:
+    """Learns byte pairs (Sennrich et al. 2016), the same in every process.
+
+    The library numbers the letters that end a word in the order of a hash table, which differs from process to process,
+    and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
+
+    Args:
+        tokenizer: with an empty BPE model that marks the ends of words by `END_OF_WORD`; it is trained.
+        lines: the sentences.
+        size: tokens, special ones included.
+        special: tokens that get the first numbers.
+
+    Returns:
+        The tokenizer, in which no token is special any more.
+    """
+    endings = sorted({word[-1] for line in lines() for word in line.split(" ") if word})
+    first = [*special, *(letter + END_OF_WORD for letter in endings)]
+    trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=first, show_progress=False)
+    tokenizer.train_from_iterator(lines(), trainer)
+    return Tokenizer.from_str(json.dumps({**json.loads(tokenizer.to_str()), "added_tokens": []}))
+
+
+# -- the bundled corpus ---------------------------------------------------------------------------------
+
+SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
+ATTEMPTS = 8
+
+
+class Subwords:
+    """One language's byte pairs, learnt from tokenized sentences; `size` counts letters and merges."""
+
+    def __init__(self, sentences: Iterable[Sequence[str]], size: int):
+        model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
+        model.pre_tokenizer = WhitespaceSplit()
+        # sorted, so that ties do not depend on the order of the sentences
+        lines = sorted(" ".join(sentence) for sentence in sentences)
+        self._model = train_bpe(model, lambda: lines, size)
+        self._pieces: dict[str, tuple[str, ...]] = {}
+
+    def pieces(self, word: str) -> tuple[str, ...]:
+        """Cuts a word into pieces: `lower -> low@@ er`. Letters that training never saw stand alone."""
+        if word not in self._pieces:
+            plain = [token.removesuffix(END_OF_WORD) for token in self._model.encode(word).tokens]
+            *before, last = plain if "".join(plain) == word else list(word)
+            self._pieces[word] = (*(piece + CONTINUES for piece in before), last)
+        return self._pieces[word]
+
+    def length(self, sentence: Iterable[str]) -> int:
+        """Counts the tokens of a sentence."""
+        return sum(len(self.pieces(word)) for word in sentence)
+
+    def encode(self, sentence: Iterable[str]) -> str:
+        """The sentence as a line of the corpus."""
+        return " ".join(piece for word in sentence for piece in self.pieces(word))
+
+    def vocabulary(self, sentences: Iterable[Sequence[str]]) -> set[str]:
+        """Distinct tokens of the encoded sentences."""
+        return {piece for sentence in sentences for word in sentence for piece in self.pieces(word)}
+
+
+def learn_subwords(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
+    """Learns the byte pairs whose vocabulary on `sentences` is nearest to `vocabulary` (special ids included)."""
+    wanted = size = vocabulary - SPECIAL_IDS
+    attempts: list[tuple[int, Subwords]] = []
+    for _ in range(ATTEMPTS):
+        subwords = Subwords(sentences, size)
+        too_many = len(subwords.vocabulary(sentences)) - wanted
+        attempts.append((abs(too_many), subwords))
+        if too_many == 0:
+            break
+        size -= too_many
+    return min(attempts, key=lambda attempt: attempt[0])[1]
+
+
+# -- other text -----------------------------------------------------------------------------------------
 
 
 def language(text: str) -> str:
