@@ -76,21 +76,17 @@ class Gap:
 
 
 @dataclass(eq=False)
-class Comparison:
-    """*plus/moins/aussi ... que* (`more`, `less`, `as`) or the superlative (`most`)."""
-
-    kind: str
-    standard: Nominal | None = None
-
-
-@dataclass(eq=False)
 class Modifier:
-    """An adjective as it is used: with a degree, a comparison, a complement."""
+    """An adjective as it is used: with a degree, a comparison, a complement.
+
+    `comparison`: empty, or *plus/moins/aussi ... que* (more, less, as) with its `standard`, or the superlative (most).
+    """
 
     adjective: Adjective
     english: str
     degree: Adverbial | None = None
-    comparison: Comparison | None = None
+    comparison: str = ""
+    standard: Nominal | None = None
     complement: Nominal | None = None
     infinitive: Clause | None = None
 
@@ -129,9 +125,9 @@ class NounPhrase:
 
 @dataclass(eq=False)
 class Relative:
-    """A relative clause: `pronoun` is qui (the gap is the subject) or que (the object)."""
+    """A relative clause and its pronoun in both languages; a gap in the clause is what the pronoun stands for."""
 
-    pronoun: str
+    texts: tuple[str, str]
     clause: Clause
 
 
@@ -218,13 +214,9 @@ class Linked:
 
 @dataclass(eq=False)
 class QuestionWord:
-    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*.
-
-    `role` is what it stands for in the clause: subject, object or adjunct.
-    """
+    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*."""
 
     texts: tuple[str, str]
-    role: str
     nominal: NounPhrase | None = None
 
 

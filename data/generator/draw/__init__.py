@@ -120,12 +120,12 @@ def _adjunct(draw: Draw) -> Sentence | None:
         if clause.verb.aspect == "state" or "involuntary" in clause.verb.options:
             return None
         clause.adjuncts = []
-    return _question(draw, clause, QuestionWord(word, "adjunct"))
+    return _question(draw, clause, QuestionWord(word))
 
 
 def _where(draw: Draw) -> Sentence | None:
     """*où est la gare ?*, *où vas tu ?*."""
-    word = QuestionWord(("où", "where"), "adjunct")
+    word = QuestionWord(("où", "where"))
     if draw.happens(0.3):
         phrase = object_phrase(draw, SOUGHT, Surroundings(None, "present", options=frozenset(("definite",))))
         if phrase is None or phrase.relative is not None:
@@ -154,7 +154,7 @@ def _what(draw: Draw) -> Sentence | None:
     if clause is None or clause.verb.object.classes & PERSON_CLASSES:
         return None
     clause.object = Gap(Agreement(3, "sg", "m"))
-    return _question(draw, clause, QuestionWord(("que", "what"), "object"))
+    return _question(draw, clause, QuestionWord(("que", "what")))
 
 
 def _who(draw: Draw) -> Sentence | None:
@@ -163,7 +163,7 @@ def _who(draw: Draw) -> Sentence | None:
     if clause is None:
         return None
     clause.subject = Gap(Agreement(3, "sg", "m"), is_person=True)
-    return Sentence(clause, "plain", "?", question=QuestionWord(("qui", "who"), "subject"))
+    return Sentence(clause, "plain", "?", question=QuestionWord(("qui", "who")))
 
 
 def _which(draw: Draw) -> Sentence | None:
@@ -181,7 +181,7 @@ def _which(draw: Draw) -> Sentence | None:
     if (noun.is_english_mass or noun.is_plural_only) if is_counted else noun.is_mass:
         return None
     clause.object = Gap(phrase.agreement)
-    return _question(draw, clause, QuestionWord(("", ""), "object", phrase))
+    return _question(draw, clause, QuestionWord(("", ""), phrase))
 
 
 def _command(draw: Draw) -> Sentence | None:

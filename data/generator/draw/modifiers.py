@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ..entries import Adjective, Adverb, Noun
-from ..meaning import Adverbial, Agreement, Comparison, Indefinite, Modifier, Nominal, NounPhrase, Pronoun, is_thing
+from ..meaning import Adverbial, Agreement, Indefinite, Modifier, Nominal, NounPhrase, Pronoun, is_thing
 from ..tables import Lexicon
 from .chance import Draw
 
@@ -42,8 +42,7 @@ def decorate(draw: Draw, phrase: NounPhrase) -> None:
     is_gradable = first.adjective.is_gradable and not first.adjective.determiner
     is_countable = not phrase.noun.is_mass and not phrase.complement
     if is_gradable and is_countable and phrase.determiner == "the" and draw.happens(0.12):
-        first.comparison = Comparison("most")
-        first.english = first.adjective.english[0]
+        first.comparison, first.english = "most", first.adjective.english[0]
     elif is_gradable and phrase.determiner == "a" and draw.happens(0.1):
         first.degree = degree(draw, first.adjective, draw.lexicon.adverbs["degree"][0])
     elif draw.share("second_adjective"):

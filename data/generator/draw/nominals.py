@@ -190,7 +190,7 @@ def _relative(draw: Draw, phrase: NounPhrase) -> Relative | None:
         verb = draw.by_order(as_object, "verb")
         person = draw.pronoun(draw.weighted({"je": 10, "tu": 5, "il": 4, "elle": 4, "nous": 3, "vous": 3}))
         english = draw.synonym(verb.english)
-        return Relative("que", Clause(person, verb, english, _relative_tense(draw, verb), object=gap))
+        return Relative(("que", "that"), Clause(person, verb, english, _relative_tense(draw, verb), object=gap))
     verb = draw.by_order(as_subject, "verb")
     tense = _relative_tense(draw, verb)
     clause = Clause(gap, verb, draw.synonym(verb.english), tense)
@@ -198,7 +198,7 @@ def _relative(draw: Draw, phrase: NounPhrase) -> Relative | None:
         clause.object = object_(draw, verb.object, Surroundings(gap, tense, options=verb.options, is_plain=True))
         if clause.object is None:
             return None
-    return Relative("qui", clause)
+    return Relative(("qui", "who" if phrase.is_person else "that"), clause)
 
 
 def _relative_tense(draw: Draw, verb: Verb) -> str:

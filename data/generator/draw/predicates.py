@@ -12,7 +12,6 @@ from ..entries import Adjective, Noun, Selection, Verb
 from ..meaning import (
     Agreement,
     Clause,
-    Comparison,
     Indefinite,
     Modifier,
     Name,
@@ -172,7 +171,7 @@ def draw_comparison(draw: Draw) -> Clause | None:
     is_short = adjective.comparison != "more"  # taller, so less tall is rarely used
     if (is_short and kind == "less") or (adjective.french_comparative and kind == "more"):
         kind = "as"
-    attribute = Modifier(adjective, adjective.english[0], comparison=Comparison(kind, standard))
+    attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
     clause = _be(draw, subject, draw.weighted(COPULA_TENSES), attribute)
     if kind == "as" or draw.happens(0.4):
         _negate(draw, clause)

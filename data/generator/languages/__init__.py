@@ -29,7 +29,6 @@ from ..meaning import (
     Pair,
     Prepositional,
     Pronoun,
-    Relative,
     Sentence,
     TimeSpan,
     head_key,
@@ -228,9 +227,8 @@ class Writer(ABC):
         """Degree, comparison, adjective, and what it is compared with or goes on with."""
         result = [] if node.degree is None else words(node.degree.texts[self.side], node.degree, "head", (node, "head"))
         result += self.compared(node, agreement)
-        if node.comparison is not None and node.comparison.standard is not None:
-            result.append(word(self.than[node.comparison.kind], node, "than"))
-            result += self.nominal(node.comparison.standard, "disjunctive")
+        if node.standard is not None:
+            result += [word(self.than[node.comparison], node, "than"), *self.nominal(node.standard, "disjunctive")]
         if node.complement is not None:
             result += self.prepositional(node.adjective.prep[self.side], node.complement, node)
         return result if node.infinitive is None else [*result, *self.infinitive(node, node.infinitive)]
@@ -243,15 +241,8 @@ class Writer(ABC):
         """The relative clause, if any."""
         if node.relative is None:
             return []
-        pronoun = self.relative_pronoun(node, node.relative)
-        return [
-            word(pronoun, node.relative, "head", (node.relative.clause, "verb")),
-            *self.clause(node.relative.clause),
-        ]
-
-    @abstractmethod
-    def relative_pronoun(self, node: NounPhrase, relative: Relative) -> str:
-        """The word that begins a relative clause."""
+        clause = node.relative.clause
+        return [*words(node.relative.texts[self.side], node.relative, "head", (clause, "verb")), *self.clause(clause)]
 
 
 def is_measure(adjunct: Adjunct) -> bool:

@@ -12,7 +12,6 @@ from ..meaning import (
     Nominal,
     NounPhrase,
     Pronoun,
-    Relative,
     TimeSpan,
     english_agreement,
     english_number,
@@ -238,7 +237,7 @@ class English(Writer):
 
     def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
         """*taller*, *more careful*, *as tall*."""
-        kind = node.comparison.kind if node.comparison else ""
+        kind = node.comparison
         if kind in ("more", "most"):
             form = (comparative if kind == "more" else superlative)(node.english, node.adjective.comparison)
         else:
@@ -247,10 +246,6 @@ class English(Writer):
         if kind and particle in ("more", "most", "less", "as") and rest:
             return [word(particle, node, "comparison"), *words(rest, node)]
         return words(form, node)
-
-    def relative_pronoun(self, node: NounPhrase, relative: Relative) -> str:
-        """*who* or *that*."""
-        return "who" if relative.pronoun == "qui" and node.is_person else "that"
 
 
 def has_genitive(owner: Nominal) -> bool:

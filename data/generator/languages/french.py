@@ -16,7 +16,6 @@ from ..meaning import (
     Nominal,
     NounPhrase,
     Pronoun,
-    Relative,
     TimeSpan,
     is_thing,
 )
@@ -253,7 +252,7 @@ class French(Writer):
 
     def compared(self, node: Modifier, agreement: Agreement) -> list[Word]:
         """*plus grand*, *meilleur*, *le plus grand* behind the noun."""
-        adjective, kind = node.adjective, node.comparison.kind if node.comparison else ""
+        adjective, kind = node.adjective, node.comparison
         form = adjective_form(adjective, agreement.gender, agreement.number)
         result = [article(agreement, node, "most")] if kind == "most" and not adjective.is_before else []
         if kind in ("more", "most") and adjective.french_comparative:
@@ -263,10 +262,6 @@ class French(Writer):
         vowel = adjective.before_vowel if (agreement.gender, agreement.number) == ("m", "sg") else ""
         first, *rest = words(form, node)
         return [*result, replace(first, before_vowel=vowel), *rest]
-
-    def relative_pronoun(self, node: NounPhrase, relative: Relative) -> str:
-        """*qui* or *que*."""
-        return relative.pronoun
 
 
 # -- parts of a clause ----------------------------------------------------------------------------------
