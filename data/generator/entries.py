@@ -66,7 +66,9 @@ class WordClass:
     """A selectional class of nouns with what is usual for it."""
 
     about: str
+    there: str = ""
     places: tuple[tuple[str, str], ...] = ()
+    near: tuple[tuple[str, str], ...] = ()
     generic: bool = False
     owned: float | None = None
 

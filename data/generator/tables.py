@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -36,39 +36,6 @@ FRAMES = (
 VERB_COLUMNS = (
     "frame", "french", "english", "aspect", "subject", "object", "recipient", "prep", "manner", "options",
 )  # fmt: skip
-VERB_OPTIONS = {
-    "place": "a place may be named (dans le jardin)",
-    "duration": "a duration may be named (pendant deux heures)",
-    "company": "company may be named (avec mon ami)",
-    "scheduled": "the present may speak of the future (je pars demain)",
-    "brief": "no past progressive and no duration",
-    "past": "only in the past",
-    "generic": "objects stand for their kind (j'aime les chats)",
-    "bare": "the complement has no determiner (changer de train)",
-    "definite": "the complement has the definite article (jouer du piano)",
-    "indefinite": "the complement has the indefinite article",
-    "dative": "a person as complement becomes lui, leur",
-    "accusative": "the person is a direct object",
-    "y": "a thing as complement becomes y",
-    "en": "a thing as complement becomes en",
-    "direction": "English names the goal, not the place",
-    "skill": "the infinitive is something that one learns",
-    "learnt": "something that one learns to do",
-    "negative": "only with a negation",
-    "adjective": "a copula that takes an adjective",
-    "noun": "a copula that takes a noun",
-    "to": "the recipient has to",
-    "for": "the recipient has for",
-    "from": "the recipient has from",
-    "first": "the recipient stands before the object (ask him a question)",
-    "whole": "the object is never measured out (une tasse de ...)",
-    "named": "the object is never a pronoun",
-    "third": "only with a third person",
-    "bad": "as a command only with a negation",
-    "seen": "an impression of others (il a l'air triste)",
-    "negatable": "takes a negation before its infinitive",
-    "involuntary": "not something that one wants, decides or commands",
-}
 ONE_SENSE = ("infinitive", "control", "content", "copula", "impersonal", "special")
 """Frames in which a verb has one sense, since no noun decides between several."""
 
@@ -82,10 +49,10 @@ class LexiconError(UserError):
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: where it stands and its cells by column name."""
+    """One line of a table: where it stands (a number, or a name in a TOML file) and its cells by column name."""
 
     path: Path
-    line: int
+    line: int | str
     cells: dict[str, str]
 
     def __getitem__(self, column: str) -> str:
@@ -164,6 +131,7 @@ class Lexicon:
     """All words, in the order of their tables, which is that of frequency."""
 
     classes: dict[str, WordClass]
+    groups: dict[str, Selection]  # of classes too, and `there`: all that may be somewhere
     nouns: tuple[Noun, ...]
     names: dict[str, tuple[Noun, ...]]  # by class: name, city, country
     adjectives: tuple[Adjective, ...]
@@ -179,12 +147,18 @@ def read_lexicon(folder: Path = LEXICON_FOLDER) -> Lexicon:
     Raises:
         LexiconError: with file, line and what would be right.
     """
-    classes, groups = read_classes(folder / "classes.toml")
+    path = folder / "classes.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise LexiconError(f"{path}: {problem}") from None
+    classes = dict(_read_classes(path, table["class"]))
     nouns = read_nouns(folder / "nouns.tsv", classes)
-    reader = SelectionReader(classes, groups, nouns)
-    verbs = _grouped(read_verbs(folder / "verbs.tsv", reader), "frame")
+    reader = SelectionReader(path, classes, table["group"], nouns)
+    verbs = _grouped(read_verbs(folder / "verbs.tsv", reader, table["verb_option"]), "frame")
     return Lexicon(
         classes=classes,
+        groups=reader.groups,
         nouns=nouns,
         names=_grouped(read_nouns(folder / "names.tsv", classes), "class_name"),
         adjectives=read_adjectives(folder / "adjectives.tsv", reader),
@@ -200,25 +174,14 @@ def _grouped(entries: Iterable[T], attribute: str) -> dict[str, tuple[T, ...]]:
     return {name: tuple(group) for name, group in groupby(sorted(entries, key=key), key)}
 
 
-def read_classes(path: Path) -> tuple[dict[str, WordClass], dict[str, tuple[str, ...]]]:
-    """Classes and groups of `classes.toml`."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise LexiconError(f"{path}: {problem}") from None
-    classes = {}
-    for name, entry in table["class"].items():
-        unknown = set(entry) - {"about", "places", "generic", "owned"}
-        if unknown or "about" not in entry:
-            raise LexiconError(f"{path}: class {name!r}: keys must be about, places, generic, owned: {sorted(entry)}")
-        places = tuple(tuple(pair.split(":")) for pair in entry.get("places", "").split(",") if pair)
-        classes[name] = WordClass(**{**entry, "places": places})
-    groups = {name: tuple(members) for name, members in table["group"].items()}
-    for name, members in groups.items():
-        for member in members:
-            if member not in classes:
-                raise LexiconError(f"{path}: group {name!r} names {member!r}, which is no class")
-    return classes, groups
+def _read_classes(path: Path, table: dict[str, Any]) -> Iterator[tuple[str, WordClass]]:
+    keys = [item.name for item in fields(WordClass)]
+    for name, entry in table.items():
+        if "about" not in entry or not set(entry) <= set(keys):
+            raise LexiconError(f"{path}: class {name!r}: keys must be {', '.join(keys)}: {sorted(entry)}")
+        texts = {key: entry.get(key, "").split(",") for key in ("places", "near")}
+        pairs = {key: tuple(tuple(pair.split(":")) for pair in text if pair) for key, text in texts.items()}
+        yield name, WordClass(**{**entry, **pairs})
 
 
 def _option_fields(kind: type, options: dict[str, str]) -> dict[str, Any]:
@@ -276,11 +239,14 @@ def _noun_of_each_gender(row: Row, rank: int, word_class: WordClass) -> Iterator
 class SelectionReader:
     """Turns `person,text=lettre` into a `Selection`, and checks that each part exists."""
 
-    def __init__(self, classes: dict[str, WordClass], groups: dict[str, tuple[str, ...]], nouns: tuple[Noun, ...]):
-        self.members = {**{name: (name,) for name in classes}, **groups}
+    def __init__(self, path: Path, classes: dict[str, WordClass], groups: dict[str, str], nouns: tuple[Noun, ...]):
         self.by_lemma: dict[str, set[str]] = {}
         for noun in nouns:
             self.by_lemma.setdefault(noun.lemma, set()).add(noun.class_name)
+        self.groups = {name: Selection(frozenset({name})) for name in classes}
+        for name, text in groups.items():
+            self.groups[name] = self.read(Row(path, name, {}), text)
+        self.groups["there"] = Selection(frozenset(name for name, kind in classes.items() if kind.there))
 
     def read(self, row: Row, text: str) -> Selection:
         """The selection that `text` means; an empty text admits nothing."""
@@ -295,8 +261,9 @@ class SelectionReader:
             class_name, equals, lemma = part.partition("=")
             if equals:
                 nouns |= self._nouns(row, class_name, lemma)
-            elif part in self.members:
-                names |= set(self.members[part])
+            elif part in self.groups:
+                names |= self.groups[part].classes
+                nouns |= self.groups[part].nouns
             else:
                 raise row.error(f"{part!r} is no class or group of classes.toml; a single noun is written '=noun'")
         return Selection(frozenset(names), frozenset(nouns), gender, number)
@@ -348,7 +315,7 @@ def _adjectives_compete(one: Adjective, other: Adjective) -> bool:
     return one.selection.overlaps(other.selection)
 
 
-def read_verbs(path: Path, reader: SelectionReader) -> tuple[Verb, ...]:
+def read_verbs(path: Path, reader: SelectionReader, options: Iterable[str]) -> tuple[Verb, ...]:
     """Verbs; two senses of one word must not compete for an object."""
     verbs: list[Verb] = []
     for row in read_table(path, VERB_COLUMNS):
@@ -362,7 +329,7 @@ def read_verbs(path: Path, reader: SelectionReader) -> tuple[Verb, ...]:
             recipient=reader.read(row, row["recipient"]),
             prep=row.pair(row["prep"] or ":", "prep"),
             manners=tuple(filter(None, row["manner"].split("|"))),
-            options=frozenset(row.options(VERB_OPTIONS)),
+            options=frozenset(row.options(options)),
         )
         if verb.subject.gender or verb.object.gender or verb.recipient.gender:
             raise row.error("only an adjective can ask for a gender (':m', ':f')")

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..entries import Selection
 from ..meaning import Adverbial, Agreement, Clause, Gap, Linked, NounPhrase, Pronoun, QuestionWord, Sentence
 from .adjuncts import adverb, drop_time
 from .chance import Draw
 from .clauses import complete, draw_clause, draw_frame, draw_verb
 from .complex_sentences import draw_content, draw_infinitive_clause, draw_linked
-from .modifiers import Surroundings
+from .modifiers import DEFINITE, Surroundings
 from .nominals import PERSON_CLASSES, object_phrase
 from .predicates import (
     draw_adjective,
@@ -32,7 +31,6 @@ from .predicates import (
 
 EVENT_ADVERBS = ("soudain", "enfin", "finalement")
 ASKED = ("tu", "vous", "il", "elle", "ils")
-SOUGHT = Selection(frozenset(("building", "shop", "tool", "clothing", "pet", "kin", "text", "container")))
 COMMANDED = {"intransitive": 20, "transitive": 45, "dative": 12, "locative": 8, "oblique": 12, "expression": 5}
 REPROACHES = ("mal", "trop")
 
@@ -127,7 +125,7 @@ def _where(draw: Draw) -> Sentence | None:
     """*où est la gare ?*, *où vas tu ?*."""
     word = QuestionWord(("où", "where"))
     if draw.happens(0.3):
-        phrase = object_phrase(draw, SOUGHT, Surroundings(None, "present", options=frozenset(("definite",))))
+        phrase = object_phrase(draw, draw.group("sought"), Surroundings(tense="present", options=DEFINITE))
         if phrase is None or phrase.relative is not None:
             return None
         tense = "imperfect" if draw.happens(0.15) else "present"

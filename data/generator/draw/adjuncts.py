@@ -15,7 +15,7 @@ from ..meaning import (
     french_subject_agreement,
 )
 from .chance import Draw
-from .modifiers import Surroundings, owner
+from .modifiers import DEFINITE, Surroundings, owner
 from .nominals import name, object_
 
 WEIGHTS: dict[str, dict[str, float]] = {
@@ -127,19 +127,7 @@ def counted(draw: Draw, kind: str, counts: dict[int, int], unit: str) -> TimeSpa
     return TimeSpan(kind, draw.weighted(counts), draw.lexicon.units[unit])
 
 
-PLACES = Selection(frozenset(("room", "area", "building", "shop")))
-COMPANIONS = Selection(frozenset(("kin", "friend")))
 EVERYONE = ("je", "tu", "il", "elle", "nous", "vous", "ils")
-NEAR: dict[str, tuple[tuple[str, str], ...]] = {
-    "building": (
-        ("devant", "in front of"), ("derrière", "behind"), ("près de", "near"), ("à côté de", "next to"),
-        ("loin de", "far from"),
-    ),
-    "furniture": (("sous", "under"), ("derrière", "behind"), ("à côté de", "next to"), ("près de", "near")),
-    "container": (("derrière", "behind"), ("à côté de", "next to"), ("sous", "under")),
-    "area": (("près de", "near"), ("loin de", "far from")),
-}  # fmt: skip
-NEAR["shop"] = NEAR["building"]
 ENCLOSED = ("forêt", "jardin", "grotte", "bois", "jungle", "cour")
 STATIC = ("être", "y avoir")
 
@@ -155,14 +143,14 @@ def add_adjunct(draw: Draw, clause: Clause) -> None:
         if companion is not None:
             clause.adjuncts.append(Prepositional(("avec", "with"), companion))
     elif "place" in options and clause.place is None and draw.share("place"):
-        place = adverb(draw, "place") if draw.happens(0.3) else draw_place(draw, PLACES, clause)
+        place = adverb(draw, "place") if draw.happens(0.3) else draw_place(draw, draw.group("place"), clause)
         if place is not None:
             clause.adjuncts.append(place)
 
 
 def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositional | None:
     """Where something is or goes, with the preposition that the noun takes."""
-    around = Surroundings(clause.subject, clause.tense, options=frozenset(("definite",)), is_plain=True)
+    around = Surroundings(clause.subject, clause.tense, options=DEFINITE, is_plain=True)
     nominal = object_(draw, selection, around)
     is_direction = "direction" in clause.verb.options
     if isinstance(nominal, Name):
@@ -174,7 +162,7 @@ def draw_place(draw: Draw, selection: Selection, clause: Clause) -> Prepositiona
     if noun.class_name in ("room", "furniture", "container") and draw.happens(0.15):
         nominal.determiner = "my"
         nominal.owner, nominal.owner_is_thing = owner(draw, clause.subject)
-    near = NEAR.get(noun.class_name, ())
+    near = draw.lexicon.classes[noun.class_name].near
     if clause.verb.french in STATIC and near and draw.happens(0.3):
         return Prepositional(draw.pick(near), nominal)
     if not noun.places:
@@ -193,7 +181,7 @@ def draw_person(draw: Draw, around: Surroundings, weights: dict[str, int]) -> No
     if kind == "pronoun":
         return other_person(draw, around.subject)
     if kind == "noun":
-        return object_(draw, COMPANIONS, around)
+        return object_(draw, draw.group("companion"), around)
     other = name(draw)
     return None if same(other, around.subject) else other
 

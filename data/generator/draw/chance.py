@@ -87,6 +87,10 @@ class Draw:
 
     # -- nouns ------------------------------------------------------------------------------------------
 
+    def group(self, name: str) -> Selection:
+        """A class of nouns or a group of classes."""
+        return self.lexicon.groups[name]
+
     def has_nouns(self, selection: Selection) -> bool:
         """True if the selection admits any noun."""
         return bool(self._pool(selection)[0])

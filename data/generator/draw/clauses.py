@@ -21,19 +21,16 @@ from ..tables import Lexicon
 from .adjuncts import EVERYONE, add_adjunct, add_time, draw_place, draw_tense, other_person, same
 from .chance import Draw
 from .modifiers import Surroundings
-from .nominals import PERSON_CLASSES, object_
+from .nominals import object_
 from .nominals import subject as draw_subject
 
-PERSONS = Selection(PERSON_CLASSES)
 # lui would be him or her alike, so it is not used where nothing else decides
 DATIVES = ("je", "tu", "nous", "vous", "ils")
 INFINITIVE_TENSES = {"to": "to_infinitive", "ing": "gerund", "bare": "infinitive"}
-NEVER_PRONOUNS = frozenset(("language", "subject", "sport", "feeling", "quality", "meal", "event"))
 PLAIN_FRAMES = ("intransitive", "expression", "transitive", "oblique", "dative", "locative")
 NOTHING = {"rien": ("rien", "anything"), "personne": ("personne", "anyone")}
 NEGATIONS = {"pas": 74.0, "plus": 9.0, "jamais": 9.0, "rien": 6.0, "personne": 4.0, "que": 5.0, "encore": 4.0}
 NEVER_NEGATED = ("used_to", "just", "in_progress", "since", "since_progressive")
-CONSUMED = frozenset(("food", "drink", "text", "fruit", "dish"))
 
 
 def draw_clause(
@@ -104,7 +101,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
     """Sometimes negates the clause, in a way that fits its tense and object."""
     if is_quantified(clause.subject) or not draw.share("negation"):
         return
-    clause.negation = draw.weighted(_negations(clause))
+    clause.negation = draw.weighted(_negations(draw, clause))
     if clause.negation in ("jamais", "plus") and clause.tense == "progressive":
         clause.tense = "present"
     if clause.negation in ("pas", "rien", "personne", "que") and clause.tense == "present":
@@ -113,7 +110,7 @@ def _negate(draw: Draw, clause: Clause) -> None:
         clause.tense = "perfect"
 
 
-def _negations(clause: Clause) -> dict[str, float]:
+def _negations(draw: Draw, clause: Clause) -> dict[str, float]:
     verb, tense, classes = clause.verb, clause.tense, clause.verb.object.classes
     if tense == "perfect":
         return {"jamais": 2.0, "encore": 3.0}
@@ -127,7 +124,7 @@ def _negations(clause: Clause) -> dict[str, float]:
     if verb.frame == "transitive" and "generic" not in verb.options and verb.aspect != "state":
         if classes:
             allowed.add("personne" if "human" in classes else "rien")
-        if classes & CONSUMED:
+        if classes & draw.group("consumed").classes:
             allowed.add("que")
     return {name: weight for name, weight in NEGATIONS.items() if name in allowed}
 
@@ -180,10 +177,14 @@ def _pronoun(draw: Draw, clause: Clause) -> Pronoun | None:
         return None
     if "human" in selection.classes:
         return other_person(draw, clause.subject)
-    if selection.only_classes & NEVER_PRONOUNS or not draw.can_point:
+    if not _can_point(draw, selection):
         return None
     number, gender = draw.weighted({("sg", "m"): 5, ("sg", "f"): 5, ("pl", "m"): 4})
     return Pronoun(Agreement(3, number, gender), "thing")
+
+
+def _can_point(draw: Draw, selection: Selection) -> bool:
+    return draw.can_point and not selection.only_classes & draw.group("never_pronoun").classes
 
 
 def _oblique(draw: Draw, clause: Clause) -> bool:
@@ -191,7 +192,7 @@ def _oblique(draw: Draw, clause: Clause) -> bool:
     if "bare" not in verb.options and draw.share("object_pronoun"):
         if "human" in selection.classes:
             clause.oblique = other_person(draw, clause.subject, DATIVES if "dative" in verb.options else EVERYONE)
-        elif verb.options & {"y", "en"} and draw.can_point and not selection.only_classes & NEVER_PRONOUNS:
+        elif verb.options & {"y", "en"} and _can_point(draw, selection):
             clause.oblique = Pronoun(Agreement(3, "sg", "m"), "thing")
     if clause.oblique is None:
         definite = {"definite"} if clause.negation else set()  # neither *some* nor *a few* after *not*
@@ -201,7 +202,7 @@ def _oblique(draw: Draw, clause: Clause) -> bool:
 
 
 def _recipient(draw: Draw, clause: Clause, names: tuple[str, ...]) -> bool:
-    selection = PERSONS if clause.verb.frame == "control" else clause.verb.recipient
+    selection = draw.group("person") if clause.verb.frame == "control" else clause.verb.recipient
     if "human" in selection.classes and draw.happens(0.55):
         clause.recipient = other_person(draw, clause.subject, names)
     if clause.recipient is None:

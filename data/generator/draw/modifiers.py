@@ -63,6 +63,7 @@ def _attribute(draw: Draw, phrase: NounPhrase) -> Modifier | None:
 
 # Tenses in which English says *some*: one event, not a habit.
 WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
+DEFINITE = frozenset(("definite",))
 OWNED = 0.25
 NOT_OWNED = frozenset(("measure", "time", "sky"))
 COUNTS = {2: 10, 3: 7, 4: 4, 5: 3, 6: 2, 7: 1, 8: 1, 10: 1, 12: 1}
@@ -110,7 +111,8 @@ def determine_subject(draw: Draw, phrase: NounPhrase) -> None:
         elif noun.is_countable:
             weights["every"] = 2.0
         phrase.determiner = draw.weighted(weights)
-    _count(draw, phrase)
+    if phrase.determiner == "number":
+        phrase.count = draw.weighted(COUNTS)
 
 
 def determine_object(draw: Draw, phrase: NounPhrase, around: Surroundings) -> None:
@@ -131,7 +133,8 @@ def determine_object(draw: Draw, phrase: NounPhrase, around: Surroundings) -> No
         phrase.number, phrase.determiner = singular, "the"
     else:
         phrase.determiner = draw.weighted(_object_weights(phrase, around))
-    _count(draw, phrase)
+    if phrase.determiner == "number":
+        phrase.count = draw.weighted(COUNTS)
 
 
 def _object_weights(phrase: NounPhrase, around: Surroundings) -> dict[str, float]:
@@ -151,11 +154,6 @@ def _object_weights(phrase: NounPhrase, around: Surroundings) -> dict[str, float
         of_persons = noun.class_name in ("human", "job")
         weights |= {"number": 4.0 if of_persons else 14.0, "many": 4.0, "a_few": 4.0, "several": 3.0, "all": 2.0}
     return weights
-
-
-def _count(draw: Draw, phrase: NounPhrase) -> None:
-    if phrase.determiner == "number":
-        phrase.count = draw.weighted(COUNTS)
 
 
 def owner(draw: Draw, subject: Nominal | None) -> tuple[Agreement, bool]:

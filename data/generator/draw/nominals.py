@@ -19,13 +19,6 @@ from .modifiers import (
 )
 
 PERSON_CLASSES = frozenset(("human", "job", "kin", "friend"))
-OWNERS = Selection(frozenset(("kin", "friend", "job")))
-ROOMS = Selection(frozenset(("building", "room")))
-OWNED_THINGS = frozenset(
-    ("clothing", "jewel", "vehicle", "furniture", "container", "tool", "device", "toy", "building", "room", "pet",
-     "kin", "body", "money", "instrument")
-)  # fmt: skip
-MEASURED = ("drink", "food", "ingredient", "fruit", "sweet", "dish")
 INDEFINITES = {("quelqu'un", "someone"): 4, ("tout le monde", "everyone"): 5, ("personne", "nobody"): 3}
 PLURAL = ("nous", "vous", "ils", "elles", "pair", "noun")
 
@@ -106,7 +99,7 @@ def _phrase(draw: Draw, noun: Noun, number: str, determiner: str = "the") -> Nou
 
 def _measured(draw: Draw, noun: Noun, around: Surroundings) -> NounPhrase | None:
     """*une tasse de café* in the place of *du café*."""
-    if noun.class_name not in MEASURED or around.is_negated_object:
+    if not draw.group("measured").admits(noun) or around.is_negated_object:
         return None
     if around.options & {"generic", "definite", "bare", "whole"} or not draw.share("measure"):
         return None
@@ -128,7 +121,7 @@ def _finish(draw: Draw, phrase: NounPhrase, around: Surroundings) -> NounPhrase:
     is_kin = phrase.noun.class_name == "kin" and phrase.determiner == "the"
     if is_kin:
         phrase.number = "sg"
-        phrase.complement = (None if draw.happens(0.6) else _simple(draw, OWNERS)) or name(draw)
+        phrase.complement = (None if draw.happens(0.6) else _simple(draw, draw.group("owner"))) or name(draw)
     if around.is_plain or is_kin or phrase.determiner in ("generic", "bare"):
         return phrase
     if phrase.determiner == "the" and draw.can_relate and draw.share("complement"):
@@ -143,11 +136,11 @@ def _finish(draw: Draw, phrase: NounPhrase, around: Surroundings) -> NounPhrase:
 def _possessor(draw: Draw, noun: Noun) -> Nominal | None:
     """An owner (*de paul, de mon frère*), or a whole of which the noun is a part (*de la maison*)."""
     if noun.class_name == "part":
-        return _simple(draw, ROOMS)
-    is_owned = noun.class_name in OWNED_THINGS and noun.owning != "public"
+        return _simple(draw, draw.group("whole"))
+    is_owned = draw.group("possession").admits(noun) and noun.owning != "public"
     if not is_owned or (noun.class_name == "building" and noun.owning != "owned"):
         return None
-    return name(draw) if draw.happens(0.5) else _simple(draw, OWNERS)
+    return name(draw) if draw.happens(0.5) else _simple(draw, draw.group("owner"))
 
 
 def _simple(draw: Draw, selection: Selection) -> NounPhrase | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..entries import Adjective, Noun, Selection, Verb
+from ..entries import Adjective, Selection, Verb
 from ..meaning import (
     Agreement,
     Clause,
@@ -25,8 +25,8 @@ from ..meaning import (
 from ..tables import Lexicon
 from .adjuncts import AGES, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
 from .chance import Draw
-from .clauses import PERSONS, draw_infinitive, is_quantified
-from .modifiers import Surroundings, adjectives_for, decorate, degree, modifier, owner
+from .clauses import draw_infinitive, is_quantified
+from .modifiers import DEFINITE, Surroundings, adjectives_for, decorate, degree, modifier, owner
 from .nominals import object_
 from .nominals import subject as draw_subject
 
@@ -34,13 +34,6 @@ COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
 TENSES_OF = {"point": {"past": 5, "going_to": 3, "future": 2}, "rester": {"past": 5, "future": 3}}
 DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
-THINGS = Selection(
-    frozenset(
-        ("clothing", "vehicle", "furniture", "container", "device", "text", "film", "song", "building", "room",
-         "food", "fruit", "dish", "sweet", "drink", "area", "idea", "problem", "event", "jewel", "picture", "tool",
-         "plant", "landscape", "toy", "part", "instrument", "pet", "wild")
-    )
-)  # fmt: skip
 
 
 # -- adjectives -----------------------------------------------------------------------------------------
@@ -57,14 +50,11 @@ def draw_adjective(
 ) -> Clause | None:
     """*je suis content*: a person or thing, a copula, an adjective that fits."""
     if subject is None:
-        selection = PERSONS if subjects or draw.happens(0.8) else THINGS
-        subject = draw_subject(draw, selection, subjects)
+        kind = "person" if subjects or draw.happens(0.8) else "described"
+        subject = draw_subject(draw, draw.group(kind), subjects)
     if subject is None:
         return None
-    be = draw.lexicon.verbs["copula"][0]
-    verb = be if only else _copula(draw, subject)
-    if tense in ("present", "imperfect") and verb.aspect == "point":
-        verb = be
+    verb = _copula(draw, subject, tense, bool(only))
     attribute = _predicate(draw, subject, verb, only_states, only)
     if attribute is None:
         return None
@@ -76,13 +66,13 @@ def draw_adjective(
     return clause
 
 
-def _copula(draw: Draw, subject: Nominal) -> Verb:
+def _copula(draw: Draw, subject: Nominal, tense: str, is_plain: bool) -> Verb:
     copulas = draw.lexicon.verbs["copula"]
-    if draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
+    if is_plain or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
         return copulas[0]
-    is_seen = subject.agreement.person == 3
-    verbs = [verb for verb in copulas if "adjective" in verb.options and (is_seen or "seen" not in verb.options)]
-    return draw.by_order(verbs, "verb")
+    unfit = {"seen"} if subject.agreement.person != 3 else set()
+    verb = draw.by_order([v for v in copulas if "adjective" in v.options and not v.options & unfit], "verb")
+    return copulas[0] if tense in ("present", "imperfect") and verb.aspect == "point" else verb
 
 
 def _tense(draw: Draw, verb: Verb) -> str:
@@ -107,11 +97,15 @@ def _predicate(draw: Draw, subject: Nominal, verb: Verb, only_states: bool, only
     is_person = not is_thing(subject)
     kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
     if kind == "complement" and adjective.complement is not None and is_person:
-        attribute.complement = _complement(draw, adjective.complement, subject)
+        if "human" in adjective.complement.classes and draw.happens(0.5):
+            names = ("je", "tu", "nous", "vous", "il", "elle", "ils")
+            attribute.complement = other_person(draw, subject, names)
+        else:
+            around = Surroundings(subject, "present", options=DEFINITE)
+            attribute.complement = object_(draw, adjective.complement, around)
     elif kind == "infinitive" and adjective.infinitive and is_person:
-        attribute.infinitive = draw_infinitive(
-            draw, draw.lexicon.special["falloir"], subject, (adjective.infinitive, "to")
-        )
+        must, link = draw.lexicon.special["falloir"], (adjective.infinitive, "to")
+        attribute.infinitive = draw_infinitive(draw, must, subject, link)
     elif adjective.is_gradable and draw.share("degree"):
         attribute.degree = degree(draw, adjective)
     elif _is_state(adjective) and is_person and draw.happens(0.1):
@@ -141,12 +135,6 @@ def _is_state(adjective: Adjective) -> bool:
     return adjective.use == "predicate" and adjective.french not in SIZES
 
 
-def _complement(draw: Draw, selection: Selection, subject: Nominal) -> Nominal | None:
-    if "human" in selection.classes and draw.happens(0.5):
-        return other_person(draw, subject, ("je", "tu", "nous", "vous", "il", "elle", "ils"))
-    return object_(draw, selection, Surroundings(subject, "present", options=frozenset(("definite",))))
-
-
 def _negate(draw: Draw, clause: Clause) -> None:
     """Sometimes *ne ... pas*, *plus* or *jamais*."""
     if is_quantified(clause.subject) or not draw.share("negation"):
@@ -159,11 +147,11 @@ def _negate(draw: Draw, clause: Clause) -> None:
 
 def draw_comparison(draw: Draw) -> Clause | None:
     """*il est plus grand que moi*."""
-    subject = draw_subject(draw, PERSONS)
+    subject = draw_subject(draw, draw.group("person"))
     if subject is None or isinstance(subject, Indefinite):
         return None
     adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.is_gradable], "adjective")
-    around = Surroundings(subject, "present", options=frozenset(("definite",)), is_plain=True)
+    around = Surroundings(subject, "present", options=DEFINITE, is_plain=True)
     standard = draw_person(draw, around, {"pronoun": 50, "name": 25, "noun": 25})
     if standard is None or (isinstance(standard, Name) and isinstance(subject, Pair)):
         return None
@@ -184,18 +172,14 @@ def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhra
 
 # -- nouns ----------------------------------------------------------------------------------------------
 
-IDENTITIES = Selection(
-    frozenset(("job", "kin", "friend", "idea", "problem", "text", "film", "event", "picture", "building", "money"))
-)
-
 
 def draw_noun(draw: Draw) -> Clause | None:
     """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
     names = ("je", "tu", "il", "elle", "nous", "vous", "ils", "elles", "name")
-    subject = draw_subject(draw, PERSONS, names)
+    subject = draw_subject(draw, draw.group("person"), names)
     assert subject is not None
     agreement = subject.agreement
-    noun = draw.noun(Selection(frozenset(("job", "friend", "human")), gender=agreement.gender))
+    noun = draw.noun(Selection(draw.group("being").classes, gender=agreement.gender))
     if noun is None:
         return None
     phrase = NounPhrase(noun, draw.synonym(noun.english), agreement.number, "a")
@@ -222,7 +206,7 @@ def draw_identity(draw: Draw) -> Clause | None:
     """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
     if draw.happens(0.3):
         return _general(draw)
-    noun = draw.noun(IDENTITIES)
+    noun = draw.noun(draw.group("identity"))
     if noun is None or noun.is_plural_only or noun.is_mass:
         return None
     number = "pl" if draw.happens(0.15) and not noun.is_english_mass else "sg"
@@ -259,21 +243,6 @@ def _general(draw: Draw) -> Clause:
 
 # -- places, ages, weather ------------------------------------------------------------------------------
 
-PLACES_OF = {
-    ("vehicle", "plant", "wild", "bird"): Selection(frozenset(("area",))),
-    ("human", "job", "pet"): Selection(frozenset(("room", "area", "building", "shop"))),
-    ("furniture", "insect"): Selection(frozenset(("room",))),
-    ("container", "tool", "food", "fruit", "text", "clothing", "toy", "picture"): Selection(
-        frozenset(("room",)),
-        frozenset(
-            [("furniture", name) for name in ("table", "lit", "chaise", "bureau", "étagère", "tapis", "armoire")]
-            + [("container", name) for name in ("sac", "boîte", "valise", "panier", "poubelle", "coffre")]
-        ),
-    ),
-}
-"""Where things of these classes may be."""
-THERE = Selection(frozenset(name for classes in PLACES_OF for name in classes))
-
 
 def _impersonal() -> Pronoun:
     """*il* of *il pleut*."""
@@ -286,10 +255,12 @@ def draw_existence(draw: Draw) -> Clause | None:
     clause = Clause(_impersonal(), draw.lexicon.special["y avoir"], "be", tense)
     if draw.happens(0.2):
         clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
-    noun = draw.noun(THERE)
+    noun = draw.noun(draw.group("there"))
     if noun is None or noun.is_generic:
         return None
-    phrase = NounPhrase(noun, draw.synonym(noun.english), _number(draw, noun), "a")
+    phrase = NounPhrase(noun, draw.synonym(noun.english), "pl" if noun.is_plural_only else "sg", "a")
+    if not noun.is_plural_only and draw.happens(0.4) and not noun.is_mass:
+        phrase.number = "pl"
     phrase.determiner = "no" if clause.negation else "some" if noun.is_mass else "a"
     is_counted = phrase.number == "pl" and not noun.is_plural_only and not noun.is_english_mass
     if is_counted and not clause.negation:
@@ -297,20 +268,14 @@ def draw_existence(draw: Draw) -> Clause | None:
         phrase.count = draw.weighted({2: 5, 3: 5, 4: 2, 5: 1})
     decorate(draw, phrase)
     clause.object = phrase
-    places = next(selection for classes, selection in PLACES_OF.items() if noun.class_name in classes)
+    places = draw.group(draw.lexicon.classes[noun.class_name].there)
     clause.place = draw_place(draw, places, clause)
     return clause if clause.place is not None else None
 
 
-def _number(draw: Draw, noun: Noun) -> str:
-    if noun.is_plural_only:
-        return "pl"
-    return "pl" if draw.happens(0.4) and not noun.is_mass else "sg"
-
-
 def draw_age(draw: Draw) -> Clause | None:
     """*j'ai vingt ans*."""
-    selection = PERSONS if draw.happens(0.7) else Selection(frozenset(("kin",)))
+    selection = draw.group("person" if draw.happens(0.7) else "kin")
     subject = draw_subject(draw, selection, ("je", "tu", "il", "elle", "vous", "name", "noun"))
     if subject is None or subject.agreement.number == "pl":
         return None
