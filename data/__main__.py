@@ -11,16 +11,8 @@ from tqdm import tqdm
 from foundation.command_line import Parser, print_anywhere, run_command
 from foundation.whole_files import check_folder, write_whole
 
-from .files import (
-    DATA_FOLDER,
-    GENERATED,
-    MANIFEST,
-    CorpusError,
-    files_of_others,
-    output_folder,
-    read_folder,
-    read_manifest,
-)
+from . import files
+from .files import CorpusError, files_of_others, output_folder, read_folder, read_manifest
 from .generator.build import Corpus, build
 from .generator.settings import Settings, read_settings
 from .generator.tables import read_lexicon
@@ -62,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text, epilog=EXAMPLES, formatter_class=shape)
         command.set_defaults(run=run)
-        command.add_argument("--output", type=output_folder, default=DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
+        command.add_argument("--output", type=output_folder, default=files.DATA_FOLDER, metavar="DIR", help=OUTPUT_HELP)
     command = commands.choices["generate"]
     command.add_argument("--seed", type=int, metavar="N", help=SEED_HELP)
     command.add_argument("--test-seed", type=int, metavar="N", help=TEST_SEED_HELP)
@@ -76,8 +68,8 @@ def _parser() -> argparse.ArgumentParser:
 def generate(options: argparse.Namespace) -> int:
     """Draws a corpus and writes it; for the default corpus, compares it with the committed manifest."""
     check_folder(options.output)  # before the work, not after it
-    recorded = read_manifest()
-    is_default_place = options.output.resolve() == DATA_FOLDER
+    recorded = read_manifest(files.MANIFEST)
+    is_default_place = options.output.resolve() == files.DATA_FOLDER
     own = files_of_others(recorded) if is_default_place else []
     if own and options.keep_own:
         print(f"{', '.join(own)}: a corpus of your own; it stays")
@@ -87,19 +79,19 @@ def generate(options: argparse.Namespace) -> int:
     seed, test_seed = (recorded.seed, recorded.test_seed) if options.seed is None else (options.seed, options.seed)
     test_seed = test_seed if options.test_seed is None else options.test_seed
     corpus = _build(read_settings(), seed, test_seed)
-    files, manifest = corpus.contents(), corpus.manifest()
+    contents, manifest = corpus.contents(), corpus.manifest()
     is_recorded = (seed, test_seed) == (recorded.seed, recorded.test_seed)
     if is_default_place and is_recorded and not options.update_manifest:
-        changed = recorded.differences(files, "the generator")
+        changed = recorded.differences(contents, "the generator")
         if changed:
             print("\n".join([*changed, CHANGED]), file=sys.stderr)
             return 1
     if options.update_manifest or not is_default_place:
-        files[MANIFEST.name] = manifest.to_json()
-    for name, content in files.items():
+        contents[files.MANIFEST.name] = manifest.to_json()
+    for name, content in contents.items():
         write_whole(options.output / name, content)
     if is_default_place:
-        write_whole(GENERATED, manifest.to_json())
+        write_whole(files.GENERATED, manifest.to_json())
     counts = ", ".join(f"{count} {name}" for name, count in manifest.counts.items())
     print(f"{options.output}: {counts} pairs from seed {seed}, test seed {test_seed}")
     print(f"vocabulary: {manifest.vocabulary['french']} French, {manifest.vocabulary['english']} English subwords")
@@ -118,16 +110,16 @@ def _build(settings: Settings, seed: int, test_seed: int) -> Corpus:
 def check(options: argparse.Namespace) -> int:
     """Draws the corpus again; reports every difference."""
     folder: Path = options.output
-    manifest = read_manifest(folder / MANIFEST.name)
-    files = read_folder(folder, manifest.files)
+    manifest = read_manifest(folder / files.MANIFEST.name)
+    written = read_folder(folder, manifest.files)
     corpus = _build(read_settings(), manifest.seed, manifest.test_seed)
     problems = manifest.differences(corpus.contents(), "the generator")
-    problems += manifest.differences(files, f"the file in {folder}")
+    problems += manifest.differences(written, f"the file in {folder}")
     if problems:
         hint = "'python -m data generate' writes the recorded corpus again"
         print("\n".join([*problems, f"data: {len(problems)} problem(s) in {folder}; {hint}"]), file=sys.stderr)
         return 1
-    print(f"{folder}: all {len(files)} files are as the manifest says")
+    print(f"{folder}: all {len(written)} files are as the manifest says")
     return 0
 
 

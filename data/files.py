@@ -56,7 +56,7 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def read_manifest(path: Path = MANIFEST) -> Manifest:
+def read_manifest(path: Path) -> Manifest:
     """The manifest on disk.
 
     Raises:
