@@ -13,21 +13,9 @@ from typing import Any
 from foundation.command_line import positive
 from foundation.whole_files import write_whole
 
+from . import files
 from .encodings import SPLITS, Choices, Encodings, read_encoding
-from .files import (
-    DATA_FOLDER,
-    DEV,
-    DEV_ALIGN,
-    SAMPLE_ALIGN,
-    SEPARATOR,
-    TEST,
-    TEST_ALIGN,
-    TEST_SOURCE,
-    TRAIN,
-    TRAIN_ALIGN,
-    CorpusError,
-    output_folder,
-)
+from .files import SEPARATOR, CorpusError, output_folder
 from .parallel_text import (
     TextPair,
     prepare,
@@ -121,19 +109,19 @@ def run_prepare(options: argparse.Namespace) -> int:
     return 0
 
 
-def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = DATA_FOLDER) -> None:
+def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = files.DATA_FOLDER) -> None:
     """Put a prepared corpus in the place of the course's; the references of its test split become private.
 
     Raises:
         CorpusError: where a split is missing.
     """
     texts = {}
-    for split, name in (("train", TRAIN), ("dev", DEV), ("test", TEST)):
+    for split, name in (("train", files.TRAIN), ("dev", files.DEV), ("test", files.TEST)):
         if not summary["pairs"][split]:
             raise CorpusError(f"{folder}: has no {split} split, which a course needs; --{split} N draws one")
         texts[name] = (folder / f"{split}.{summary['encoding']}").read_text(encoding="utf-8")
-    texts[TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[TEST].splitlines())
-    for old in (TRAIN_ALIGN, DEV_ALIGN, TEST_ALIGN, SAMPLE_ALIGN):
+    texts[files.TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[files.TEST].splitlines())
+    for old in (files.TRAIN_ALIGN, files.DEV_ALIGN, files.TEST_ALIGN, files.SAMPLE_ALIGN):
         (data / old).unlink(missing_ok=True)
     for name, text in texts.items():
         write_whole(data / name, text.encode())

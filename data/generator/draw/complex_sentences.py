@@ -16,6 +16,13 @@ FUTURE_CONTENT = ("espérer", "promettre")
 SIMPLE = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
 PAST = ("past", "imperfect", "past_progressive", "used_to", "perfect")
 WISHED = ("riche", "libre", "jeune", "prêt", "célèbre", "patient", "courageux", "prudent", "grand")
+LINKS = {"reason": 28, "contrast": 16, "condition": 16, "unreal": 6, "when": 14, "whenever": 10, "while": 10}
+TIMED: dict[str, tuple[tuple[str, str], str, str, bool, float, float]] = {
+    "condition": (("si", "if"), "future", "present", True, 0.3, 0.5),  # si tu viens je serai content
+    "unreal": (("si", "if"), "conditional", "imperfect", False, 0.3, 0.5),  # si j'avais le temps je viendrais
+    "when": (("quand", "when"), "past_progressive", "past", False, 0.0, 0.2),  # je dormais quand il est venu
+    "whenever": (("quand", "when"), "present", "present", False, 0.4, 0.5),  # quand il pleut je reste ici
+}
 CONTRAST = {("mais", "but"): 6, ("et", "and"): 4, ("donc", "so"): 2}
 
 
@@ -77,8 +84,15 @@ def _embedded(draw: Draw, tense: str) -> Clause | None:
 def draw_linked(draw: Draw) -> Linked | None:
     """Two clauses and a conjunction."""
     draw.can_relate = draw.can_point = False
-    link = draw.weighted({_reason: 28, _contrast: 16, _condition: 16, _unreal: 6, _when: 14, _whenever: 10, _while: 10})
-    return link(draw)
+    kind = draw.weighted(LINKS)
+    if kind == "reason":
+        return _reason(draw)
+    if kind == "contrast":
+        return _contrast(draw)
+    if kind == "while":
+        tense = draw.weighted({"progressive": 5, "past_progressive": 5})
+        return _at_one_time(draw, ("pendant que", "while"), tense, tense)
+    return _at_one_time(draw, *TIMED[kind])
 
 
 def _plain(draw: Draw, subject: Nominal | None = None, tense: str = "", can_be: bool = False) -> Clause | None:
@@ -156,59 +170,33 @@ def _contrast(draw: Draw) -> Linked | None:
     return Linked(first, draw.weighted(CONTRAST), second)
 
 
-def _condition(draw: Draw) -> Linked | None:
-    """*si tu viens je serai content*: present, then future."""
-    first = _plain(draw, tense="future", can_be=True)
-    condition = draw_weather(draw, "present") if draw.happens(0.3) else None
-    return _linked(draw, first, ("si", "if"), condition or _plain(draw, tense="present", can_be=True), 0.5)
-
-
-def _unreal(draw: Draw) -> Linked | None:
-    """*si j'avais le temps je viendrais*: imperfect, then conditional."""
-    first = _plain(draw, tense="conditional")
-    if draw.happens(0.3):
-        condition: Clause | None = draw_weather(draw, "imperfect")
-    else:
-        condition = draw_adjective(draw, None, "imperfect", SIMPLE, False, only=WISHED)
-    if first is None or first.verb.aspect == "state":
-        return None
-    return _linked(draw, first, ("si", "if"), condition, 0.5)
-
-
-def _when(draw: Draw) -> Linked | None:
-    """*je dormais quand le téléphone a sonné*."""
-    first = _plain(draw, tense="past_progressive")
-    second = _plain(draw, tense="past")
-    if first is None or second is None or first.verb.aspect != "activity" or second.verb.aspect == "state":
-        return None
-    if "brief" in first.verb.options or first.negation or second.negation:
-        return None
-    return _linked(draw, first, ("quand", "when"), second, 0.2)
-
-
-def _whenever(draw: Draw) -> Linked | None:
-    """*quand il pleut je reste ici*: what happens each time."""
-    first = _plain(draw, tense="present")
-    second = draw_weather(draw, "present") if draw.happens(0.4) else None
-    return _linked(draw, first, ("quand", "when"), second or _plain(draw, tense="present"), 0.5)
-
-
-def _while(draw: Draw) -> Linked | None:
-    """*elle lit pendant que je travaille*."""
-    tense = draw.weighted({"progressive": 5, "past_progressive": 5})
-    first, second = _plain(draw, tense=tense), _plain(draw, tense=tense)
-    if first is None or second is None or {first.verb.aspect, second.verb.aspect} != {"activity"}:
-        return None
-    if first.negation or second.negation or {"brief"} & (first.verb.options | second.verb.options):
-        return None
-    return _linked(draw, first, ("pendant que", "while"), second)
-
-
-def _linked(
-    draw: Draw, first: Clause | None, conjunction: tuple[str, str], second: Clause | None, fronted: float = 0.0
+def _at_one_time(
+    draw: Draw,
+    conjunction: tuple[str, str],
+    first_tense: str,
+    second_tense: str,
+    can_be: bool = False,
+    weather: float = 0.0,
+    fronted: float = 0.0,
 ) -> Linked | None:
-    """Links two clauses without their adverbs of time and the like, which would quarrel with the conjunction."""
-    if first is None or second is None:
+    """Clauses in these tenses, the second with these shares about the weather and in front of the first.
+
+    Their adverbs of time and the like would quarrel with the conjunction.
+    """
+    first = _plain(draw, tense=first_tense, can_be=can_be)
+    if weather and draw.happens(weather):
+        second: Clause | None = draw_weather(draw, second_tense)
+    elif first_tense == "conditional":
+        second = draw_adjective(draw, None, second_tense, SIMPLE, can_negate=False, only=WISHED)
+    else:
+        second = _plain(draw, tense=second_tense, can_be=can_be)
+    if first is None or second is None or (first_tense == "conditional" and first.verb.aspect == "state"):
         return None
+    if "progressive" in first_tense:
+        lasting = (first, second) if first_tense == second_tense else (first,)
+        if any(c.verb.aspect != "activity" or "brief" in c.verb.options for c in lasting):
+            return None
+        if second.verb.aspect == "state" or first.negation or second.negation:
+            return None
     first.adjuncts, second.adjuncts = [], []
     return Linked(first, conjunction, second, fronted > 0 and draw.happens(fronted))
