@@ -217,10 +217,10 @@ def align(source: Sequence[Word], target: Sequence[Word]) -> list[Link]:
     linked_source, linked_target = {i for i, _ in links}, {j for _, j in links}
     for i, word in enumerate(source):
         if i not in linked_source:
-            links |= {(i, j) for j in _fallback(word, by_target)}
+            links |= {(i, j) for j in next((by_target[key] for key in word.fallback if key in by_target), ())}
     for j, word in enumerate(target):
         if j not in linked_target:
-            links |= {(i, j) for i in _fallback(word, by_source)}
+            links |= {(i, j) for i in next((by_source[key] for key in word.fallback if key in by_source), ())}
     return sorted(links)
 
 
@@ -230,7 +230,3 @@ def _positions(words: Sequence[Word]) -> dict[Key, list[int]]:
         for key in word.keys:
             positions.setdefault(key, []).append(position)
     return positions
-
-
-def _fallback(word: Word, positions: dict[Key, list[int]]) -> list[int]:
-    return next((positions[key] for key in word.fallback if key in positions), [])

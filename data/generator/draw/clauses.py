@@ -9,13 +9,10 @@ from ..meaning import (
     Agreement,
     Clause,
     Indefinite,
-    Name,
     Nominal,
     NounPhrase,
-    Pair,
     Pronoun,
     french_subject_agreement,
-    is_thing,
 )
 from ..tables import Lexicon
 from .adjuncts import EVERYONE, add_adjunct, add_time, draw_place, draw_tense, other_person, same
@@ -35,7 +32,7 @@ NEVER_NEGATED = ("used_to", "just", "in_progress", "since", "since_progressive")
 
 def draw_clause(
     draw: Draw,
-    subject: Nominal | None = None,
+    subject: Pronoun | None = None,
     tense: str = "",
     can_negate: bool = True,
     frame: str = "",
@@ -45,10 +42,10 @@ def draw_clause(
     verb = draw_verb(draw, frame or draw_frame(draw), subject)
     if verb is None:
         return None
-    subject = subject or draw_subject(draw, verb.subject, subjects)
-    if subject is None or ("third" in verb.options and subject.agreement.person != 3):
+    doer = subject or draw_subject(draw, verb.subject, subjects)
+    if doer is None or ("third" in verb.options and doer.agreement.person != 3):
         return None
-    clause = Clause(subject, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
+    clause = Clause(doer, verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
     if can_negate and clause.tense not in NEVER_NEGATED:
         _negate(draw, clause)
     if not complete(draw, clause):
@@ -62,33 +59,26 @@ def draw_frame(draw: Draw, *without: str) -> str:
     return draw.weighted({name: weight for name, weight in draw.settings.frame.items() if name not in without})
 
 
-def draw_verb(draw: Draw, frame: str, subject: Nominal | None = None, is_voluntary: bool = False) -> Verb | None:
-    """A verb of a frame; one that `subject` may do, and that one may want or decide to do."""
-    verbs = draw.lexicon.verbs[frame]
-    if subject is not None:
-        verbs = tuple(verb for verb in verbs if _admits(verb.subject, subject))
-    if is_voluntary:
-        verbs = tuple(verb for verb in verbs if _is_wanted(verb))
+def draw_verb(draw: Draw, frame: str, subject: Pronoun | None = None, is_voluntary: bool = False) -> Verb | None:
+    """A verb of a frame; one whose subject may be the pronoun `subject`, and that one may want or decide to do."""
+    verbs = _wanted(draw.lexicon, frame) if is_voluntary else draw.lexicon.verbs[frame]
+    if isinstance(subject, Pronoun):
+        numbers = ("", subject.agreement.number)
+        verbs = tuple(v for v in verbs if "human" in v.subject.classes and v.subject.number in numbers)
     return draw.by_order(verbs, "verb") if verbs else None
-
-
-def _admits(selection: Selection, subject: Nominal) -> bool:
-    if selection.number and subject.agreement.number != selection.number:
-        return False
-    is_person = isinstance(subject, Pronoun | Name | Pair | Indefinite) and not is_thing(subject)
-    return is_person and "human" in selection.classes
-
-
-def _is_wanted(verb: Verb) -> bool:
-    """A person may want, decide or be asked to do it."""
-    is_person = "human" in verb.subject.classes and verb.subject.number != "pl"
-    is_act = verb.aspect != "state" or verb.frame == "locative"
-    return is_person and is_act and "involuntary" not in verb.options
 
 
 @cache
 def _wanted(lexicon: Lexicon, frame: str) -> tuple[Verb, ...]:
-    return tuple(verb for verb in lexicon.verbs[frame] if _is_wanted(verb))
+    """The verbs of a frame that a person may want, decide or be asked to do."""
+    return tuple(
+        verb
+        for verb in lexicon.verbs[frame]
+        if "human" in verb.subject.classes
+        and verb.subject.number != "pl"
+        and (verb.aspect != "state" or frame == "locative")
+        and "involuntary" not in verb.options
+    )
 
 
 @cache

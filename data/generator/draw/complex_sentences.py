@@ -62,20 +62,18 @@ def draw_content(draw: Draw) -> Clause | None:
     if "negative" in verb.options:
         clause.negation = "pas"
     draw.can_relate = False
-    clause.content = _embedded(draw, "imperfect" if is_past else "future" if is_future else "")
+    if not is_future and draw.happens(0.5):
+        clause.content = draw_adjective(draw, tense="imperfect" if is_past else "present")
+    elif is_past:
+        clause.content = draw_clause(draw, tense="pluperfect", frame=draw_frame(draw, "swap"))
+        if clause.content is not None and clause.content.verb.aspect == "state":
+            return None
+    else:
+        clause.content = draw_clause(draw, tense="future" if is_future else "")
     if clause.content is None or clause.content.subject is None or same(clause.content.subject, subject):
         return None
     is_own = clause.content.subject.agreement.person == subject.agreement.person != 3
     return None if is_own and not is_future else clause
-
-
-def _embedded(draw: Draw, tense: str) -> Clause | None:
-    if tense != "future" and draw.happens(0.5):
-        return draw_adjective(draw, tense=tense or "present")
-    if tense == "imperfect":
-        clause = draw_clause(draw, tense="pluperfect", frame=draw_frame(draw, "swap"))
-        return clause if clause is not None and clause.verb.aspect != "state" else None
-    return draw_clause(draw, tense=tense)
 
 
 # -- two clauses side by side ---------------------------------------------------------------------------
@@ -95,7 +93,7 @@ def draw_linked(draw: Draw) -> Linked | None:
     return _at_one_time(draw, *TIMED[kind])
 
 
-def _plain(draw: Draw, subject: Nominal | None = None, tense: str = "", can_be: bool = False) -> Clause | None:
+def _plain(draw: Draw, subject: Pronoun | None = None, tense: str = "", can_be: bool = False) -> Clause | None:
     """A short clause: an expression, a verb, or where it `can_be` an adjective."""
     subjects = () if subject else SIMPLE
     if can_be and draw.happens(0.4):

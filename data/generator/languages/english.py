@@ -92,7 +92,9 @@ class English(Writer):
         chain = build_chain(node, agreement, needs_auxiliary=is_inverted or is_negative)
         own: list[Word] = []
         if subject is not None and TENSES[node.tense].english not in SUBJECTLESS:
-            own = self._subject(node, subject)
+            own = self.nominal(subject, "subject")
+            if node.verb.french == "y avoir":
+                own = [word("there", node, "there", head_key(subject), (node, "verb"))]
         before = own[0].text if isinstance(subject, Pronoun) and own and not is_inverted else ""
         first = self._first(node, chain, before, is_negative)
         start = [*own, *first]
@@ -105,11 +107,6 @@ class English(Writer):
         only = [word("only", node, "only", (node, "negation"))] if node.negation == "que" else []
         main = [word(text, node, "verb") for text in chain.main]
         return [*start, *self.middle(node), *rest, *only, *main, *self.tail(node)]
-
-    def _subject(self, node: Clause, subject: Nominal) -> list[Word]:
-        if node.verb.french == "y avoir":
-            return [word("there", node, "there", head_key(subject), (node, "verb"))]
-        return self.nominal(subject, "subject")
 
     def _first(self, node: Clause, chain: Chain, before: str, is_negative: bool) -> list[Word]:
         """The first auxiliary with *not*, contracted with the pronoun before it or with *not*."""
@@ -143,7 +140,9 @@ class English(Writer):
         object_, recipient = node.subject if node.verb.frame == "swap" else node.object, node.recipient
         verb, *particles = verb_words(node)
         result = [word(text, node, "verb") for text in particles]
-        own = [] if object_ is None else self._object(node, object_)
+        own = [] if object_ is None else self.nominal(object_)
+        if isinstance(object_, Indefinite) and node.negation == "rien":
+            own = words(object_.texts[1], node, "second negation", (node, "negation"))
         is_separated = node.verb.frame == "transitive" and len(particles) == 1 and particles[0] in SEPARABLE
         if is_separated and isinstance(object_, Pronoun) and node.english not in INSEPARABLE:
             result = [*own, *result]
@@ -159,11 +158,6 @@ class English(Writer):
         if node.oblique is not None:
             result += self.prepositional(node.verb.prep[1], node.oblique, node)
         return result
-
-    def _object(self, node: Clause, object_: Nominal) -> list[Word]:
-        if isinstance(object_, Indefinite) and node.negation == "rien":
-            return words(object_.texts[1], node, "second negation", (node, "negation"))
-        return self.nominal(object_)
 
     def span(self, node: TimeSpan) -> list[Word]:
         """*for two hours*, *two days ago*, *twenty years old*, *(at) eight o clock*."""
