@@ -10,8 +10,8 @@ import subprocess
 import pytest
 from tokenizers import Tokenizer
 
+from data.encodings import SPLITS, Choices, Encoding, empty_tokenizer, read_encoding
 from data.encodings import UNKNOWN_WORD as UNKNOWN
-from data.encodings import Choices, Encoding, empty_tokenizer, read_encoding
 from data.files import CorpusError
 from data.parallel_text import prepare
 from data.prepare import put_in_course
@@ -61,10 +61,10 @@ def command(tmp_path, capsys):
 
 @pytest.fixture
 def pairs(tmp_path):
-    """A file of pairs, separated by tabs."""
-    path = tmp_path / "pairs.txt"
-    path.write_text("".join(f"{de}\t{en}\n" for de, en in PAIRS), encoding="utf-8")
-    return path
+    """Options that name a file of columns, with an empty line, as Tatoeba has it."""
+    lines = [f"{en}\t{de}\tsomebody\n" for de, en in PAIRS]
+    (tmp_path / "pairs.tsv.gz").write_bytes(gzip.compress("".join([*lines, "\n"]).encode()))
+    return ["--pairs", tmp_path / "pairs.tsv.gz", "--columns", 2, 1, "--test", 0]
 
 
 @pytest.fixture
@@ -175,26 +175,11 @@ def test_one_corpus_at_a_time(text, command, tmp_path):
     assert "train.words" in read(output) and read(output)["notes.txt"] == "mine"
 
 
-def test_too_long_pairs_are_dropped(command, tmp_path):
-    for side in ("de", "en"):
-        (tmp_path / side).write_text(f"{side}\n" + "".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)))
-    output = command("--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0)
-    assert "dropped: 2 too long\n" in output and "there is no dev split" in output and "next:" not in output
-
-
-def test_columns_of_a_file(command, tmp_path):
-    table = tmp_path / "pairs.tsv.gz"
-    lines = [f"Cat {n} .\tLe chat {n} .\tsomebody\n" for n in range(60)]
-    table.write_bytes(gzip.compress("".join([*lines, "\n"]).encode()))
-    command("--pairs", table, "--dev", 4, "--test", 0, "--encoding", "words", "--columns", 2, 1)
-    assert read(tmp_path / "out")["train.words"].startswith("Le chat 0 .|||Cat 0 .\n")
-
-
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
 def test_a_tokenizer_works_by_itself(pairs, command, tmp_path, encoding):
     """As the library has it: special tokens by their ids, a template around each sentence, words that decode."""
     more = ["--encoding", encoding, "--pre-tokenizer", "whitespace", "--joint", "--vocabulary", 120, "--dev", 5]
-    command("--pairs", pairs, *more, "--test", 0)
+    command(*pairs, *more)
     content = json.loads(read(tmp_path / "out")["tokenizer.json"])
     assert [token["content"] for token in content["added_tokens"]] == ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
     assert all(token["special"] and token["id"] == number for number, token in enumerate(content["added_tokens"]))
@@ -214,7 +199,8 @@ def test_rare_words_by_count(command, tmp_path):
     (tmp_path / "pairs.txt").write_text(text)
     where = ["--pairs", tmp_path / "pairs.txt", "--encoding", "words", "--dev", 0, "--test", 0]
     output = command(*where, "--min-count", 2, "--languages", "en", "it")
-    assert "longest source: 3 tokens; longest target: 3" in output
+    assert "longest source: 3 tokens; longest target: 3\n" in output and "dropped: none\n" in output
+    assert "there is no dev split" in output and "next:" not in output
     texts = read(tmp_path / "out")
     lines = "<unk> twice|||<unk> due\ntwice thrice|||due tre\n<unk> thrice thrice|||<unk> tre tre\n"
     assert texts["train.words"] == lines
@@ -224,16 +210,18 @@ def test_rare_words_by_count(command, tmp_path):
 
 @pytest.mark.parametrize(("share", "dev", "train"), [("12.5%", 8, 52), ("0.5%", 1, 59), ("0%", 0, 60), ("7", 7, 53)])
 def test_a_split_by_share(pairs, command, tmp_path, share, dev, train):
-    command("--pairs", pairs, "--dev", share, "--test", 0, "--encoding", "words")
+    command(*pairs, "--dev", share, "--encoding", "words")
     assert json.loads(read(tmp_path / "out")["summary.json"])["pairs"] == {"train": train, "dev": dev, "test": 0}
+    assert read(tmp_path / "out")["train.words"].startswith("Das Haus _ 0 hat ")
 
 
 def test_encodings_are_used_again(pairs, command, tmp_path):
     """Unless their choices change, or new ones are asked for."""
-    where = ["--pairs", pairs, "--languages", "en", "it", "--encoding", "words", "--test", 0, "--dev", 5]
+    where = [*pairs, "--languages", "en", "it", "--encoding", "words", "--dev", 5]
     assert "used again" not in command(*where)
     first = {name: text for name, text in read(tmp_path / "out").items() if name.startswith("tokenizer")}
-    pairs.write_text("".join(f"drei {n % 10}{' .' * n}\tthree {n % 10}\n" for n in range(40)))
+    lines = "".join(f"three {n % 10}\tdrei {n % 10}{' .' * n}\n" for n in range(40))
+    (tmp_path / "pairs.tsv.gz").write_bytes(gzip.compress(lines.encode()))
     note = "tokenizer_en.json, tokenizer_it.json: used again, as found in the folder; --learn-anew replaces them"
     assert note in command(*where)
     texts = read(tmp_path / "out")
@@ -301,34 +289,31 @@ def test_a_dataset(tmp_path, command, dataset):
     assert "50 train, 5 dev, 5 test\n" in output and "dropped: 1 empty\n" in output
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
-def test_opus_books_from_its_dataset_to_a_model(tmp_path, command, dataset):
-    """Words that occur twice, a tenth for dev, a tokenizer of each language."""
-    corpus, folder = tmp_path / "out", tmp_path / "run"
-    output = command("--preset", "opus-books-en-it", "--dataset", dataset("books", "en", "it"))
-    assert "54 train, 6 dev, 0 test" in output and "longest source: 6 tokens; longest target: 6" in output
-    tokenizers = {"tokenizer_en.json", "tokenizer_it.json"}
-    assert tokenizers <= set(read(corpus))
-    train = output.split("next: python -m reference ")[1].split()[:-2]
-    small = ["--d-model", "16", "--n-heads", "2", "--d-ff", "16", "--n-layers", "1", "--max-length", "8"]
-    assert reference([*train, "--output", str(folder), *small, "--max-steps", "2"]) == 0
-    assert {"languages.json", *tokenizers} <= {path.name for path in folder.iterdir()}
+SMALL = "--d-model 16 --n-heads 2 --d-ff 16 --n-layers 1 --max-length 8"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the library datasets
-def test_one_command_from_the_dataset_to_the_model(tmp_path, monkeypatch, dataset):
-    """`make setting`: the commands that it would run are run here."""
-    dataset("wmt", "de", "en")
+@pytest.mark.parametrize(
+    ("preset", "text", "options", "counts", "tokenizers"),
+    [
+        ("wmt14-de-en", "--vocabulary 90 --dev 6 --test 4", "", (50, 6, 4), {"tokenizer.json"}),
+        ("opus-books-en-it", "", SMALL, (54, 6, 0), {"tokenizer_en.json", "tokenizer_it.json"}),
+    ],
+)
+def test_one_command_from_a_dataset_to_a_model(
+    tmp_path, monkeypatch, dataset, preset, text, options, counts, tokenizers
+):
+    """`make setting`: the commands that it would run are run here; the corpus and the run have the tokenizers."""
+    dataset("rows", *preset.split("-")[-2:])
     make = ["make", "-n", "--no-print-directory", "-f", str(ROOT / "Makefile"), "PY=python", "READY=", "setting"]
-    text = "TEXT=--dataset wmt --vocabulary 90 --dev 6 --test 4"
-    make += ["PRESET=wmt14-de-en", text, "OPTIONS=--max-steps 2 --report-every 2"]
+    make += [f"PRESET={preset}", f"TEXT=--dataset rows {text}", f"OPTIONS=--max-steps 2 --report-every 2 {options}"]
     done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=True)
     [prepare, train] = [shlex.split(line) for line in done.stdout.splitlines()]
     assert prepare[:3] == ["python", "-m", "data"] and train[:3] == ["python", "-m", "reference"]
     monkeypatch.chdir(tmp_path)
     assert run(*prepare[3:]) == 0 and reference(train[3:]) == 0
-    assert (tmp_path / "runs/wmt14-de-en/tokenizer.json").is_file()
-    model = Checkpoint.load(tmp_path / "runs/wmt14-de-en/last.pt")
-    assert model.step == 2 and model.src_vocab.tokens == model.tgt_vocab.tokens
-    assert (model.config.d_model, model.config.n_heads, model.config.n_layers, model.config.d_ff) == (128, 8, 1, 512)
-    assert len(read_pairs(tmp_path / "corpora/wmt14-de-en/train.bpe")) == 50
+    corpus, folder = tmp_path / "corpora" / preset, tmp_path / "runs" / preset
+    assert json.loads((corpus / "summary.json").read_bytes())["pairs"] == dict(zip(SPLITS, counts, strict=True))
+    assert {"languages.json", *tokenizers} <= {path.name for path in folder.iterdir()}
+    model = Checkpoint.load(folder / "last.pt")
+    assert model.step == 2 and (model.src_vocab.tokens == model.tgt_vocab.tokens) == (len(tokenizers) == 1)
