@@ -8,9 +8,11 @@ synonyms) is drawn when the node is made and kept here, so that writing a meanin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from .entries import Adjective, Adverb, Noun, Verb
+from .tables import LEXICON_FOLDER, read_table
 
 Key = tuple[object, str]
 """A node and the role that a word plays for it."""
@@ -167,7 +169,7 @@ Adjunct = Adverbial | Prepositional | TimeSpan
 
 @dataclass(eq=False)
 class Clause:
-    """A clause. `tense` names a pair of a French and an English tense, in TENSES.
+    """A clause. `tense` names a pair of a French and an English tense.
 
     `negation`: empty or pas, plus, jamais, rien, personne, que, encore. An infinitive has no subject: `controller` is
     who would do it, and `link` the prepositions before it.
@@ -188,6 +190,11 @@ class Clause:
     adjuncts: list[Adjunct] = field(default_factory=list)
     controller: Agreement | None = None
     link: tuple[str, str] = ("", "")
+
+    @property
+    def tenses(self) -> Tense:
+        """French and English tense."""
+        return tenses()[self.tense]
 
     @property
     def agreement(self) -> Agreement:
@@ -237,35 +244,20 @@ class Sentence:
 
 
 class Tense(NamedTuple):
-    """French tense (with its periphrasis, if any) and English tense (with its aspect)."""
+    """French tense (with its periphrasis, if any) and English tense (with its aspect); the adverbs that go with it."""
 
     french: str  # present, passe_compose, pluperfect, imperfect, future, conditional, infinitive, imperative
     periphrasis: str  # "", aller, venir de, être en train de
     english: str  # present, past, will, would, going_to, used_to, base, imperative, to, ing
     aspect: str  # "", progressive, perfect, perfect_progressive
+    adverb: str  # a kind of adverb, or ""
 
 
-TENSES: dict[str, Tense] = {
-    "present": Tense("present", "", "present", ""),
-    "progressive": Tense("present", "", "present", "progressive"),
-    "in_progress": Tense("present", "être en train de", "present", "progressive"),
-    "past": Tense("passe_compose", "", "past", ""),
-    "perfect": Tense("passe_compose", "", "present", "perfect"),
-    "pluperfect": Tense("pluperfect", "", "past", "perfect"),
-    "imperfect": Tense("imperfect", "", "past", ""),
-    "past_progressive": Tense("imperfect", "", "past", "progressive"),
-    "used_to": Tense("imperfect", "", "used_to", ""),
-    "future": Tense("future", "", "will", ""),
-    "going_to": Tense("present", "aller", "going_to", ""),
-    "just": Tense("present", "venir de", "present", "perfect"),
-    "since": Tense("present", "", "present", "perfect"),
-    "since_progressive": Tense("present", "", "present", "perfect_progressive"),
-    "conditional": Tense("conditional", "", "would", ""),
-    "infinitive": Tense("infinitive", "", "base", ""),
-    "to_infinitive": Tense("infinitive", "", "to", ""),
-    "gerund": Tense("infinitive", "", "ing", ""),
-    "imperative": Tense("imperative", "", "imperative", ""),
-}
+@cache
+def tenses() -> dict[str, Tense]:
+    """The tenses by name."""
+    rows = read_table(LEXICON_FOLDER / "tenses.tsv", ("name", *Tense._fields))
+    return {row["name"]: Tense(*(row[column] for column in Tense._fields)) for row in rows}
 
 
 def head_key(nominal: Nominal) -> Key:

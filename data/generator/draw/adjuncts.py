@@ -29,10 +29,6 @@ WEIGHTS: dict[str, dict[str, float]] = {
     "state": {"present": 72, "imperfect": 16, "future": 9},
     "accident": {"past": 80, "perfect": 8, "going_to": 5, "future": 4, "just": 3},
 }  # fmt: skip
-ADVERBS = {
-    "progressive": "now", "past": "past", "future": "future", "going_to": "future", "present": "habit",
-    "perfect": "perfect", "used_to": "former", "imperfect": "former",
-}  # fmt: skip
 NOT_BRIEF = ("past_progressive", "used_to", "in_progress", "since_progressive")
 HABITS = ("jamais", "plus")
 WITHOUT_ADVERB = {"used_to": "past_progressive", "since": "present", "since_progressive": "progressive"}
@@ -93,7 +89,7 @@ def add_time(draw: Draw, clause: Clause) -> None:
     elif span and "involuntary" not in verb.options and draw.happens(0.12):
         clause.adjuncts.append(counted(draw, "at", HOURS, "heure"))
     else:
-        kind = "future" if tense == "progressive" and "scheduled" in verb.options else ADVERBS.get(tense)
+        kind = "future" if tense == "progressive" and "scheduled" in verb.options else clause.tenses.adverb
         if kind and not (tense == "present" and clause.negation):
             clause.adjuncts.append(adverb(draw, kind, draw.pick(ONCE) if tense == "imperfect" else ""))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..meaning import (
-    TENSES,
     Agreement,
     Clause,
     Indefinite,
@@ -91,7 +90,7 @@ class English(Writer):
         is_negative = node.negation in NEGATED
         chain = build_chain(node, agreement, needs_auxiliary=is_inverted or is_negative)
         own: list[Word] = []
-        if subject is not None and TENSES[node.tense].english not in SUBJECTLESS:
+        if subject is not None and node.tenses.english not in SUBJECTLESS:
             own = self.nominal(subject, "subject")
             if node.verb.french == "y avoir":
                 own = [word("there", node, "there", head_key(subject), (node, "verb"))]

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
-from ..meaning import TENSES, Agreement, Clause
+from ..meaning import Agreement, Clause
 from ..tables import LEXICON_FOLDER, read_table
 from . import by_rule
 
@@ -138,7 +138,7 @@ def build_chain(node: Clause, agreement: Agreement, needs_auxiliary: bool) -> Ch
     """The words of the clause's verb, with *do* where an auxiliary is needed and there is none."""
     lemma = verb_words(node)[0]
     forms = verb_forms(lemma)
-    tense = TENSES[node.tense]
+    tense = node.tenses
     name = tense.english
     if name in ("present", "past"):
         *between, last = {

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 from ..meaning import (
-    TENSES,
     Agreement,
     Clause,
     Gap,
@@ -96,7 +95,7 @@ class French(Writer):
     def clause(self, node: Clause, is_inverted: bool = False) -> list[Word]:
         """Subject, verb, and all that follows."""
         subject: list[Word] = []
-        if node.subject is not None and TENSES[node.tense].french not in ("infinitive", "imperative"):
+        if node.subject is not None and node.tenses.french not in ("infinitive", "imperative"):
             subject = self.nominal(node.subject, "subject")
         group = self._verb_group(node, subject if is_inverted else [])
         return [*([] if is_inverted else subject), *group, *self.tail(node)]
@@ -108,7 +107,7 @@ class French(Writer):
         role = "second negation" if node.negation in ("plus", "encore", "rien") else "negation"
         pas = words(SECOND_NEGATION.get(node.negation, ""), node, role, (node, "negation"))
         head, _, rest = node.verb.french.removeprefix("se ").removeprefix("s'").removeprefix("y ").partition(" ")
-        tense, periphrasis, *_ = TENSES[node.tense]
+        tense, periphrasis = node.tenses.french, node.tenses.periphrasis
         paradigm, middle, after = conjugate(head), self.middle(node), self._rest(node, rest)
         own = clitics(node, is_after=tense == "imperative" and not ne)
         if tense == "infinitive":
