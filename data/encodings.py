@@ -138,7 +138,7 @@ def number_or_share(text: str) -> int | str:
 
 
 def choice(default: Any, text: str, kind: Callable[[str], Any] | None = None, **flag: Any) -> Any:
-    """Makes a field of `Choices`, with its help and what its flag takes."""
+    """Makes a field of `Choices`, with the help and the type of its flag."""
     return field(default=default, metadata={"help": text, **({"type": kind} if kind else {}), **flag})
 
 
@@ -188,7 +188,7 @@ class Choices:
 
 
 def count_of(size: int | str, total: int) -> int:
-    """Returns how many of `total` pairs `size` is; what remains of a share is rounded down.
+    """Returns how many of `total` pairs `size` is; a share is rounded up, so that training keeps the rest rounded down.
 
     >>> count_of(500, 32_332), count_of("10%", 32_332)
     (500, 3234)
@@ -203,7 +203,7 @@ def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel 
         pre_tokenizer: `signs`: runs of letters, digits and accents are words, and so is every other visible character;
             `whitespace`: the library's `Whitespace`, where a run of signs stays together (`...`) and `_` is a letter.
         lowercase: no capital letters.
-        model: what makes tokens of words; None = a word is a token.
+        model: makes tokens of words; None = a word is a token.
     """
     tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
     # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.

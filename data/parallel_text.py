@@ -140,7 +140,7 @@ def prepare(
         known: encodings to use again; None = they are learnt.
 
     Returns:
-        A summary: the choices, and what became of the text.
+        A summary: the choices, and the numbers of pairs kept and dropped.
 
     Raises:
         CorpusError: if too little is left.
@@ -257,7 +257,7 @@ def write_split(pairs: SentencePairs, encodings: Encodings, choices: Choices, pa
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads what an earlier `prepare` recorded in a folder; nothing where it is empty or new.
+    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
 
     Raises:
         CorpusError: if there are other files in it.

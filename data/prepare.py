@@ -78,8 +78,8 @@ def add_prepare_options(parser: argparse.ArgumentParser) -> None:
     columns_help = "columns of --pairs, from 1 (default: 1 2)"
     add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help=columns_help)
     for item in fields(Choices):
-        what = f"{item.metadata['help']} (default: {item.default})"
-        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": what})
+        text = f"{item.metadata['help']} (default: {item.default})"
+        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": text})
     learn_help = "learn the encodings even if the folder has some that were learnt with the same choices"
     course_help = "also put it in data/, in place of the course's corpus, as `make release` reads it"
     add("--as-course", action="store_true", help=course_help)
@@ -153,7 +153,7 @@ def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> E
 
 
 def report(folder: Path, summary: dict[str, Any]) -> Iterator[str]:
-    """Yields the lines that say what was made."""
+    """Yields the lines that describe the corpus."""
     counts, longest = summary["pairs"], summary["longest"]
     yield f"{folder}: " + ", ".join(f"{counts[split]:,} {split}" for split in SPLITS)
     yield "dropped: " + (", ".join(f"{count:,} {why}" for why, count in summary["dropped"].items()) or "none")

@@ -1,4 +1,4 @@
-"""What a sentence means, apart from either language; both are written from it, and so aligned by it.
+"""The meaning of a sentence, apart from either language; both are written from it, and so aligned by it.
 
 A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Nodes are compared
 by identity: two mentions of one noun in a sentence are two nodes. A choice that only English makes (one of two

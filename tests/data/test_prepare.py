@@ -175,6 +175,14 @@ def test_one_corpus_at_a_time(text, command, tmp_path):
     assert "train.words" in read(output) and read(output)["notes.txt"] == "mine"
 
 
+def test_too_long_pairs_are_dropped(command, tmp_path):
+    """By their words, and by the tokens that only the encoding shows."""
+    for side in ("de", "en"):
+        (tmp_path / side).write_text("".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)) + "xyz " * 60 + "\n")
+    where = ["--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0]
+    assert "dropped: 3 too long\n" in command(*where, "--vocabulary", 20)
+
+
 @pytest.mark.parametrize("encoding", ["bpe", "words"])
 def test_a_tokenizer_works_by_itself(pairs, command, tmp_path, encoding):
     """As the library has it: special tokens by their ids, a template around each sentence, words that decode."""

@@ -23,8 +23,8 @@ class Draw:
     """A stream of random choices; the same seed gives the same choices.
 
     Attributes:
-        speaker: gender of who says the sentence.
-        hearer: gender of whom it is said to.
+        speaker: gender of the speaker.
+        hearer: gender of the hearer.
         address: *tu*, formal (*vous* to one) or *vous* (to several).
         can_relate: if a noun may have a relative clause or a complement.
         can_point: if a pronoun may stand for a thing that was not mentioned.

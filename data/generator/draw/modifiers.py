@@ -1,4 +1,4 @@
-"""Drawing what stands around a noun: adjectives with degree and comparison; article, possessive, number."""
+"""Drawing the words around a noun: adjectives with degree and comparison; article, possessive, number."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _attribute(draw: Draw, phrase: NounPhrase) -> Modifier | None:
     return modifier(draw, draw.by_order(adjectives, "adjective")) if adjectives else None
 
 
-# Tenses in which English says *some*: one event, not a habit.
+# Tenses in which English has *some*: one event, not a habit.
 WITH_SOME = frozenset(("past", "pluperfect", "perfect", "future", "going_to", "just", "imperative", "conditional"))
 DEFINITE = frozenset(("definite",))
 OWNED = 0.25
