@@ -218,7 +218,7 @@ class Encoding:
     """A trained tokenizer: text to words, words to the tokens of a line."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Takes one that `learn_one` or `read_encoding` made."""
+        """Takes one that `learn` or `read_encoding` made."""
         tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._tokenizer = tokenizer
 
@@ -254,7 +254,7 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
     """Learns the encodings of both sides, or of both together, from pairs that can be read again and again."""
 
     def of(*sides: int) -> Encoding:
-        return learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
+        return _learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
 
     if choices.joint:
         joint = of(0, 1)
@@ -262,7 +262,7 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
     return of(0), of(1)
 
 
-def learn_one(lines: Lines, choices: Choices) -> Encoding:
+def _learn_one(lines: Lines, choices: Choices) -> Encoding:
     """Learns byte pairs (Sennrich et al. 2016), or keeps the most frequent words.
 
     Args:

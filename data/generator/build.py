@@ -40,7 +40,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Encodings:
+class BytePairs:
     """The byte pairs of both languages, and the most of them that a side may have."""
 
     french: Subwords
@@ -82,7 +82,7 @@ class Corpus:
     train: tuple[Pair, ...]
     dev: tuple[Pair, ...]
     test: tuple[Pair, ...]
-    encodings: Encodings
+    encodings: BytePairs
 
     def contents(self) -> dict[str, bytes]:
         """Content of each file by its path under the output folder."""
@@ -175,7 +175,7 @@ def build(
 
 def _train_and_dev(
     stream: Iterator[tuple[str, Pair]], size: Size, progress: Progress
-) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Encodings]:
+) -> tuple[tuple[Pair, ...], tuple[Pair, ...], BytePairs]:
     """Draws until both splits are full of pairs that are short enough in the encoding learnt on the first.
 
     Dropping a pair from training changes the encoding, so it is learnt again until nothing more is dropped.
@@ -194,7 +194,7 @@ def _train_and_dev(
             draw()
         french = learn_subwords([pair.french for pair in train], size.french_vocabulary)
         english = learn_subwords([pair.english for pair in train], size.english_vocabulary)
-        encodings = Encodings(french, english, size.max_tokens)
+        encodings = BytePairs(french, english, size.max_tokens)
         kept = [pair for pair in train if encodings.fits(pair)]
         if len(kept) == len(train):
             break

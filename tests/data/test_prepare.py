@@ -180,7 +180,7 @@ def test_too_long_pairs_are_dropped(command, tmp_path):
     for side in ("de", "en"):
         (tmp_path / side).write_text("".join(f"{n} " + "a " * n + "\n" for n in (3, 120, 600)) + "xyz " * 60 + "\n")
     where = ["--train", tmp_path / "de", tmp_path / "en", "--dev", 0, "--test", 0]
-    assert "dropped: 3 too long\n" in command(*where, "--vocabulary", 20)
+    assert "dropped: 3 too long\n" in command(*where, "--vocabulary", 5)
 
 
 @pytest.mark.parametrize("encoding", ["bpe", "words"])

@@ -50,10 +50,6 @@ class Word:
     is_aspirated: bool = False
     kind: str = ""
 
-    def joined(self, other: Word, text: str) -> Word:
-        """One word in the place of two (*de* + *le* -> *du*), with the keys of both."""
-        return Word(text, self.keys | other.keys, self.fallback + other.fallback)
-
 
 def word(text: str, node: object, role: str = "head", *fallback: Key, before_vowel: str = "", kind: str = "") -> Word:
     """A word that plays `role` for `node`; without a counterpart, it goes with the node's main word."""

@@ -111,10 +111,11 @@ def join(words: list[Word]) -> list[Word]:
     """Contracts and elides; each word of the result is one token in the corpus's spelling."""
     contracted: list[Word] = []
     for current, follower in zip(words, [*words[1:], None], strict=True):
-        if contracted and contracted[-1].kind == "preposition" and current.kind == "article":
-            text = CONTRACTIONS.get((contracted[-1].text, current.text))
+        before = contracted[-1] if contracted else None
+        if before is not None and before.kind == "preposition" and current.kind == "article":
+            text = CONTRACTIONS.get((before.text, current.text))
             if text and not (current.text == "le" and starts_with_vowel(follower)):
-                contracted[-1] = contracted[-1].joined(current, text)
+                contracted[-1] = Word(text, before.keys | current.keys, before.fallback + current.fallback)
                 continue
         contracted.append(current)
     tokens: list[Word] = []
