@@ -14,7 +14,7 @@ from foundation.whole_files import check_folder, write_whole
 from . import files
 from .files import CorpusError, files_of_others, output_folder, read_folder, read_manifest
 from .generator.build import Corpus, build
-from .generator.settings import Settings, read_settings
+from .generator.draw.chance import Settings, read_settings
 from .generator.tables import read_lexicon
 from .prepare import add_prepare_options
 

@@ -16,12 +16,11 @@ from itertools import accumulate, islice
 from .. import files
 from ..encodings import SPECIAL_IDS, Subwords, learn_subwords
 from .draw import draw_sentence
-from .draw.chance import Draw
+from .draw.chance import Draw, Settings, Size
 from .languages import Word
 from .languages.english import English
 from .languages.french import French
 from .meaning import Key
-from .settings import Settings, Size
 from .tables import Lexicon
 
 Progress = Callable[[int], object]

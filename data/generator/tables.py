@@ -25,17 +25,12 @@ ADJECTIVE_COLUMNS = ("french", "english", "applies_to", "position", "use", "comp
 ADJECTIVE_OPTIONS = (*options_of(Adjective), "prep", "complement", "definite", "possessive")
 ADVERB_COLUMNS = ("kind", "french", "english", "french_position", "english_position")
 POSITIONS = ("before", "middle", "end", "front")
-ADVERB_KINDS = (
-    "degree", "habit", "now", "past", "future", "perfect", "former", "duration", "place", "manner", "attitude",
-    "predicate",
-)  # fmt: skip
-FRAMES = (
-    "intransitive", "expression", "transitive", "oblique", "dative", "infinitive", "control", "content", "locative",
-    "copula", "swap", "impersonal", "special",
-)  # fmt: skip
-VERB_COLUMNS = (
-    "frame", "french", "english", "aspect", "subject", "object", "recipient", "prep", "manner", "options",
-)  # fmt: skip
+ADVERB_KINDS = tuple("degree habit now past future perfect former duration place manner attitude predicate".split())
+FRAMES = tuple(
+    "intransitive expression transitive oblique dative infinitive control content locative copula "
+    "swap impersonal special".split()
+)
+VERB_COLUMNS = tuple("frame french english aspect subject object recipient prep manner options".split())
 ONE_SENSE = ("infinitive", "control", "content", "copula", "impersonal", "special")
 """Frames in which a verb has one sense, since no noun decides between several."""
 

@@ -7,7 +7,7 @@ import pytest
 from data import __main__ as command_line
 from data.files import MANIFEST, Manifest, read_manifest
 from data.generator.build import Corpus, build
-from data.generator.settings import read_settings
+from data.generator.draw.chance import read_settings
 from data.generator.tables import read_lexicon
 
 

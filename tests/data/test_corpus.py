@@ -12,7 +12,7 @@ from data import __main__ as command_line
 from data import files
 from data.files import DEV, DEV_ALIGN, MANIFEST, SAMPLE_ALIGN, TEST, TEST_ALIGN, TEST_SOURCE, TRAIN, TRAIN_ALIGN
 from data.generator.build import build
-from data.generator.settings import read_settings
+from data.generator.draw.chance import read_settings
 from data.generator.tables import read_lexicon
 
 from .conftest import run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.generator.settings import SETTINGS_FILE, SettingsError, read_settings
+from data.generator.draw.chance import SETTINGS_FILE, SettingsError, read_settings
 from data.generator.tables import LEXICON_FOLDER, LexiconError, read_lexicon
 
 

@@ -1,6 +1,6 @@
 """Drawing whole sentences: which kind, and what it needs; questions and commands.
 
-    chance.py    one random stream; speaker, hearer      modifiers.py     adjectives, determiners
+    chance.py    settings, one random stream             modifiers.py     adjectives, determiners
     nominals.py  subjects, objects, relative clauses     adjuncts.py      tenses, times, places, company
     clauses.py   verbs and their complements             predicates.py    *être* and its like, impersonal verbs
     complex_sentences.py                                 two clauses, one within the other or linked

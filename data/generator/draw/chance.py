@@ -1,22 +1,113 @@
-"""One stream of random choices, and what holds for the sentence that is drawn from it: who speaks to whom.
+"""The settings, and one stream of random choices with what holds for the sentence drawn from it: who speaks to whom.
 
 Only `random.Random.random` is used, whose sequence stays the same from one Python version to the next.
 """
 
 from __future__ import annotations
 
+import difflib
 import random
+import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import accumulate
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+from foundation.command_line import UserError
 
 from ..entries import Noun, Selection
 from ..meaning import Agreement, Pronoun
-from ..settings import Settings
 from ..tables import Lexicon
 
+SETTINGS_FILE = Path(__file__).resolve().parents[1] / "settings.toml"
+KEYS = {
+    "zipf": "noun_slope noun_shift adjective_slope adjective_shift verb_slope verb_shift name_slope name_shift "
+    "adverb_slope adverb_shift",
+    "english": "first_synonym contraction negation_contraction",
+    "subject": "je tu il elle nous vous ils elles on name pair noun someone",
+    "sentence": "adjective noun verb infinitive content linked yes_no wh imperative existential identity comparison "
+    "age impersonal",
+    "frame": "intransitive expression transitive oblique dative locative control swap",
+    "phrase": "object_pronoun adjective second_adjective degree complement relative measure adverb place company "
+    "duration manner negation plural front",
+}
+SHARES = ("phrase", "english")
+PERSONS = {
+    "je": (1, "sg", ""), "nous": (1, "pl", ""), "il": (3, "sg", "m"), "elle": (3, "sg", "f"), "ils": (3, "pl", "m"),
+    "elles": (3, "pl", "f"), "on": (3, "sg", "m"),
+}  # fmt: skip
+
 T = TypeVar("T")
+
+
+class SettingsError(UserError):
+    """`settings.toml` is wrong; the message names the place, and what would be right."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Pairs of each split, tokens of the longest, subwords of each language."""
+
+    train: int
+    dev: int
+    test: int
+    max_tokens: int
+    french_vocabulary: int
+    english_vocabulary: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All numbers, table by table; weights and shares are plain dictionaries."""
+
+    size: Size
+    zipf: dict[str, float]
+    english: dict[str, float]
+    subject: dict[str, float]
+    sentence: dict[str, float]
+    frame: dict[str, float]
+    phrase: dict[str, float]
+
+
+def read_settings(path: Path = SETTINGS_FILE) -> Settings:
+    """Reads and checks the settings.
+
+    Raises:
+        SettingsError: for an unknown or missing key (naming the nearest valid one) or a wrong value.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise SettingsError(f"{path}: {problem}") from None
+    _check_keys(f"{path}: the file", table, ("size", *KEYS))
+    _check_keys(f"{path}: [size]", table["size"], [field.name for field in fields(Size)])
+    for name, keys in KEYS.items():
+        _check_keys(f"{path}: [{name}]", table[name], keys.split())
+    for name, numbers in table.items():
+        for key, value in numbers.items():
+            if name == "size" and (type(value) is not int or value < 1):
+                expected = "a whole number of at least 1"
+            elif type(value) not in (int, float) or value < 0:
+                expected = "a number of at least 0"
+            elif name in SHARES and value > 1:
+                expected = "a share between 0 and 1"
+            else:
+                continue
+            raise SettingsError(f"{path}: [{name}] {key} is {value!r}, expected {expected}")
+    return Settings(**{**table, "size": Size(**table["size"])})
+
+
+def _check_keys(where: str, table: dict[str, Any], expected: Sequence[str]) -> None:
+    for key in table:
+        if key not in expected:
+            near = difflib.get_close_matches(key, expected, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of: {', '.join(expected)}"
+            raise SettingsError(f"{where} has the unknown key {key!r}; {hint}")
+    missing = [key for key in expected if key not in table]
+    if missing:
+        raise SettingsError(f"{where} lacks {', '.join(missing)}")
 
 
 class Draw:
@@ -126,9 +217,3 @@ class Draw:
             return Pronoun(Agreement(2, number, self.hearer), "formal" if self.address == "formal" else "personal")
         person, number, gender = PERSONS[name]
         return Pronoun(Agreement(person, number, gender or self.speaker), "on" if name == "on" else "personal")
-
-
-PERSONS = {
-    "je": (1, "sg", ""), "nous": (1, "pl", ""), "il": (3, "sg", "m"), "elle": (3, "sg", "f"), "ils": (3, "pl", "m"),
-    "elles": (3, "pl", "f"), "on": (3, "sg", "m"),
-}  # fmt: skip
