@@ -32,6 +32,7 @@ from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tok
 from .files import SEPARATOR, CorpusError
 
 SUMMARY = "summary.json"
+HUB_SECONDS = 4.0
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
 TextPair = tuple[str, str]
@@ -87,8 +88,17 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
         CorpusError: if the dataset cannot be loaded, or has no such languages.
     """
     import datasets  # takes seconds to load
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import HfHubHTTPError
 
     datasets.disable_progress_bars()
+    if not Path(name).exists():
+        try:
+            HfApi().dataset_info(name, timeout=HUB_SECONDS)
+        except HfHubHTTPError:  # it answers; loading says what is wrong with the name
+            pass
+        except Exception:  # it does not answer: only what is in the cache can be loaded, without its half a minute
+            datasets.config.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE = True
     try:
         splits = datasets.load_dataset(name, config)
     except Exception as problem:  # of a dozen libraries: no such name, no such configuration, a damaged file
