@@ -71,9 +71,9 @@ def grade(options: argparse.Namespace) -> int:
     if not all(verdict.is_reached for verdict in verdicts):
         notes += why_low(translations, references, scoring.read_sources(options.references))
     if options.json:
-        told = {"signature": score.signature, "verdicts": [asdict(one) for one in verdicts], "notes": notes}
-        found = {"bleu": score.value, "low": score.low, "high": score.high, "n": score.sentences, **told}
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        figures = {"bleu": score.value, "low": score.low, "high": score.high, "n": score.sentences}
+        more = {"signature": score.signature, "verdicts": [asdict(verdict) for verdict in verdicts], "notes": notes}
+        print(json.dumps(figures | more, indent=2, ensure_ascii=False))
     else:
         print(scoring.as_text(score, verdicts, notes), end="")
     return 0 if all(verdict.is_reached for verdict in verdicts) else 1

@@ -51,8 +51,9 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: python -m autograder grade-class submissions --roster roster.csv --output marks",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (grade, classes, marks, ask, demo):
+    for module in (grade, classes, marks, ask):
         module.add_commands(commands)
+    demo.add_commands(commands, main)
     return parser
 
 

@@ -1,8 +1,8 @@
 """The bundled French-English corpus, and corpora of your own.
 
-    generator/     draws the bundled corpus from our own grammar and lexicon: `generate`, `check`
-    preparation/   turns other parallel text into a corpus: `prepare`
-    bpe.py         byte-pair encoding        files.py   what all corpora share        __main__.py   the command line
+    generator/   draws the bundled corpus from our own grammar and lexicon     prepare.py         the command `prepare`
+    files.py     names, manifest                                               parallel_text.py   other text to a corpus
+    encodings.py byte pairs and whole words     __main__.py                    `generate`, `check`
 
 Begin with `README.md`, then `generator/draw/__init__.py`. `reference/data.py` reads a corpus into batches.
 """

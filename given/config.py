@@ -6,6 +6,7 @@ Names are those of the assignment (`d_model` is called `embedding_size` in the c
 import argparse
 import json
 import math
+import sys
 import tomllib
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -170,9 +171,17 @@ PRESETS = {
 }
 
 
-if not HAS_EXTRAS:  # the model stays the same, or nearly so
-    without: dict[str, Any] = {"fused": False, "precision": "float32", "inner_dropout": 0.0}
-    PRESETS = {name: replace(config, **without) for name, config in PRESETS.items()}
+OF_EXTRAS: dict[str, Any] = {"fused": False, "precision": "float32", "inner_dropout": 0.0}
+"""Settings that need `given/extras`, with the values that do without; the model stays the same, or nearly so."""
+
+LEFT_OUT: dict[str, list[str]] = {}
+"""The settings that a preset goes without, by its name."""
+
+if not HAS_EXTRAS:
+    LEFT_OUT = {
+        name: [key for key, off in OF_EXTRAS.items() if getattr(config, key) != off] for name, config in PRESETS.items()
+    }
+    PRESETS = {name: replace(config, **OF_EXTRAS) for name, config in PRESETS.items()}
 
 
 def add_config_flags(parser: argparse.ArgumentParser) -> None:
@@ -182,6 +191,8 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE", help=text)
     group = parser.add_argument_group("settings that differ from the preset and the file")
     for item in fields(Config):
+        if item.name in OF_EXTRAS and not HAS_EXTRAS:
+            continue
         flag, text = "--" + item.name.replace("_", "-"), f"{item.metadata['help']} (course: {item.default})"
         if item.type is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, help=text)
@@ -192,7 +203,7 @@ def add_config_flags(parser: argparse.ArgumentParser) -> None:
 
 def settings_in(options: argparse.Namespace) -> dict[str, Any]:
     """Returns the settings that flags change, by name."""
-    values = {item.name: getattr(options, item.name) for item in fields(Config)}
+    values = {item.name: getattr(options, item.name, None) for item in fields(Config)}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -202,6 +213,8 @@ def config_from_flags(options: argparse.Namespace) -> Config:
     Raises: ConfigError if a setting is unknown or out of its limits.
     """
     in_file = {}
+    if missing := LEFT_OUT.get(options.preset):
+        print(f"note: {options.preset} goes without {' and '.join(missing)}: only instructors have it", file=sys.stderr)
     if options.settings:
         try:
             in_file = tomllib.loads(options.settings.read_text(encoding="utf-8"))

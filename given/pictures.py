@@ -174,6 +174,7 @@ def plot_matrices(matrices: Matrices, query_tokens: list[str], key_tokens: list[
         axes.set_title(f"{name}: ({rows}, {columns}) = {tuple(matrix.shape)}", fontsize=10)
         colours = "Blues" if name == "weights" else "RdBu"
         draw_map(axes, matrix, labels[rows], labels[columns], cell, colours, with_numbers=longest <= MOST_NUMBERS)
+        figure.colorbar(axes.images[0], ax=axes, shrink=0.8).ax.tick_params(labelsize=7)
         axes.set_ylabel("key" if rows == "k" else "query", fontsize=8)
         axes.set_xlabel("key" if columns == "k" else "feature", fontsize=8)
     return figure

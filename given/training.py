@@ -65,6 +65,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Trains; returns the exit status. What can be wrong is found before the training, not after it."""
     package: Package = options.package
+    if options.out_file and not options.test_file:
+        raise ConfigError(f"--out-file {options.out_file} has no effect without --test-file, the file to translate")
     if options.test_file:
         package.data.read_sources(options.test_file)
         options.out_file = options.out_file or options.output / "translations.txt"
@@ -104,6 +106,9 @@ def prepare(options: argparse.Namespace) -> tuple[Experiment, dict[str, bytes]]:
     package: Package = options.package
     is_resumed, given = options.resume or options.start, settings_in(options)
     start = options.output / f"{options.start or 'last'}.pt"
+    if options.start and not start.is_file():
+        kept = ", ".join(sorted(path.stem for path in options.output.glob("*.pt"))) or "no checkpoint"
+        raise ConfigError(f"--from {options.start}: {options.output} has {kept}")
     if is_resumed:
         if others := [name for name in given if name not in LENGTHS]:
             flag = others[0].replace("_", "-")

@@ -27,8 +27,8 @@ SUPPORT = FOLDER / "support"
 sys.path.insert(0, str(SUPPORT))
 
 if (wanted := FOLDER / "requirements.txt").is_file():
-    found = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted.read_text(encoding="utf-8"), re.MULTILINE)
-    if missing := [name + version for name, version in found if find_spec(name) is None]:
+    pins = re.findall(r"^((?!jupyter)\w+)(\S*)", wanted.read_text(encoding="utf-8"), re.MULTILINE)
+    if missing := [name + version for name, version in pins if find_spec(name) is None]:
         install = f"install -q {' '.join(missing)}"
         if "google.colab" not in sys.modules:
             raise ImportError(f"run this in a new cell, and then this cell again:  %pip {install}")
@@ -40,7 +40,7 @@ from given.package import Package  # noqa: E402
 
 
 def history() -> list[str]:
-    """What was run in this kernel, oldest first."""
+    """Return what was run in this kernel, oldest first."""
     shell = get_ipython()
     return list(shell.history_manager.input_hist_raw) if shell else []
 
@@ -53,7 +53,7 @@ box, right = _course.box, partial(_course.box, kind="right")
 
 
 def check(number: str, seed: int | None = None) -> float | None:
-    """Tests a task and prints the result; the points are for nbgrader alone, which reads what a cell returns."""
+    """Test a task and print the result; the points are for nbgrader alone, which reads what a cell returns."""
     points = _course.check(number, seed)
     return points if is_graded else None
 

@@ -1,15 +1,15 @@
 """From the marked reference to what students get: `python -m release build | update`.
 
-    regions.py    the marked solutions            skeleton.py   reference/*.py -> student/*.py
-    prose.py      notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
-    handout.py    students' README.md, AGENTS.md  contents.py   what goes into which archive
-    packing.py    archives, the students' wheel   build.py      makes all in memory, then puts it in its place
-    gates.py      what a release has to prove     kinds.py      which files students may get
-    leaks.py      the search for solutions        layers.py     texts in other forms: encoded, packed, backwards
-    opaque.py     what nobody can read            pictures.py   SVG and PNG that are nothing else
-    guide.py      guide.html: what notebooks say  dropped.py    places that name a task that is gone
-    update.py     a correction into students' folders
-    __main__.py   the command line
+    regions.py     the marked solutions            skeleton.py   reference/*.py -> student/*.py
+    prose.py       notebooks: Markdown, answers    notebooks.py  nbgrader's course of both
+    handout.py     README.md, AGENTS.md, guide.html; the words of all three are in templates/
+    contents.py    what goes into which archive    packing.py    archives, the students' wheel
+    build.py       makes all in memory, then puts it in its place
+    gates.py       what a release has to prove     inspection.py  the gates that read: kinds of files, dropped tasks
+    leaks.py       the search for solutions        layers.py     texts in other forms: encoded, packed, backwards
+    opaque.py      what nobody can read            pictures.py   SVG and PNG that are nothing else
+    update.py      a correction into students' folders
+    __main__.py    the command line
 
 Every pass is a function from text to text (or from files to files). Nothing is written before all gates have passed.
 This package is not part of what students get.

@@ -9,8 +9,8 @@ from foundation.command_line import Parser, UserError, print_anywhere, run_comma
 from foundation.places import ROOT
 
 from .build import Project, check_target, make_release, write_release
-from .dropped import places_of_dropped_tasks
 from .gates import GATES, run_gates
+from .inspection import places_of_dropped_tasks
 from .packing import GRADESCOPE_ZIP, INSTRUCTOR_ZIP, STUDENT_ZIP, audience_of
 from .regions import ReleaseError
 from .skeleton import ASSIGNMENT_FILE
@@ -20,7 +20,7 @@ FAILED_CHECK = 1
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command. Returns the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
+    """Run one command. Return the exit status: 0; 1 for a failed gate or check; 2 for bad input."""
     print_anywhere()
     options = make_parser().parse_args(arguments)
 
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The commands with their flags."""
+    """Return the parser of the commands with their flags."""
     parser = Parser(
         prog="python -m release",
         description="Make what students get from the annotated reference, and check it.",
@@ -62,7 +62,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def run_build(options: argparse.Namespace) -> int:
-    """Makes the release, runs the gates, and puts it in place if all pass."""
+    """Make the release, run the gates, and put it in place if all pass."""
     reference, output = options.reference or options.root / "reference", options.output or options.root
     project = Project(options.root, reference, output, options.torch_index, options.phase)
     if places := places_of_dropped_tasks(options.root, reference, read_assignment(options.root / ASSIGNMENT_FILE)):
@@ -85,8 +85,8 @@ def run_build(options: argparse.Namespace) -> int:
     print(f"      hand out dist/{STUDENT_ZIP}, upload dist/{GRADESCOPE_ZIP}, keep dist/{INSTRUCTOR_ZIP}")
     for task in release.assignment.tasks:
         if task.points and task.is_answered:
-            what = f"task {task.number} gives {task.points:g} points for answers that anybody can have at home"
-            print(f"note  {what}; points belong to a sitting: [understanding] in assignment.toml")
+            fault = f"task {task.number} gives {task.points:g} points for answers that anybody can have at home"
+            print(f"note  {fault}; points belong to a sitting: [understanding] in assignment.toml")
     if not project.index:
         print("note  PyTorch's default build may be large; for CPU-only builds: make release TORCH_INDEX=URL")
     return 0

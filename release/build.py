@@ -1,10 +1,11 @@
-"""Makes a release in memory, and puts it in its place."""
+"""A release, made in memory and put in its place."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, read_assignment
 from foundation.places import HANDED_OUT
@@ -12,11 +13,12 @@ from foundation.whole_files import write_whole
 
 from . import packing
 from .contents import PROGRAMS, check_corpus, collect_gradescope, collect_instructor, collect_kit, read_given
-from .guide import GUIDE, make_guide
-from .handout import HANDOUT, make_handout, named_pictures
+from .handout import GUIDE, HANDOUT, make_guide, make_handout, named_pictures
 from .leaks import LeakFinder
 from .notebooks import FOLDER as NOTEBOOKS_FOLDER
-from .notebooks import Course, make_course, read_efforts, read_parts
+from .notebooks import Course, make_course
+from .prose import Prose
+from .prose import read_folder as read_notebooks
 from .regions import ReleaseError
 from .skeleton import ASSIGNMENT_FILE, Skeleton, make_skeleton, read_folder
 
@@ -44,33 +46,46 @@ class Release:
     Args:
         assignment: what it was made for.
         skeleton: the students' package, and what the gates compare it with.
-        folder: the files of `student/` by path: skeleton and handout.
         archives: by file name in `dist/`, the files of each by path.
-        outputs: every file to write, by path from the output folder; `audience_of` tells whom each is for.
+        outputs: every file to write, by path from the output folder; `audience_of` has whom each is for.
         course: the notebooks, where the project has any.
     """
 
     assignment: Assignment
     skeleton: Skeleton
-    folder: Mapping[str, bytes]
     archives: Mapping[str, Mapping[str, bytes]]
     outputs: Mapping[str, bytes]
     course: Course | None = None
 
     @cached_property
+    def folder(self) -> dict[str, bytes]:
+        """The files of `student/` by path: skeleton and handout."""
+        inside = f"{self.assignment.package}/"
+        return {path.removeprefix(inside): text for path, text in self.outputs.items() if path.startswith(inside)}
+
+    @cached_property
     def shipped(self) -> dict[str, bytes]:
         """Every file by path, also those in the archives as they were packed."""
-        members = [one for path, packed in self.outputs.items() for one in packing.members_of(path, packed)]
+        members = [member for path, packed in self.outputs.items() for member in packing.members_of(path, packed)]
         return {**self.outputs, **dict(members)}
 
     @cached_property
     def leak_finder(self) -> LeakFinder:
-        """What finds the solutions of this release in other files."""
+        """The search for this release's solutions in other files."""
         return LeakFinder(self.skeleton)
 
 
-def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, bytes]]:
-    """Makes the students' package, and the handout with its pictures by path. Raises: ReleaseError."""
+class Package(NamedTuple):
+    """The students' package with its assignment, the prose of the notebooks, and the handout's files by path."""
+
+    assignment: Assignment
+    skeleton: Skeleton
+    prose: Prose
+    handout: Mapping[str, bytes]
+
+
+def make_package(project: Project) -> Package:
+    """Make the students' package, and the handout with its pictures. Raises: ReleaseError."""
     assignment = read_assignment(project.root / ASSIGNMENT_FILE)
     assignment = replace(assignment, phase=project.phase or assignment.phase)
     reference = read_folder(project.reference)
@@ -78,26 +93,25 @@ def make_package(project: Project) -> tuple[Assignment, Skeleton, dict[str, byte
         raise ReleaseError(f"{project.reference}: no files there; name the folder with --reference")
     skeleton = make_skeleton(reference, assignment, project.reference.name, read_given(project.root, assignment))
     packages = packing.without_notebooks(packing.read_requirements(project.root))
-    handout = make_handout(assignment, skeleton, read_efforts(project.root), packages)
+    prose = read_notebooks(project.root)
+    handout = make_handout(assignment, skeleton, prose, packages)
     pictures = named_pictures(project.root, handout.decode("utf-8"), HANDOUT)
-    return assignment, skeleton, {HANDOUT: handout, **pictures}
+    return Package(assignment, skeleton, prose, {HANDOUT: handout, **pictures})
 
 
 def make_release(project: Project) -> Release:
-    """Makes everything, in memory. Raises: ReleaseError with every problem found."""
-    assignment, skeleton, beside = make_package(project)
-    folder = {**skeleton.files, **beside}
+    """Make everything, in memory. Raises: ReleaseError with every problem found."""
+    assignment, skeleton, prose, handout = make_package(project)
     if assignment.judges_translations:
         check_corpus(project.root)
-    has_notebooks = bool(read_parts(project.root))
-    course = make_course(project.root, assignment, skeleton, project.index) if has_notebooks else None
-    guide = {GUIDE: make_guide(project.root, assignment, skeleton)} if has_notebooks else {}
+    course = make_course(project.root, assignment, skeleton, prose, project.index) if prose else None
+    guide = {GUIDE: make_guide(project.root, assignment, skeleton, prose)} if prose else {}
     archives = {
-        packing.STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, beside | guide, project.index),
+        packing.STUDENT_ZIP: collect_kit(project.root, assignment, skeleton.files, {**handout, **guide}, project.index),
         packing.GRADESCOPE_ZIP: collect_gradescope(project.root, assignment, skeleton.files, project.index),
-        packing.INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, beside[HANDOUT]),
+        packing.INSTRUCTOR_ZIP: collect_instructor(project.root, project.reference, handout[HANDOUT]),
     }
-    outputs = {f"{assignment.package}/{path}": content for path, content in folder.items()}
+    outputs = {f"{assignment.package}/{path}": content for path, content in {**skeleton.files, **handout}.items()}
     if course:
         handed_out = {**course.release, HANDED_OUT: packing.make_zip(course.release)}
         archives[packing.NOTEBOOKS_ZIP] = {f"{NOTEBOOKS_FOLDER}/{path}": text for path, text in handed_out.items()}
@@ -109,11 +123,11 @@ def make_release(project: Project) -> Release:
     outputs |= {f"dist/{name}": packing.make_zip(files, programs=PROGRAMS) for name, files in archives.items()}
     sums = {path: packing.checksum(content) for path, content in sorted(outputs.items())}
     outputs[MANIFEST] = f"{json.dumps(sums, indent=2, ensure_ascii=False)}\n".encode()
-    return Release(assignment, skeleton, folder, archives, outputs, course)
+    return Release(assignment, skeleton, archives, outputs, course)
 
 
 def check_target(release: Release, output: Path) -> None:
-    """Raises ReleaseError where somebody has edited a file in `student/` since it was built, which would be lost."""
+    """Raise ReleaseError where somebody has edited a file in `student/` since it was built, which would be lost."""
     package = release.assignment.package
     edited = [
         name
@@ -123,12 +137,12 @@ def check_target(release: Release, output: Path) -> None:
     ]
     if edited:
         names = "\n".join(f"  {name}" for name in edited)
-        what = f"edited by hand since the last build:\n{names}\n"
-        raise ReleaseError(f"{what}edit the reference instead, or overwrite them with --force")
+        fault = f"edited by hand since the last build:\n{names}\n"
+        raise ReleaseError(f"{fault}edit the reference instead, or overwrite them with --force")
 
 
 def write_release(release: Release, output: Path) -> list[str]:
-    """Puts the release in place, and returns the files that changed or went.
+    """Put the release in place, and return the files that changed or went.
 
     What the last build has made and this one does not goes, unless somebody has changed it.
     """
@@ -150,6 +164,6 @@ def write_release(release: Release, output: Path) -> list[str]:
 
 
 def last_build(output: Path) -> dict[str, str]:
-    """The checksums of what the last build made, by path; none where it left no manifest."""
+    """Return the checksums of what the last build made, by path; none where it left no manifest."""
     manifest = output / MANIFEST
     return dict(json.loads(manifest.read_bytes())) if manifest.is_file() else {}

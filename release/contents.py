@@ -1,4 +1,4 @@
-"""What goes into each archive: the students', Gradescope's and the instructor's.
+"""The contents of each archive: the students', Gradescope's and the instructor's.
 
 Students unpack one folder, `assignment/`:
 
@@ -35,7 +35,7 @@ PROGRAMS_FOLDER = Path(__file__).with_name("gradescope_container")
 
 CORPUS = "data/corpus"
 NOT_KEPT = b".venv/\n__pycache__/\n.pytest_cache/\nruns/\n*.png\nsubmission.zip\nbefore-update-*.zip\n.attempts.json\n"
-"""What git leaves out of a student's own repository."""
+"""Left out of a student's own repository by git."""
 
 GRADER, COURSE, FOUNDATION = "autograder", "assignment", "foundation"
 TESTS = f"{COURSE}/tests/"
@@ -56,7 +56,7 @@ PACKAGES = (
     *("torch", "numpy", "pytest", "sacrebleu", "tqdm", "pydantic"),
     *("matplotlib", "ipython", "ipywidgets"),
 )
-"""What grading imports, and what submissions may; students' notebooks need more."""
+"""Imported by grading and by submissions; students' notebooks need more."""
 
 _IMPORTS = ("-m", "ruff", "analyze", "graph", "--isolated", "--quiet", "--no-type-checking-imports")
 
@@ -68,7 +68,7 @@ def collect_kit(
     beside: Mapping[str, bytes] = {},
     index: str = "",
 ) -> dict[str, bytes]:
-    """All files of the students' archive by path; the skeleton has a folder of its own, with what is `beside` it."""
+    """Collect all files of the students' archive by path, the skeleton in a folder with what is `beside` it."""
     kit = read_tests(root, assignment, [packing.ENTRY_POINT, SCORER])
     kit[PurePosixPath(PYTEST_INI).name] = kit.pop(PYTEST_INI)  # so that `python -m pytest` there runs the tests
     kit |= {f"{assignment.package}/{path}": content for path, content in skeleton.items()}
@@ -84,7 +84,7 @@ def collect_kit(
 def collect_gradescope(
     root: Path, assignment: Assignment, skeleton: Mapping[str, bytes], index: str
 ) -> dict[str, bytes]:
-    """All files of the archive for Gradescope by path; without BLEU, there are no references.
+    """Collect all files of the archive for Gradescope by path; without BLEU, there are no references.
 
     What a submission lacks is taken from the skeleton.
     """
@@ -109,7 +109,7 @@ def collect_gradescope(
 
 
 def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str, bytes]:
-    """All files of what the instructor keeps by path: solutions, training as they need it, the pages of the proof."""
+    """Collect all files that the instructor keeps by path: solutions, training, the pages of the proof."""
     files = {f"reference/{path}": content for path, content in read_folder(reference).items()}
     files |= read_folders(root, "data/private", "docs", GIVEN)
     files |= {SECRET.as_posix(): term_secret(root), "HANDOUT.md": handout}
@@ -117,13 +117,13 @@ def collect_instructor(root: Path, reference: Path, handout: bytes) -> dict[str,
 
 
 def place_of(path: str) -> str:
-    """Where a shipped file lies in the folder that its archive unpacks to."""
+    """Return where a shipped file lies in the folder that its archive unpacks to."""
     archive, _, member = path.rpartition("!")
     return member.removeprefix(f"{ARCHIVE_FOLDER}/") if archive.endswith(packing.STUDENT_ZIP) else member
 
 
 def packed_by(root: Path) -> bytes:
-    """What the grader packs for those who have no reference. Raises: ReleaseError."""
+    """Return what the grader packs for those who have no reference. Raises: ReleaseError."""
     command = [sys.executable, "-m", "autograder.own_work.made_code", ASSIGNMENT_FILE]
     done = subprocess.run(command, cwd=root, capture_output=True, check=False)  # noqa: S603  (the command is ours)
     if done.returncode:
@@ -132,10 +132,10 @@ def packed_by(root: Path) -> bytes:
 
 
 def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """The file of hints for known mistakes, by path from the project's root; none where no pattern is known.
+    """Return the file of hints for known mistakes, by path from the project's root; none where no pattern is known.
 
     It has each task's hints with their patterns, and can be read, as all that students get; `autograder.at_home.hints`
-    reads it. In the first phase, hints for tasks whose tests are held back would tell what these look for.
+    reads it. In the first phase, hints for tasks whose tests are held back would show what these look for.
     """
     path = root / PATTERNS
     patterns = json.loads(path.read_bytes()) if path.is_file() else {}
@@ -149,25 +149,25 @@ def hints_of(root: Path, assignment: Assignment) -> dict[str, bytes]:
 
 
 def read_given(root: Path, assignment: Assignment) -> dict[str, bytes]:
-    """The files that students get of `given/`, by path from the project's root; none where there is no such folder."""
+    """Read the files that students get of `given/`, by path from the root; none where there is no such folder."""
     kept = withheld_files(root, assignment)
     return {path: content for path, content in read_folders(root, GIVEN).items() if path not in kept}
 
 
 def withheld_files(root: Path, assignment: Assignment) -> set[str]:
-    """The files that `[release] instructor_only` names, by path from the project's root. Raises: ReleaseError."""
+    """Return the files that `[release] instructor_only` names, by path from the root. Raises: ReleaseError."""
     files, kept = read_folders(root, GIVEN), set[str]()
     for name in assignment.instructor_only:
-        found = {path for path in files if path == name or path.startswith(f"{name.rstrip('/')}/")}
-        if not found:
-            what = f"[release] instructor_only names {name}: expected a file or folder in {GIVEN}/"
-            raise ReleaseError(f"{ASSIGNMENT_FILE}: {what}; correct it there")
-        kept |= found
+        withheld = {path for path in files if path == name or path.startswith(f"{name.rstrip('/')}/")}
+        if not withheld:
+            fault = f"[release] instructor_only names {name}: expected a file or folder in {GIVEN}/"
+            raise ReleaseError(f"{ASSIGNMENT_FILE}: {fault}; correct it there")
+        kept |= withheld
     return kept
 
 
 def check_corpus(root: Path) -> None:
-    """Raises ReleaseError unless lines are pairs, and each line that students translate has a reference."""
+    """Raise ReleaseError unless lines are pairs, and each line that students translate has a reference."""
     train, dev, sources = (f"{CORPUS}/fren.{split}.bpe" for split in ("train", "dev", "test.src"))
     references = str(REFERENCES)
     lines = {name: read_text(root / name, name).split("\n")[:-1] for name in (train, dev, sources, references)}
@@ -176,12 +176,12 @@ def check_corpus(root: Path) -> None:
             if line.count("|||") != 1:
                 raise ReleaseError(f"{name}:{number}: is no pair; expected `source|||target`")
     if len(lines[sources]) != len(lines[references]):
-        what = f"has {len(lines[references])} lines, but {sources} has {len(lines[sources])}"
-        raise ReleaseError(f"{references}: {what}; each line needs the reference of the line that students translate")
+        fault = f"has {len(lines[references])} lines, but {sources} has {len(lines[sources])}"
+        raise ReleaseError(f"{references}: {fault}; each line needs the reference of the line that students translate")
 
 
 def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -> dict[str, bytes]:
-    """The tests, what is given, and `starts`, with all that these import of the kit, by path from the root.
+    """Read the tests, what is given, and `starts`, with all that these import of the kit, by path from the root.
 
     Component tests that students do not get in this phase are left out.
     """
@@ -194,12 +194,11 @@ def read_tests(root: Path, assignment: Assignment, starts: Iterable[str] = ()) -
     }
     needed = needed_modules(root, files, [*_starts_of_tests(files), *given, *starts])
     others = {path for path in files if path.startswith((TESTS, OWN_WORK)) and not path.endswith(".py")}
-    found = {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})}
-    return found | hints_of(root, assignment)
+    return {path: files[path] for path in sorted({*needed, *others, ASSIGNMENT_FILE})} | hints_of(root, assignment)
 
 
 def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) -> set[str]:
-    """The starting files, and all that they import, directly or not, as far as `files` has them."""
+    """Return the starting files, and all that they import, directly or not, as far as `files` has them."""
     packages = [name for name in (COURSE, GRADER, FOUNDATION, GIVEN, SCORER) if (root / name).exists()]
     done = subprocess.run([sys.executable, *_IMPORTS, *packages], cwd=root, capture_output=True, check=True)  # noqa: S603 (ours)
     imported: dict[str, list[str]] = json.loads(done.stdout)
@@ -215,12 +214,12 @@ def needed_modules(root: Path, files: Collection[str], starts: Iterable[str]) ->
 
 
 def read_folders(root: Path, *names: str) -> dict[str, bytes]:
-    """The files of some of the project's folders, by path from its root; none of a folder that it does not have."""
+    """Read the files of some of the project's folders, by path from its root; none of one that it lacks."""
     return {f"{name}/{path}": content for name in names for path, content in read_folder(root / name).items()}
 
 
 def _read_packages(root: Path) -> dict[str, bytes]:
-    """The files of assignment and grader, of what these stand on, and the scorer, by path from the root."""
+    """Read the files of assignment and grader, of what these stand on, and the scorer, by path from the root."""
     scorer = {SCORER: (root / SCORER).read_bytes()} if (root / SCORER).is_file() else {}
     return read_folders(root, COURSE, GRADER, FOUNDATION) | scorer
 
@@ -231,5 +230,5 @@ def _starts_of_tests(files: Mapping[str, bytes]) -> list[str]:
     Everything else follows from their imports: the engine finds an assignment's own code by its path.
     """
     plugins = re.findall(r"-p (autograder\.[\w.]+)", files[PYTEST_INI].decode())
-    found = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
-    return [*found, *(f"{name.replace('.', '/')}.py" for name in plugins)]
+    modules = [path for path in files if path.endswith(".py") and path.startswith((TESTS, STAND_INS))]
+    return [*modules, *(f"{name.replace('.', '/')}.py" for name in plugins)]

@@ -1,8 +1,8 @@
-"""What a release has to prove before it leaves, and how all of these proofs run.
+"""The gates: what a release has to prove before it leaves, and how all of these proofs run.
 
-Some read the files: they hold no solution and nothing private, and name tasks that exist. Others run the tests: on the
-reference, the skeleton, single solutions, notebooks, and unpacked archives. All but the archives are graded as one
-class by `python -m autograder grade-class`, so that PyTorch is imported and the tests are collected once.
+Those of `inspection.py` read the files. The others, here, run the tests: on the reference, the skeleton, single
+solutions, notebooks, and unpacked archives. All but the archives are graded as one class by `python -m autograder
+grade-class`, so that PyTorch is imported and the tests are collected once.
 """
 
 import html
@@ -14,33 +14,24 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from foundation.term_secret import term_secret
-
 from .build import Project, Release
-from .contents import ARCHIVE_FOLDER, COURSE, ENTRY, place_of, withheld_files
-from .kinds import checksums_of, nothing_is_opaque
+from .contents import ARCHIVE_FOLDER, ENTRY
+from .inspection import checksums_of, keeps_private, names_known_tasks, no_solution_survives, nothing_is_opaque
 from .layers import strings_of_data
 from .leaks import Statement
 from .opaque import opaque_in
-from .packing import ARCHIVES, GRADESCOPE_ZIP, STUDENT_ZIP, Audience, audience_of, members_of
+from .packing import GRADESCOPE_ZIP, STUDENT_ZIP, members_of
 from .skeleton import TRANSLATIONS, Skeleton, coded_tasks, read_folder, strip_files
 
 AT_A_TIME = 2
 """So many gates run at once: most wait for a process, and each process has one thread."""
 SHOWN_FAULTS = 20
-_MIN_WORDS = 4
-_READ = (".py", ".md", ".ipynb", ".svg", ".toml")
-"""What students may read."""
-_TASK = re.compile(r"\b(?:tasks?|extensions?|TODO) (?P<number>(?:\d+|E)\.\d+)\b", re.IGNORECASE)
-PACKED = (f"{GRADESCOPE_ZIP}!{COURSE}/own_tests.packed",)
-"""What only the server gets: solutions and known faults to try students' own tests on."""
 GRADESCOPE = ENTRY.removesuffix(".py").replace("/", ".")
 INSTALLED = "installed"
 _FIXED = {"LC_ALL": "C.UTF-8", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
@@ -51,7 +42,7 @@ Gate = Callable[[Project, Release], list[str]]
 
 
 def run_gates(gates: Mapping[str, Gate], project: Project, release: Release) -> dict[str, list[str]]:
-    """Runs all gates, also after a failed one; prints each with its faults as it ends, and returns the faults."""
+    """Run all gates, also after a failed one; print each with its faults as it ends, and return the faults."""
 
     def run(name: str) -> list[str]:
         start = time.perf_counter()
@@ -66,82 +57,15 @@ def run_gates(gates: Mapping[str, Gate], project: Project, release: Release) -> 
 
 
 def write_all(files: Mapping[str, bytes], folder: Path) -> None:
-    """Writes files by path into a folder of a gate's own."""
+    """Write files by path into a folder of a gate's own."""
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
 
 
-def no_solution_survives(project: Project, release: Release) -> list[str]:
-    """No statement of a solution, verbatim, reformatted, renamed or encoded, in any file for students or the server.
-
-    Only the server gets what own tests are tried on: PACKED, in which solutions are packed.
-    """
-    contents: dict[bytes, str] = {}
-    for path, content in release.shipped.items():  # archives have been opened: their members are among these
-        if audience_of(path) is not Audience.INSTRUCTORS and not path.endswith((*ARCHIVES, *PACKED)):
-            contents.setdefault(content, path)
-    for file in (release.assignment.folder / "misconceptions").glob("*.toml"):
-        known = tomllib.loads(file.read_text(encoding="utf-8"))["fault"]  # graders quote these two to students
-        contents["\n".join(f"{fault['when']}\n{fault['hint']}" for fault in known).encode()] = file.name
-    return [leak for content, path in contents.items() for leak in release.leak_finder.leaks_in(path, content)]
-
-
-def names_known_tasks(project: Project, release: Release) -> list[str]:
-    """Nothing that students read speaks of a task that the assignment does not have: it may have been dropped."""
-    known = {task.number for task in release.assignment.tasks}
-    read = {
-        content: path
-        for path, content in release.shipped.items()
-        if audience_of(path) is Audience.STUDENTS and path.endswith(_READ)
-    }
-    return [
-        f"{path}:{number}: names {match[0]!r}, but there is no such task"
-        for content, path in read.items()
-        for number, line in enumerate(content.decode("utf-8", "replace").split("\n"), start=1)
-        for match in _TASK.finditer(line)
-        if match["number"].upper() not in known
-    ]
-
-
-def keeps_private(project: Project, release: Release) -> list[str]:
-    """Nothing of `data/private/`, `reference/`, `release/` or `tests/` leaves, nor what `instructor_only` names.
-
-    The grading server gets the hidden references, the secret and nothing else of these; instructors get what they
-    already have.
-    """
-    private = [f"{name}/" for name in ("data/private", "release", "tests", project.reference.resolve().name)]
-    private += withheld_files(project.root, release.assignment)
-    secret, public = (
-        {sentence for path in (project.root / folder).glob("*") for sentence in _sentences(path.read_bytes())}
-        for folder in ("data/private", "data/corpus")
-    )
-    secret = {sentence for sentence in secret - public if len(sentence.split()) >= _MIN_WORDS}  # fewer do not tell
-    drawn = term_secret(project.root).strip()
-    faults = []
-    for path, content in release.shipped.items():
-        inner = place_of(path)
-        is_hidden = inner.startswith("data/private/")
-        if audience_of(path) is Audience.INSTRUCTORS or (is_hidden and audience_of(path) is Audience.SERVER):
-            continue
-        if inner.startswith(tuple(private)):
-            faults.append(f"{path}: stays with the instructor")
-        if drawn in content:
-            faults.append(f"{path}: holds the term's secret")
-        if found := _sentences(content) & secret:
-            faults.append(f"{path}: holds {len(found)} lines of data/private/, such as {min(found)[:60]!r}")
-    return faults
-
-
-def _sentences(content: bytes) -> set[str]:
-    """The sentences of a corpus file, subwords joined; of `source|||target` lines both sides."""
-    text = content.decode("utf-8", "replace").replace("@@ ", "")
-    return {side.strip() for line in text.split("\n") for side in line.split("|||")} - {""}
-
-
 @dataclass(frozen=True)
 class Mark:
-    """One task of one submission: points, state, and what the student is told."""
+    """One task of one submission: points, state, and the message for its student."""
 
     score: float
     state: str
@@ -150,7 +74,7 @@ class Mark:
 
 Marks = Mapping[str, Mark]
 """By number of the task."""
-Told = tuple[Mapping[str, bytes], Collection[str]]
+Shown = tuple[Mapping[str, bytes], Collection[str]]
 """The files of a submission by path, and all texts that its student is shown."""
 Trial = tuple[Mapping[str, bytes], Collection[str]]
 """A submission with known marks: its files by path, and the tasks that are solved in it."""
@@ -159,21 +83,16 @@ Trial = tuple[Mapping[str, bytes], Collection[str]]
 def marks_are_right(project: Project, release: Release) -> list[str]:
     """The reference earns all points, the skeleton none, and each solution, put back alone, those of its own task."""
     faults: list[str] = []
-    told: dict[str, Told] = {}
+    shown: dict[str, Shown] = {}
     trials = trials_of(release, read_folder(project.reference))
     with tempfile.TemporaryDirectory(prefix="class-") as name:
         folder = Path(name)
         for entry, (files, _) in trials.items():
             write_all(files, folder / "class" / entry)
         write_all(release.folder, folder / release.assignment.package)
-        paths = [
-            str(folder / "class"),
-            "--output",
-            str(folder / "marks"),
-            "--release",
-            str(folder / release.assignment.package),
-        ]
-        finished = run_python(["-m", "autograder", "grade-class", *paths, "--jobs", "1"], project.root)
+        command: list[str | Path] = ["-m", "autograder", "grade-class", folder / "class", "--output", folder / "marks"]
+        command += ["--release", folder / release.assignment.package, "--jobs", "1"]
+        finished = run_python(command, project.root)
         if finished.returncode:
             return [f"`python -m autograder grade-class`: {ending_of(finished)}"]
         for entry, (files, solved) in trials.items():
@@ -182,28 +101,31 @@ def marks_are_right(project: Project, release: Release) -> list[str]:
             marks = {part["number"]: Mark(part["score"] or 0, part["state"], part["message"]) for part in parts}
             page = (folder / "marks" / "students" / f"{entry}.html").read_text(encoding="utf-8").partition("<body")[2]
             texts = strings_of_data([record["judgement"][name] for name in ("parts", "notes", "internals")])
-            told[entry] = files, {*texts, *map(html.unescape, re.split("<[^>]*>", page))}
+            shown[entry] = files, {*texts, *map(html.unescape, re.split("<[^>]*>", page))}
             faults += [f"{entry}: {fault}" for fault in wrong_marks(release, solved, marks)]
-        faults += shown_to_students(release, told)
+        faults += shown_to_students(release, shown)
     return faults
 
 
-def shown_to_students(release: Release, told: Mapping[str, Told]) -> Iterator[str]:
-    """One line for each statement that a grader shows a student who has not written it, and for what is illegible."""
+def shown_to_students(release: Release, shown: Mapping[str, Shown]) -> Iterator[str]:
+    """Yield a line for each statement that a grader shows a student who has not written it, and for what is illegible.
+
+    Most texts are the same for all students, so that all are searched together first.
+    """
 
     def search(texts: Iterable[str], files: Iterable[bytes]) -> tuple[Iterable[Statement], list[str]]:
         text = "\n".join(sorted(texts)).encode()
-        opaque = [what for _, what in opaque_in("shown.txt", text, set(checksums_of(files)))]
+        opaque = [piece for _, piece in opaque_in("shown.txt", text, set(checksums_of(files)))]
         return release.leak_finder.statements_in("shown.txt", text), opaque
 
-    files = {content for files, _ in told.values() for content in files.values()}
-    if not any(search({text for _, texts in told.values() for text in texts}, files)):
-        return  # which is quicker than each student's alone: most texts are the same
-    for entry, (sources, texts) in told.items():
+    files = {content for files, _ in shown.values() for content in files.values()}
+    if not any(search({text for _, texts in shown.values() for text in texts}, files)):
+        return
+    for entry, (sources, texts) in shown.items():
         statements, opaque = search(texts, sources.values())
-        own = {one for path, content in sources.items() for one in release.leak_finder.statements_in(path, content)}
-        shown = [f"{one.path}:{one.line} (TODO {one.task})" for one in statements if one not in own]
-        yield from (f"{entry}: the student is shown {what}" for what in dict.fromkeys([*shown, *opaque]))
+        own = {leak for path, content in sources.items() for leak in release.leak_finder.statements_in(path, content)}
+        leaks = [f"{leak.path}:{leak.line} (TODO {leak.task})" for leak in statements if leak not in own]
+        yield from (f"{entry}: the student is shown {piece}" for piece in dict.fromkeys([*leaks, *opaque]))
 
 
 def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Trial]:
@@ -233,12 +155,14 @@ def trials_of(release: Release, reference: Mapping[str, bytes]) -> dict[str, Tri
 
 def _with_solutions(skeleton: Skeleton, numbers: Collection[str]) -> dict[str, bytes]:
     """The skeleton's files with the solutions of these tasks in their places, and the imports they need."""
-    regions = {path: [one for one in found if one.number not in numbers] for path, found in skeleton.regions.items()}
-    return {path: text.encode() for path, text in strip_files(skeleton.sources, regions).items()}
+    open_regions = {
+        path: [region for region in inside if region.number not in numbers] for path, inside in skeleton.regions.items()
+    }
+    return {path: text.encode() for path, text in strip_files(skeleton.sources, open_regions).items()}
 
 
 def wrong_marks(release: Release, solved: Collection[str], marks: Marks) -> Iterator[str]:
-    """One line for each task that has other points than it should."""
+    """Yield a line for each task that has other points than it should."""
     for task in release.assignment.tasks:
         mark = marks.get(task.number, Mark(0, "not in the results", ""))
         named = f"task {task.number} ({task.name})"
@@ -251,21 +175,21 @@ def wrong_marks(release: Release, solved: Collection[str], marks: Marks) -> Iter
 
 
 def archive_works(project: Project, release: Release) -> list[str]:
-    """Unpacks the archive elsewhere and tests the first task, as the handout says; then everything, solved."""
+    """Elsewhere, the unpacked archive tests the first task, as the handout says; then everything, solved."""
     task, package = coded_tasks(release.assignment)[0], release.assignment.package
     with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
         folder = unpack(release.outputs[f"dist/{STUDENT_ZIP}"], Path(name))
         first = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-m", task.marker], folder)
         if first.returncode != 1 or f"TODO {task.number}: " not in first.stdout:
-            what = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
-            return [f"{what}, got {ending_of(first)}"]
+            fault = f"`pytest -m {task.marker}`: expected failing tests that show TODO {task.number}"
+            return [f"{fault}, got {ending_of(first)}"]
         write_all(_solutions(release), folder / package)
         solved = run_python(["-m", "pytest", "-p", "no:cacheprovider", "-q"], folder)
     return [f"with all solutions every test should pass, got {ending_of(solved)}"] if solved.returncode else []
 
 
 def unpack(archive: bytes, folder: Path) -> Path:
-    """Unpacks the students' archive, and its wheel beside it as pip would; returns the students' folder."""
+    """Unpack the students' archive, and its wheel beside it as pip would; return the students' folder."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         opened.extractall(folder)
     for wheel in (folder / ARCHIVE_FOLDER).glob("*.whl"):
@@ -275,7 +199,7 @@ def unpack(archive: bytes, folder: Path) -> Path:
 
 
 def gradescope_grades(project: Project, release: Release) -> list[str]:
-    """Unpacks the archive as Gradescope and `setup.sh` do, and runs the program that `run_autograder` calls."""
+    """Unpacked as Gradescope and `setup.sh` do, the archive grades by the program that `run_autograder` calls."""
     with tempfile.TemporaryDirectory(prefix="gradescope-") as name:
         root = Path(name)
         members = members_of(GRADESCOPE_ZIP, release.outputs[f"dist/{GRADESCOPE_ZIP}"])
@@ -310,16 +234,18 @@ def misconceptions_fit(project: Project, release: Release) -> list[str]:
     return {0: [], 1: done.stdout.splitlines()}.get(done.returncode, [ending_of(done)])
 
 
-def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs this Python in a folder: one thread, UTF-8, no bytecode files, none of the user's settings for Python.
+def run_python(arguments: Sequence[str | Path], folder: Path, given: str = "") -> subprocess.CompletedProcess[str]:
+    """Run this Python in a folder, with some text as its input.
 
-    What `unpack` has put beside the folder counts as installed.
+    It has one thread, UTF-8, no bytecode files, and none of the user's settings for Python. What `unpack`
+    has put beside the folder counts as installed.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
     kept |= {"PYTHONPATH": str(folder.parent / INSTALLED)} if (folder.parent / INSTALLED).is_dir() else {}
     return subprocess.run(  # noqa: S603 (the arguments are the gates' own)
         [sys.executable, *arguments],
         cwd=folder,
+        input=given,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -330,9 +256,9 @@ def run_python(arguments: Sequence[str], folder: Path) -> subprocess.CompletedPr
 
 
 def ending_of(finished: subprocess.CompletedProcess[str]) -> str:
-    """How a process ended, with the end of what it printed."""
-    said = finished.stderr.strip() or finished.stdout.strip() or "it printed nothing"
-    return f"status {finished.returncode}: {said[-400:]}"
+    """Return the status of a process, with the end of its output."""
+    output = finished.stderr.strip() or finished.stdout.strip() or "it printed nothing"
+    return f"status {finished.returncode}: {output[-400:]}"
 
 
 GATES: dict[str, Gate] = {

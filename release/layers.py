@@ -83,7 +83,7 @@ class Reading:
 
     @property
     def is_turned(self) -> bool:
-        """Whether this is another text, read in another way."""
+        """True if this is another text, read in another way."""
         return self.form.endswith((BACKWARDS, ROT13))
 
     def line_at(self, offset: int) -> int:
@@ -94,7 +94,7 @@ class Reading:
 
 
 def readings(path: str, content: bytes) -> Iterator[Reading]:
-    """All readings of a file that is text; its path tells how strings are written in it."""
+    """All readings of a file that is text; its suffix decides how strings are written in it."""
     text, pictures = take_pictures(content.decode("utf-8-sig"))
     yield from _read([(1, text)], "")
     yield from _read(strings_in(PurePath(path).suffix, text), "its strings")
@@ -192,18 +192,18 @@ def _read(pieces: Sequence[Piece], form: str, depth: int = 0) -> Iterator[Readin
             yield Reading(text, _joined(form, turned), starts, lines, not depth)
     if depth == DEEPEST:
         return
-    found: dict[str, list[Piece]] = {}
+    inside: dict[str, list[Piece]] = {}
     for line, text in pieces:
         for offset, run in _runs_in(text):
             for inner_form, inner in _decoded(run):
                 at = line + text.count("\n", 0, offset) * (not depth)
-                found.setdefault(_joined(form, inner_form), []).append((at, inner))
-    for forms, inside in found.items():
-        yield from _read(inside, forms, depth + 1)
+                inside.setdefault(_joined(form, inner_form), []).append((at, inner))
+    for forms, pieces_inside in inside.items():
+        yield from _read(pieces_inside, forms, depth + 1)
 
 
 def _runs_in(text: str) -> Iterator[tuple[int, str]]:
-    """What may be encoded, with its offset: each run without spaces or quotes, and the whole without its spaces."""
+    """Yield what may be encoded, with its offset: runs without spaces or quotes, and the whole without its spaces."""
     runs = {(match.start(), match[0].strip("`")) for form in _RUNS for match in form.finditer(text)}
     yield from sorted(runs | {(0, "".join(text.split()))})
 

@@ -1,4 +1,4 @@
-"""Finds the solutions in other files, whatever the file, its layout or the names in it.
+"""The search for solutions in other files, whatever the file, its layout or the names in it.
 
 Texts are compared as tokens. White space, quotes, parentheses and comments are none, so that layout does not matter,
 and any text has tokens: a solution is found in prose, in a notebook and behind the `#` of a comment too. A statement of
@@ -20,7 +20,7 @@ from .regions import Region, Source, blocks_of, is_text
 from .skeleton import Skeleton
 
 COPY_MIN = 7
-"""A statement of fewer tokens, such as `return x, weights`, is too generic to be told from chance, …"""
+"""A statement of fewer tokens, such as `return x, weights`, may be chance, …"""
 
 TELLTALE_MIN = 4
 """… unless it has an attribute that given code never mentions, such as `self.last_norm`."""
@@ -109,23 +109,23 @@ class LeakFinder:
         ]
 
     def _may_hold_some(self, text: str) -> bool:
-        """Whether a text has all words of some piece, which is quick to see; pieces of short words do not count."""
+        """True if a text has all words of some piece, which is quick to see; pieces of short words do not count."""
         has = cache(text.__contains__)
         return any(all(map(has, several)) for several in self._words)
 
     def leaks_in(self, where: str, content: bytes) -> list[str]:
-        """One line for each statement of the reference that survives in the file; empty where there is none."""
+        """Return a line for each statement of the reference that survives in the file; empty where there is none."""
         if content.startswith(PNG):
             return [f"{where}: {fault}"] if (fault := fault_of_picture(content)) else []
         try:
-            found = self.statements_in(where, content)
+            copies = self.statements_in(where, content)
         except UnicodeDecodeError:
-            found = None
-        if found is None or b"\0" in content:
+            copies = None
+        if copies is None or b"\0" in content:
             return [f"{where}: is not text, so its content cannot be checked; remove it"]
         return [
-            f"{where}:{line}: a copy of {one.path}:{one.line} (TODO {one.task}){form and f', in {form}'}"
-            for one, (line, form) in found.items()
+            f"{where}:{line}: a copy of {solved.path}:{solved.line} (TODO {solved.task}){form and f', in {form}'}"
+            for solved, (line, form) in copies.items()
         ]
 
     def statements_in(self, path: str, content: bytes) -> dict[Statement, tuple[int, str]]:
@@ -133,14 +133,14 @@ class LeakFinder:
 
         Raises: UnicodeDecodeError where the file is not text.
         """
-        found: dict[Statement, tuple[int, str]] = {}
+        copies: dict[Statement, tuple[int, str]] = {}
         for reading in readings(path, content):
             if reading.is_turned and not self._may_hold_some(reading.text):
                 continue
             for text in {reading.text, _COMMENT.sub("", reading.text)} if not reading.form else [reading.text]:
                 for piece, offset in self._found_in(text):
-                    found.setdefault(self.pieces[piece], (reading.line_at(offset), reading.form))
-        return found
+                    copies.setdefault(self.pieces[piece], (reading.line_at(offset), reading.form))
+        return copies
 
     def _found_in(self, text: str) -> Iterator[tuple[Tokens, int]]:
         """Each piece in a text, with the offset of its first token."""
@@ -168,7 +168,7 @@ def _tokens(text: str) -> Tokens:
 
 
 def _is_name(token: str) -> bool:
-    """Whether a token is a name, or an attribute with its dot."""
+    """True if a token is a name, or an attribute with its dot."""
     return token.lstrip(".").isidentifier() and not iskeyword(token)
 
 
@@ -194,7 +194,7 @@ def _statements_in(source: Source, region: Region) -> Iterator[Statement]:
 
 
 def _given_code(source: Source, regions: Collection[Region]) -> str:
-    """What students get of a file as it is: the code between solutions, without comments and docstrings."""
+    """Return what students get of a file as it is: the code between solutions, without comments and docstrings."""
     lines = list(source.lines)
     gone = [(region.begin, region.end) for region in regions]
     gone += [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(source.tree) if is_text(node)]

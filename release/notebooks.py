@@ -1,4 +1,4 @@
-"""Makes nbgrader's course of prose and reference: notebooks with solutions, and what nbgrader makes of them.
+"""nbgrader's course of prose and reference: notebooks with solutions, and what nbgrader makes of them.
 
 The prose is written once, in Markdown; the code comes from the reference with its markers, which are nbgrader's own.
 Nothing of `notebooks/source/` leaves.
@@ -20,22 +20,20 @@ from foundation.texts import as_threshold, hint_above
 
 from . import prose
 from .contents import CORPUS, GRADER, read_folders, read_tests
-from .handout import files_for_assistants, fill_in, named_pictures, words_of
+from .handout import HANDOUT, TEMPLATE, files_for_assistants, fill_in, named_pictures, words_of
 from .packing import REQUIREMENTS, read_requirements, requirements_file
 from .regions import ReleaseError, indent_of, read_text
 from .skeleton import ASSIGNMENT_FILE, Skeleton, raise_statement
 
 FOLDER = "notebooks"
-PROSE = f"{FOLDER}/prose"
 HELPER = "course.py"
 CONFIG = "nbgrader_config.py"
-HANDOUT = "handout.md"
 SUPPORT = "support"  # the folder beside notebooks with what they import
 PREDICTIONS = "predictions.json"
 _IN_NOTEBOOK = f"{GRADER}/at_home/notebook.py"
 
 STUB = "raise NotImplementedError()"
-"""What nbgrader puts in place of every solution."""
+"""Put in place of every solution by nbgrader."""
 
 COLAB = """\
 import os
@@ -66,37 +64,25 @@ class Course:
     release: Mapping[str, bytes]
 
 
-def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, index: str = "") -> Course:
-    """Makes the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
-    source = make_sources(root, assignment, skeleton) | collect_support(root, assignment, skeleton, index)
+def make_course(root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str = "") -> Course:
+    """Make the whole course. Raises: ReleaseError with the faults of the prose, or nbgrader's reason to refuse."""
+    source = make_sources(assignment, skeleton, texts) | collect_support(root, assignment, skeleton, texts, index)
     return Course(source, generate(root, source))
 
 
-def read_parts(root: Path) -> dict[str, list[prose.Part]]:
-    """The parts of each notebook by the path of its prose; {} prose.without notebooks."""
-    names = [f"{PROSE}/{path.name}" for path in sorted((root / PROSE).glob("*.md"))]
-    return {name: prose.read_prose(name, read_text(root / name, name)) for name in names}
-
-
-def answers_to_predictions(root: Path, assignment: Assignment) -> bytes:
-    """For each task with a question: the letters of all choices, the right one, and why."""
-    asked = [part for parts in read_parts(root).values() for part in parts if isinstance(part, prose.Predict)]
-    found = {
+def answers_to_predictions(assignment: Assignment, texts: prose.Prose) -> bytes:
+    """Return for each task with a question the letters of all choices, the right one, and why."""
+    asked = prose.parts_of_kind(texts, prose.Predict) if assignment.predictions else ()
+    answers = {
         part.number: {"letters": "".join(part.lettered), "right": [*part.lettered][part.right], "why": part.why}
-        for part in asked * assignment.predictions
+        for part in asked
     }
-    return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n".encode()
+    return f"{json.dumps(answers, indent=2, ensure_ascii=False)}\n".encode()
 
 
-def read_efforts(root: Path) -> dict[str, prose.TaskHead]:
-    """Difficulty and minutes of each task by its number, as the notebooks' headings give them; {} without notebooks."""
-    heads = [part for parts in read_parts(root).values() for part in parts if isinstance(part, prose.TaskHead)]
-    return {head.number: head for head in heads}
-
-
-def make_sources(root: Path, assignment: Assignment, skeleton: Skeleton) -> dict[str, bytes]:
-    """The notebooks with solutions, by file name."""
-    definitions, texts = prose.find_definitions(skeleton, assignment), read_parts(root)
+def make_sources(assignment: Assignment, skeleton: Skeleton, texts: prose.Prose) -> dict[str, bytes]:
+    """Make the notebooks with solutions, by file name."""
+    definitions = prose.find_definitions(skeleton, assignment)
     check_tasks(texts, assignment)
     made = {}
     for path, parts in texts.items():
@@ -106,8 +92,10 @@ def make_sources(root: Path, assignment: Assignment, skeleton: Skeleton) -> dict
     return made
 
 
-def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, index: str) -> dict[str, bytes]:
-    """What notebooks need beside them: helper, tests, skeleton, corpus and pictures.
+def collect_support(
+    root: Path, assignment: Assignment, skeleton: Skeleton, texts: prose.Prose, index: str
+) -> dict[str, bytes]:
+    """Collect what notebooks need beside them: helper, tests, skeleton, corpus and pictures.
 
     The skeleton's folder has another name than the package and lies two levels down: the grader ignores notebooks that
     lie beside modules.
@@ -115,31 +103,32 @@ def collect_support(root: Path, assignment: Assignment, skeleton: Skeleton, inde
     support = read_tests(root, assignment, [_IN_NOTEBOOK])
     support |= {f"skeleton/{path}": content for path, content in skeleton.files.items()}
     support |= read_folders(root, CORPUS)
-    found = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
-    for path in sorted((root / PROSE).glob("*.md")):
-        found |= named_pictures(root, read_text(path, f"{PROSE}/{path.name}"), f"{PROSE}/{path.name}")
-    handout, packages = f"{FOLDER}/{HANDOUT}", read_requirements(root)
-    readme = fill_in(read_text(root / handout, handout), handout, words_of(assignment, packages))
-    found |= {HELPER: (root / FOLDER / HELPER).read_bytes(), "README.md": readme.encode("utf-8")}
-    found[REQUIREMENTS] = requirements_file(packages, index)
-    found[f"{SUPPORT}/{PREDICTIONS}"] = answers_to_predictions(root, assignment)
-    return found | files_for_assistants(assignment)
+    files = {f"{SUPPORT}/{path}": support[path] for path in sorted(support)}
+    for path, parts in texts.items():
+        text = "\n".join(part.text for part in parts if isinstance(part, prose.Text))
+        files |= named_pictures(root, text, path)
+    template, packages = f"{FOLDER}/{TEMPLATE}", read_requirements(root)
+    readme = fill_in(read_text(root / template, template), template, words_of(assignment, packages))
+    files |= {HELPER: (root / FOLDER / HELPER).read_bytes(), HANDOUT: readme.encode("utf-8")}
+    files[REQUIREMENTS] = requirements_file(packages, index)
+    files[f"{SUPPORT}/{PREDICTIONS}"] = answers_to_predictions(assignment, texts)
+    return files | files_for_assistants(assignment)
 
 
-def check_tasks(texts: Mapping[str, Sequence[prose.Part]], assignment: Assignment) -> None:
-    """Raises ReleaseError unless each task has one heading and one place for answers."""
+def check_tasks(texts: prose.Prose, assignment: Assignment) -> None:
+    """Raise ReleaseError unless each task has one heading and one place for answers."""
     problems = []
     for kind, form in ((prose.TaskHead, "{{task %s: …}}"), (prose.Answer, "{{answer %s}}")):
         placed = [(part, path) for path, parts in texts.items() for part in parts if isinstance(part, kind)]
         wanted = {task.number for task in assignment.tasks if not task.by_hand or task.written}
         for part, path in placed:
             if part.number not in wanted:
-                what = f"there is no task {part.number}, or it is here already"
-                problems.append(f"{path}: {what}; remove the line")
+                fault = f"there is no task {part.number}, or it is here already"
+                problems.append(f"{path}: {fault}; remove the line")
             wanted.discard(part.number)
         for number in wanted:
-            what = f"{form % number} is in none of the notebooks' prose"
-            problems.append(f"{ASSIGNMENT_FILE}: {what}; put it in one, or remove the task")
+            fault = f"{form % number} is in none of the notebooks' prose"
+            problems.append(f"{ASSIGNMENT_FILE}: {fault}; put it in one, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))
 
@@ -147,15 +136,15 @@ def check_tasks(texts: Mapping[str, Sequence[prose.Part]], assignment: Assignmen
 def make_notebook(
     name: str, parts: Sequence[prose.Part], definitions: Sequence[prose.Definition], assignment: Assignment
 ) -> NotebookNode:
-    """Makes the notebook of one file of prose, with solutions, which the definitions hold."""
+    """Make the notebook of one file of prose, with solutions, which the definitions hold."""
     tasks = {task.number: task for task in assignment.tasks}
     answered = {part.number for part in parts if isinstance(part, prose.Answer)}
-    own = [one for one in definitions if one.task in answered]
+    own = [definition for definition in definitions if definition.task in answered]
     cells: list[NotebookNode] = []
     section, counts = "top", Counter[str]()
 
     def next_id(kind: str) -> str:
-        """Of a cell that nobody names: the section's heading and a count, the same in every build."""
+        """Name a cell by the section's heading and a count, the same in every build."""
         name = f"{kind}-{section}"
         counts[name] += 1
         return name if counts[name] == 1 else f"{name}-{counts[name]}"
@@ -180,14 +169,15 @@ def make_notebook(
                     code = f'predict("{number}", "")  # {" or ".join(lettered)}'
                     cells.append(new_code_cell(code, id=next_id("prediction")))
             case prose.Setup():
-                local = {one.name for one in own}
-                imports = prose.merge_imports(origin for one in own for origin in one.imports if origin[1] not in local)
-                lines = HELPERS + [line for line in imports if line not in HELPERS]
+                local = {definition.name for definition in own}
+                origins = (origin for definition in own for origin in definition.imports if origin[1] not in local)
+                lines = HELPERS + [line for line in prose.merge_imports(origins) if line not in HELPERS]
                 cells.append(_graded(f"setup_{_slug(name)}", "\n".join(lines), locked=True))
             case prose.Answer(number=number):
                 task = tasks[number]
-                for one in [one for one in own if one.task == number]:
-                    cells.append(_graded(f"{task.marker}_{one.name}", one.text, solution=True))
+                for definition in own:
+                    if definition.task == number:
+                        cells.append(_graded(f"{task.marker}_{definition.name}", definition.text, solution=True))
                 test = task.marker.replace("task", "test")
                 if task.by_hand:
                     cells.append(_graded(test, "", solution=True, points=task.points, make=new_markdown_cell))
@@ -234,7 +224,7 @@ def _slug(text: str) -> str:
 
 
 def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Takes nbgrader's steps of `generate_assignment` on each notebook, prose.without its folders and its database."""
+    """Take nbgrader's steps of `generate_assignment` on each notebook, without its folders and its database."""
     # Here: nbgrader takes a second to load, and only this needs it.
     from nbgrader.preprocessors import SaveCells
     from traitlets.config.loader import PyFileConfigLoader
@@ -254,7 +244,7 @@ def generate(root: Path, source: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def name_stubs(text: str) -> str:
-    """Turns nbgrader's stub below a hint into `raise NotImplementedError("TODO 1.2")`, as in the skeleton."""
+    """Turn nbgrader's stub below a hint into `raise NotImplementedError("TODO 1.2")`, as in the skeleton."""
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
         if line.strip() == STUB and (hint := hint_above(lines, number)):

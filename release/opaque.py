@@ -1,4 +1,4 @@
-"""Text that nobody can read: packed, encrypted, compiled or encoded, wherever in a file it stands.
+"""The search for text that nobody can read: packed, encrypted, compiled or encoded, wherever in a file it stands.
 
 The limits lie far from what our files hold; `docs/explanation/decisions-release.md` has the figures. Checksums pass
 where each is that of something that is handed out; the hashes of a hint's pattern pass where they are sorted, so that
@@ -40,18 +40,18 @@ _BETWEEN = re.compile(r"[\s\"',]+|\\n")
 
 
 def opaque_in(path: str, content: bytes, checksums: Collection[str] = ()) -> Iterator[tuple[int, str]]:
-    """The line of each opaque piece of a text file, and what it is.
+    """Yield the line of each opaque piece of a text file, and a description of it.
 
     Raises: UnicodeDecodeError where the file is not text.
     """
     text, _ = take_pictures(content.decode("utf-8-sig"))
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for line, piece in [(1, text), *strings_in(PurePath(path).suffix, text)]:
         piece = _WORDS.sub(lambda match: "" if match[0] in checksums else match[0], piece)
         piece = _PATTERN.sub(lambda match: "" if _is_sorted(match[0].split()) else match[0], piece)
-        for what, offset in _opaque_parts(piece):
-            found.setdefault(what, line + piece.count("\n", 0, offset))
-    yield from ((line, what) for what, line in found.items())
+        for part, offset in _opaque_parts(piece):
+            lines.setdefault(part, line + piece.count("\n", 0, offset))
+    yield from ((line, part) for part, line in lines.items())
 
 
 def _is_sorted(hashes: list[str]) -> bool:
@@ -59,7 +59,7 @@ def _is_sorted(hashes: list[str]) -> bool:
 
 
 def _opaque_parts(text: str) -> Iterator[tuple[str, int]]:
-    """What is opaque in a text, with its offset."""
+    """Yield a description of each opaque part of a text, with its offset."""
     for match in _RUNS.finditer(text):
         if _evenness(match[0]) < RUN_IS_EVEN:
             yield f"{len(match[0])} characters that look random ({match[0][:12]}…)", match.start()

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 
+import jinja2
 from packaging.requirements import Requirement
 
 from foundation.places import COMPONENT_TESTS
@@ -30,6 +31,7 @@ PACKAGES = ("assignment/", "autograder/", "foundation/")
 ENTRY_POINT = "autograder/at_home/start.py"
 SETTINGS = "pytest.ini"
 PLUGIN = "autograder.at_home.own_run"
+CONFTEST = Path(__file__).with_name("templates") / "conftest.py.jinja"
 REQUIREMENTS = "requirements.txt"
 LOCK = "requirements.lock"
 
@@ -54,37 +56,14 @@ _OTHERS = {GRADESCOPE_ZIP: Audience.SERVER} | dict.fromkeys((INSTRUCTOR_ZIP, MAN
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 _UNIX = 3
 ZIP_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError)
-"""What `zipfile` raises for an archive that is damaged, encrypted or of an unknown kind."""
+"""Raised by `zipfile` for an archive that is damaged, encrypted or of an unknown kind."""
 _METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: release\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _ENTRY_POINTS = "[pytest11]\nassignment = {module}\n"
-_CONFTEST = '''"""Loads what the component tests need, or says how to install it."""
-
-from importlib import metadata
-
-import pytest
-
-VERSION = "{version}"
-
-try:
-    installed = metadata.version("{name}")
-except metadata.PackageNotFoundError:
-    installed = "not installed"
-
-if installed == VERSION:
-    pytest_plugins = ["{plugin}"]
-
-
-def pytest_configure(config):
-    """Stops where the tests could not run, or with other ones than were handed out."""
-    if installed != VERSION:
-        what = f"{name} is {{installed}}, expected {{VERSION}}"
-        pytest.exit(f"{{what}}: run `pip install -r requirements.txt` in {{config.rootpath}}", returncode=2)
-'''
 
 
 def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> bytes:
-    """An archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
+    """Make an archive with sorted names, one fixed time, and fixed modes; `programs` may be executed."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files):
@@ -97,14 +76,14 @@ def make_zip(files: Mapping[str, bytes], programs: Collection[str] = ()) -> byte
 
 
 def audience_of(path: str) -> Audience:
-    """Of a file of the release, or of a member of an archive there. Where in doubt, students may get it."""
+    """Return who gets a file of the release, or a member of an archive there; where in doubt, students."""
     if path.startswith(f"{NOTEBOOK_SOURCES}/"):
         return Audience.INSTRUCTORS
     return _OTHERS.get(path.partition("!")[0].removeprefix("dist/"), Audience.STUDENTS)
 
 
 def members_of(path: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """Every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
+    """Yield every file in a zip archive and in archives within it, as `archive!member`; other files give none."""
     if path.endswith(ARCHIVES):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for name in archive.namelist():
@@ -119,23 +98,23 @@ def checksum(content: bytes) -> str:
 
 
 def read_requirements(root: Path) -> tuple[str, ...]:
-    """What students install, as `pyproject.toml` says."""
+    """Return what students install, as `pyproject.toml` says."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return tuple(project["dependencies"])
 
 
 def without_notebooks(requirements: Iterable[str]) -> tuple[str, ...]:
-    """What students need who work in files: no Jupyter, which brings a hundred packages."""
-    return tuple(one for one in requirements if Requirement(one).name != "jupyter")
+    """Return what students need who work in files: no Jupyter, which brings a hundred packages."""
+    return tuple(line for line in requirements if Requirement(line).name != "jupyter")
 
 
 def requirements_file(lines: Iterable[str], index: str) -> bytes:
-    """A file for pip, with an index of CPU-only builds of PyTorch unless it is empty."""
+    """Make a file for pip, with an index of CPU-only builds of PyTorch unless it is empty."""
     return "".join(f"{line}\n" for line in [*[f"--extra-index-url {index}"] * bool(index), *lines]).encode()
 
 
 def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
-    """Puts the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
+    """Put the grader's packages into a wheel that `requirements.txt` names, and the tests into a folder of their own.
 
     Args:
         kit: the students' files by path.
@@ -152,13 +131,14 @@ def with_library(kit: Mapping[str, bytes], tests: str) -> dict[str, bytes]:
     wheel = f"{LIBRARY}-{version}-py3-none-any.whl"
     settings = outside[SETTINGS].decode().replace(tests.rstrip("/"), COMPONENT_TESTS)
     outside[SETTINGS] = re.sub(rf"-p {PLUGIN} ?", "", settings).encode()
-    outside["conftest.py"] = _CONFTEST.format(name=LIBRARY, version=version, plugin=PLUGIN).encode()
+    conftest = jinja2.Template(CONFTEST.read_text(encoding="utf-8"), keep_trailing_newline=True)
+    outside["conftest.py"] = conftest.render(name=LIBRARY, version=version, plugin=PLUGIN).encode()
     outside[REQUIREMENTS] += f"./{wheel}\n".encode()
     return outside | {wheel: make_wheel(inside, version)}
 
 
 def make_wheel(files: Mapping[str, bytes], version: str) -> bytes:
-    """A wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
+    """Make a wheel of pure Python (the format: packaging.python.org, *Binary distribution format*)."""
     folder = f"{LIBRARY}-{version}.dist-info"
     added = {
         "METADATA": _METADATA.format(name=LIBRARY, version=version),

@@ -1,4 +1,4 @@
-"""Reads the prose of one notebook: Markdown, with lines in double braces where something is put in.
+"""The prose of notebooks: Markdown, with lines in double braces where something is put in.
 
     {{setup}}                                      imports; once, before the first code
     {{task 1.2: difficulty 3, 30 minutes}}         heading of a task
@@ -19,13 +19,17 @@ Answer cells hold the definitions with TODOs, cut out of the reference's modules
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
 
 from foundation.assignment_file import Assignment
 
-from .regions import ReleaseError, first_line
+from .regions import ReleaseError, first_line, read_text
 from .skeleton import Skeleton
+
+FOLDER = "notebooks/prose"
 
 _TASK = re.compile(r"task (?P<number>\S+): difficulty (?P<difficulty>[1-5]), (?P<minutes>\d+) minutes")
 _ANSWER = re.compile(r"answer (?P<number>\S+)")
@@ -41,7 +45,7 @@ IN_FILES = ("**In files.**",)
 """Likewise, only the guide for those who work in files."""
 FORMS = "it as at the top of release/prose.py"
 EVERYWHERE = "import torch"
-"""What every notebook imports."""
+"""Imported by every notebook."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Predict:
-    """A question with choices, of which one is right; `why` says so once it was chosen."""
+    """A question with choices, of which one is right; `why` is shown once it was chosen."""
 
     number: str
     question: str
@@ -107,16 +111,30 @@ class Answer:
 
 
 Part = Text | Code | Predict | Setup | TaskHead | Answer
+Kind = TypeVar("Kind", Text, Predict, TaskHead, Answer)
+Prose = Mapping[str, Sequence[Part]]
+"""The parts of each notebook, by the path of its prose from the project's root; none in a project without notebooks."""
+
+
+def read_folder(root: Path) -> Prose:
+    """Read the prose of all notebooks. Raises: ReleaseError."""
+    names = [f"{FOLDER}/{path.name}" for path in sorted((root / FOLDER).glob("*.md"))]
+    return {name: read_prose(name, read_text(root / name, name)) for name in names}
+
+
+def parts_of_kind(prose: Prose, kind: type[Kind]) -> Iterator[Kind]:
+    """Yield the parts of one kind, in order."""
+    return (part for parts in prose.values() for part in parts if isinstance(part, kind))
 
 
 def read_prose(path: str, text: str) -> list[Part]:
-    """The parts of a notebook in order. Raises: ReleaseError for what is not understood, with its line."""
+    """Return the parts of a notebook in order. Raises: ReleaseError for what is not understood, with its line."""
     parts: list[Part] = []
     written: list[str] = []  # the Markdown cell in the making
 
     def end_text() -> None:
-        if found := "\n".join(written).strip("\n"):
-            parts.append(Text(found))
+        if text := "\n".join(written).strip("\n"):
+            parts.append(Text(text))
         written.clear()
 
     for match in _BLOCK_OR_LINE.finditer(text):
@@ -136,12 +154,12 @@ def read_prose(path: str, text: str) -> list[Part]:
 
 
 def without(text: str, beginnings: tuple[str, ...]) -> str:
-    """The paragraphs of a text that begin otherwise."""
-    return "\n\n".join(one for one in text.split("\n\n") if not one.startswith(beginnings))
+    """Return the paragraphs of a text that begin otherwise."""
+    return "\n\n".join(paragraph for paragraph in text.split("\n\n") if not paragraph.startswith(beginnings))
 
 
 def _part(match: re.Match[str]) -> Part | None:
-    """What a block or a line stands for; None for Markdown. Raises: ValueError where it is not understood."""
+    """Return what a block or a line stands for, None for Markdown. Raises: ValueError where it is not understood."""
     line, info = match[0].strip(), (match["info"] or "").strip()
     if match["ticks"] and info in _CODE:
         return Code(match["code"].removesuffix("\n"), _CODE[info])
@@ -191,9 +209,9 @@ class Definition:
 
 
 def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definition]:
-    """All definitions with TODOs, in the order of the modules' texts."""
+    """Find all definitions with TODOs, in the order of the modules' texts."""
     order = [task.number for task in assignment.tasks]
-    found = []
+    definitions = []
     for path, regions in skeleton.regions.items():
         source, module = skeleton.sources[path], path.removesuffix(".py")
         bound = _bound(source.tree, assignment.package, module)
@@ -201,31 +219,31 @@ def find_definitions(skeleton: Skeleton, assignment: Assignment) -> list[Definit
             first, last = first_line(node), node.end_lineno or 0
             inside = [region for region in regions if first <= region.begin <= last]
             if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                used = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} - {node.name}
+                used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)} - {node.name}
                 task = min((region.number for region in inside), key=order.index)
                 text = "".join(source.lines[first - 1 : max(last, inside[-1].end)]).rstrip("\n")
                 imports = tuple(origin for name, origin in bound.items() if name in used)
-                found.append(Definition(module, node.name, task, text, imports))
-    return found
+                definitions.append(Definition(module, node.name, task, text, imports))
+    return definitions
 
 
 def _bound(tree: ast.Module, package: str, module: str) -> dict[str, tuple[str, str]]:
     """Each name that a module binds at its top level, with where a notebook imports it from, as in `Definition`."""
-    found: dict[str, tuple[str, str]] = {}
+    bound: dict[str, tuple[str, str]] = {}
     for node in tree.body:
         match node:
             case ast.Import(names=names):
-                found |= {one.asname or one.name: ("", ast.unparse(ast.Import([one]))) for one in names}
+                bound |= {alias.asname or alias.name: ("", ast.unparse(ast.Import([alias]))) for alias in names}
             case ast.ImportFrom(names=names, level=level):
                 origin = ".".join(filter(None, (package if level else "", node.module)))
-                found |= {one.asname or one.name: (origin, ast.unparse(one)) for one in names}
+                bound |= {alias.asname or alias.name: (origin, ast.unparse(alias)) for alias in names}
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
-                found[name] = f"{package}.{module}", name
-    return found
+                bound[name] = f"{package}.{module}", name
+    return bound
 
 
 def merge_imports(origins: Iterable[tuple[str, str]]) -> list[str]:
-    """One statement for each module, in order: whole modules, then names."""
+    """Return one statement for each module, in order: whole modules, then names."""
     names: dict[str, set[str]] = {"": set()}
     for origin, name in origins:
         names.setdefault(origin, set()).add(name)

@@ -64,12 +64,12 @@ class Region:
 
 
 def read_text(path: Path, name: str) -> str:
-    """Reads a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
+    """Read a text in UTF-8. Raises: ReleaseError, with the name for messages, where it is none."""
     return decode(name, path.read_bytes())
 
 
 def decode(name: str, content: bytes) -> str:
-    """Decodes the content of a file. Raises: ReleaseError where it is not UTF-8."""
+    """Decode the content of a file. Raises: ReleaseError where it is not UTF-8."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -77,7 +77,7 @@ def decode(name: str, content: bytes) -> str:
 
 
 def parse_source(path: str, text: str) -> Source:
-    """Parses a text. Raises: ReleaseError where it is not valid Python."""
+    """Parse a text. Raises: ReleaseError where it is not valid Python."""
     try:
         tree = ast.parse(text, filename=path)
     except (SyntaxError, ValueError) as error:
@@ -87,7 +87,7 @@ def parse_source(path: str, text: str) -> Source:
 
 
 def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
-    """Finds all regions of a file, in order.
+    """Find all regions of a file, in order.
 
     Args:
         source: the file.
@@ -104,8 +104,8 @@ def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
         marker = line.strip()
         hints += COMMENT.fullmatch(marker) is not None
         if marker == (BEGIN if begin else END):
-            what = f"`{BEGIN}` inside a region" if begin else f"`{END}` without a `{BEGIN}` before it"
-            problems.append(f"{source.path}:{number}: {what}; each region has one of both")
+            fault = f"`{BEGIN}` inside a region" if begin else f"`{END}` without a `{BEGIN}` before it"
+            problems.append(f"{source.path}:{number}: {fault}; each region has one of both")
         elif marker == BEGIN:
             begin = number
         elif marker == END:
@@ -115,53 +115,53 @@ def find_regions(source: Source, tasks: Collection[str]) -> list[Region]:
                 problems.append(str(error))
             begin = 0
     if begin:
-        what = f"`{BEGIN}` without an `{END}` after it"
-        problems.append(f"{source.path}:{begin}: {what}; put `{END}` below the solution")
+        fault = f"`{BEGIN}` without an `{END}` after it"
+        problems.append(f"{source.path}:{begin}: {fault}; put `{END}` below the solution")
     if hints != len(regions) and not problems:
-        what = f"has {hints} hints, but {len(regions)} solutions"
-        problems.append(f"{source.path}: {what}; `{BEGIN}` has to follow {HINT_FORM} in the next line")
+        fault = f"has {hints} hints, but {len(regions)} solutions"
+        problems.append(f"{source.path}: {fault}; `{BEGIN}` has to follow {HINT_FORM} in the next line")
     if problems:
         raise ReleaseError("\n".join(problems))
     return regions
 
 
 def _region(source: Source, begin: int, end: int, tasks: Collection[str]) -> Region:
-    """The region between two markers. Raises: ReleaseError unless it has a hint, and is whole statements."""
+    """Return the region between two markers. Raises: ReleaseError unless it has a hint, and is whole statements."""
 
-    def refusal(what: str, line: int = begin) -> ReleaseError:
-        return ReleaseError(f"{source.path}:{line}: {what}")
+    def refusal(fault: str, line: int = begin) -> ReleaseError:
+        return ReleaseError(f"{source.path}:{line}: {fault}")
 
     number, _ = hint_above(source.lines, begin) or ("", "")
     if not number:
         raise refusal(f"`{BEGIN}` without a hint directly above it; put {HINT_FORM} in the line above")
     if number not in tasks:
         raise refusal(f"there is no task {number}; assignment.toml lists the tasks")
-    found = [
+    candidates = [
         (inside, around)
         for block, around in blocks_of(source.tree)
-        if (inside := [one for one in block if begin < first_line(one) and (one.end_lineno or 0) < end])
+        if (inside := [node for node in block if begin < first_line(node) and (node.end_lineno or 0) < end])
     ]
-    if not found:
+    if not candidates:
         raise refusal("the region holds no whole statement; put the solution's statements in it")
-    inside, around = found[0]
-    covered = {line for one in inside for line in range(first_line(one), (one.end_lineno or 0) + 1)}
+    inside, around = candidates[0]
+    covered = {line for node in inside for line in range(first_line(node), (node.end_lineno or 0) + 1)}
     for line in range(begin + 1, end):
         written = source.lines[line - 1].strip()
         if written and not written.startswith("#") and line not in covered:
-            what = f"the region that began in line {begin} cuts a statement or leaves its block here"
-            raise refusal(f"{what}; a region is whole statements of one block", line)
+            fault = f"the region that began in line {begin} cuts a statement or leaves its block here"
+            raise refusal(f"{fault}; a region is whole statements of one block", line)
     if not around or isinstance(around[-1], ast.ClassDef):
-        what = "the region stands outside any function"
-        raise refusal(f"{what}; the skeleton could not be imported: mark the statements inside functions")
+        fault = "the region stands outside any function"
+        raise refusal(f"{fault}; the skeleton could not be imported: mark the statements inside functions")
     if is_text(inside[0]) and inside[0] is around[-1].body[0]:
         raise refusal("the region holds the function's docstring; docstrings stay: begin below it")
-    names = [one.name if isinstance(one, ast.ClassDef) else f"{one.name}.<locals>" for one in around]
+    names = [node.name if isinstance(node, ast.ClassDef) else f"{node.name}.<locals>" for node in around]
     indent = indent_of(source.lines[first_line(inside[0]) - 1])
     return Region(number, begin, end, indent, ".".join(names).removesuffix(".<locals>"))
 
 
 def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Block]:
-    """All blocks in a node, outer ones before those in them: bodies, else and finally, handlers, match cases."""
+    """Yield all blocks in a node, outer ones before those in them: bodies, else and finally, handlers, match cases."""
     if isinstance(node, Definition):
         around = (*around, node)
     for field in ("body", "orelse", "finalbody"):
@@ -173,7 +173,7 @@ def blocks_of(node: ast.AST, around: tuple[Definition, ...] = ()) -> Iterator[Bl
 
 
 def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
-    """Whether a statement is nothing but a string, as a docstring is."""
+    """True if a statement is nothing but a string, as a docstring is."""
     match statement:
         case ast.Expr(value=ast.Constant(value=str())):
             return True
@@ -181,11 +181,11 @@ def is_text(statement: ast.AST) -> TypeGuard[ast.Expr]:
 
 
 def first_line(statement: ast.stmt) -> int:
-    """Where a statement begins, with its decorators."""
+    """Return the line in which a statement begins, with its decorators."""
     decorators = statement.decorator_list if isinstance(statement, Definition) else []
     return min([statement.lineno, *(node.lineno for node in decorators)])
 
 
 def indent_of(line: str) -> str:
-    """The white space that a line begins with."""
+    """Return the white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]

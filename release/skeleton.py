@@ -28,7 +28,7 @@ _RUFF = ("-m", "ruff", "check", "--isolated", "--no-cache", "--quiet", "--exit-z
 
 @dataclass(frozen=True)
 class Skeleton:
-    """What the passes made, with what the gates compare it against.
+    """The result of the passes, with what the gates compare it against.
 
     Args:
         files: what students get, by path within the package.
@@ -43,12 +43,12 @@ class Skeleton:
     given: Mapping[str, Source]
 
     def files_of(self, number: str) -> list[str]:
-        """The files that have a TODO of a task."""
-        return sorted(path for path, found in self.regions.items() if number in {region.number for region in found})
+        """Return the files that have a TODO of a task."""
+        return sorted(path for path, inside in self.regions.items() if number in {region.number for region in inside})
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder by its relative path, in order; caches and hidden files left out."""
+    """Read every file below a folder by its relative path, in order; caches and hidden files left out."""
     files: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
@@ -58,14 +58,14 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def coded_tasks(assignment: Assignment) -> list[Task]:
-    """The tasks that are judged by code, and therefore have a TODO; the others are judged by translations."""
+    """Return the tasks that are judged by code, and therefore have a TODO; the others are judged by translations."""
     return [task for task in assignment.tasks if task.components]
 
 
 def make_skeleton(
     reference: Mapping[str, bytes], assignment: Assignment, shown: str, given: Mapping[str, bytes] = {}
 ) -> Skeleton:
-    """Strips every file of the reference; `shown` is its folder's name for messages, such as `reference`.
+    """Strip every file of the reference; `shown` is its folder's name for messages, such as `reference`.
 
     Raises:
         ReleaseError: with every problem of every file.
@@ -75,8 +75,8 @@ def make_skeleton(
     regions: dict[str, list[Region]] = {}
     tasks = coded_tasks(assignment)
     if assignment.written and ANSWERS not in reference:
-        what = f"task {assignment.written[0].number} is answered in writing, but there is no {ANSWERS}"
-        problems.append(f"{shown}/{ANSWERS}: {what}; write there what students find in it")
+        fault = f"task {assignment.written[0].number} is answered in writing, but there is no {ANSWERS}"
+        problems.append(f"{shown}/{ANSWERS}: {fault}; write there what students find in it")
     for path, content in sorted(reference.items()):
         if path == TRANSLATIONS or (path == ANSWERS and assignment.written):
             continue  # of the instructor's own model: the gates count BLEU where they are; a form goes out as it is
@@ -89,11 +89,11 @@ def make_skeleton(
             sources[path] = source
         except ReleaseError as error:
             problems.append(str(error))
-    present = {region.number for found in regions.values() for region in found}
+    present = {region.number for inside in regions.values() for region in inside}
     for task in [] if problems else tasks:  # a fault in a region would show up here a second time
         if task.number not in present:
-            what = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/"
-            problems.append(f"{ASSIGNMENT_FILE}: {what}; mark its solution, or remove the task")
+            fault = f"task {task.number} ({task.name}) has no `# TODO {task.number}:` region in {shown}/"
+            problems.append(f"{ASSIGNMENT_FILE}: {fault}; mark its solution, or remove the task")
     if problems:
         raise ReleaseError("\n".join(problems))
     files = {path: text.encode("utf-8") for path, text in strip_files(sources, regions).items()}
@@ -103,7 +103,7 @@ def make_skeleton(
 
 
 def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Region]]) -> dict[str, str]:
-    """The files without the solutions in these regions; a file without regions comes back as it is."""
+    """Return the files without the solutions in these regions; a file without regions comes back as it is."""
     return {
         path: drop_unused_imports(strip_regions(source, regions[path])) if regions[path] else source.text
         for path, source in sources.items()
@@ -111,7 +111,7 @@ def strip_files(sources: Mapping[str, Source], regions: Mapping[str, Sequence[Re
 
 
 def strip_regions(source: Source, regions: Sequence[Region]) -> str:
-    """The text of the skeleton: hints stay, markers and solutions go."""
+    """Return the text of the skeleton: hints stay, markers and solutions go."""
     parts: list[str] = []
     position = 0
     for region in regions:
@@ -124,19 +124,19 @@ def strip_regions(source: Source, regions: Sequence[Region]) -> str:
 
 
 def raise_statement(number: str) -> str:
-    """What stands in the place of a solution; the hint above it says what to do."""
+    """Return the statement in the place of a solution; the hint above it says what to do."""
     return f'raise NotImplementedError("TODO {number}")'
 
 
 @cache
 def drop_unused_imports(text: str) -> str:
-    """Removes every import that a file does not use, by ruff; all else stays byte for byte.
+    """Remove every import that a file does not use, by ruff; all else stays byte for byte.
 
     An import that nothing uses but that has to stay, for its effect, is marked in the reference: `# noqa: F401`.
     """
     done = subprocess.run([sys.executable, *_RUFF], input=text.encode(), capture_output=True, check=False)  # noqa: S603 (fixed)
     if done.returncode:
-        said = done.stderr.decode().strip().split("\n")[-1]
-        raise ReleaseError(f"ruff, which removes unused imports, failed ({said}); install it: make install")
+        reason = done.stderr.decode().strip().split("\n")[-1]
+        raise ReleaseError(f"ruff, which removes unused imports, failed ({reason}); install it: make install")
     # Where a whole paragraph of imports went, one of the two blank lines around it goes too.
     return re.sub(r"\n{4,}", "\n\n\n", re.sub(r"\n{3,}(?=import |from )", "\n\n", done.stdout.decode()))

@@ -37,7 +37,7 @@ _HINT = re.compile(
 
 @dataclass(frozen=True)
 class Change:
-    """What an update does with one file: its content before and after, None where there is none; `how` for people."""
+    """An update of one file: its content before and after, None where there is none; `how` for people."""
 
     path: str
     how: str
@@ -46,7 +46,7 @@ class Change:
 
 
 def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
-    """Adds `update` to the release's commands."""
+    """Add `update` to the release's commands."""
     update = commands.add_parser(
         "update",
         help="bring the last build into a student's folder",
@@ -62,7 +62,7 @@ def add_parser(commands: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def run_update(options: argparse.Namespace) -> int:
-    """Returns 0 where everything could be merged, 1 where conflicts are left to the student."""
+    """Return 0 where everything could be merged, 1 where conflicts are left to the student."""
     folder = unpacked_in(options.student_folder)
     handed_out = folder / HANDED_OUT
     old = read_zip(handed_out)
@@ -73,23 +73,23 @@ def run_update(options: argparse.Namespace) -> int:
         print(f"{folder}: already up to date")
         return 0
     print(f"{folder}{' (a trial: nothing is changed)' if options.dry_run else ''}:")
-    print("\n".join(f"  {one.how:<9} {one.path}" for one in changes))
+    print("\n".join(f"  {change.how:<9} {change.path}" for change in changes))
     if not options.dry_run:
         print(f"backup: {apply(folder, changes)}")
-    return CONFLICTS if any(one.how in (BESIDE, KEPT) for one in changes) else 0
+    return CONFLICTS if any(change.how in (BESIDE, KEPT) for change in changes) else 0
 
 
 def unpacked_in(folder: Path) -> Path:
     """Return the folder, or the only one in it, that a student has unpacked. Raises: ReleaseError."""
-    found = [one for one in (folder, *sorted(folder.glob("*/"))) if (one / HANDED_OUT).is_file()]
-    if not found or (len(found) > 1 and found[0] != folder):
-        several = f" ({', '.join(one.name for one in found)} are)" if found else ""
+    unpacked = [path for path in (folder, *sorted(folder.glob("*/"))) if (path / HANDED_OUT).is_file()]
+    if not unpacked or (len(unpacked) > 1 and unpacked[0] != folder):
+        several = f" ({', '.join(path.name for path in unpacked)} are)" if unpacked else ""
         raise ReleaseError(f"{folder}: not a folder that a student has unpacked{several}: {HANDED_OUT} is not in it")
-    return found[0]
+    return unpacked[0]
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
-    """All files of an archive by path. Raises: ReleaseError."""
+    """Return all files of an archive by path. Raises: ReleaseError."""
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
@@ -98,7 +98,7 @@ def read_zip(path: Path) -> dict[str, bytes]:
 
 
 def changes_of(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Iterator[Change]:
-    """Compares the student's folder with what was handed out and what is handed out now; writes nothing."""
+    """Compare the student's folder with what was handed out and what is handed out now; writes nothing."""
     for path, content in new.items():
         present, base = _read(folder, path), old.get(path)
         if present == content or (present is not None and content == base):
@@ -120,18 +120,18 @@ def changes_of(folder: Path, old: Mapping[str, bytes], new: Mapping[str, bytes])
 
 
 def apply(folder: Path, changes: Sequence[Change]) -> Path:
-    """Makes the changes, each file whole: first a backup of what they concern, which is returned.
+    """Make the changes, each file whole: first a backup of what they concern, which is returned.
 
     HANDED_OUT is written last: if something cannot be written, running the update again does what is left.
     """
     number = 1 + sum(1 for _ in folder.glob("before-update-*.zip"))
     backup = folder / f"before-update-{number}.zip"
-    write_whole(backup, make_zip({one.path: one.present for one in changes if one.present is not None}))
-    for one in sorted(changes, key=lambda one: one.path == HANDED_OUT):
-        if one.wanted is None:
-            (folder / one.path).unlink()
+    write_whole(backup, make_zip({change.path: change.present for change in changes if change.present is not None}))
+    for change in sorted(changes, key=lambda change: change.path == HANDED_OUT):
+        if change.wanted is None:
+            (folder / change.path).unlink()
         else:
-            write_whole(folder / one.path, one.wanted)
+            write_whole(folder / change.path, change.wanted)
     return backup
 
 
@@ -157,7 +157,7 @@ def _merged(path: str, base: bytes | None, present: bytes, content: bytes) -> by
 
 
 def merge_texts(base: str, student: str, new: str) -> str | None:
-    """Puts the release's changes into the student's text; None where both have changed the same lines.
+    """Put the release's changes into the student's text; None where both have changed the same lines.
 
     A TODO is a hint and, below it, one statement that raises its number. Students replace the statement and keep the
     hint, and a corrected release often changes the hint. So hints are renewed first, in the old release and in the
@@ -177,7 +177,7 @@ def merge_texts(base: str, student: str, new: str) -> str | None:
 
 
 def hints_of(text: str) -> dict[tuple[str, int], str]:
-    """The hints of a skeleton's TODOs, by the task's number and which of its TODOs in the file this is."""
+    """Return the hints of a skeleton's TODOs, by the task's number and which of its TODOs in the file this is."""
     seen: Counter[str] = Counter()
     hints = {}
     for match in _HINT.finditer(text):

@@ -1,8 +1,9 @@
-"""Grades a class, from a platform's download to a record for each submission; one process stores the results.
+"""Grades a class, from a platform's download to a record for each submission.
 
-handed_in.py   submissions, people, strays, times
-roster.py      students, from a platform's CSV      matching.py   who handed in what; who is missing
-entries.py     what is graded, whose it is, roll    grading.py    what runs, and what counts then
-records.py     results, and decisions by hand       marks.py      what each student has earned
-similarity.py  who has much in common
+    roster.py      students, from a platform's CSV      matching.py   who handed in what; who is missing
+    entries.py     what is graded, whose it is, roll    grading.py    what runs, and what counts then
+    records.py     results, and decisions by hand       marks.py      what each student has earned
+    similarity.py  who has much in common
+
+One process stores the results.
 """

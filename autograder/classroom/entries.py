@@ -19,12 +19,13 @@ from foundation.texts import printable
 from ..grading.record import Model, write_json
 from ..intake.submission import name_of
 from ..platforms.download import read_download
-from .handed_in import HandedIn
+from ..platforms.handed_in import HandedIn
 from .matching import hint_for, last_of, owners_of, plain
 from .records import record_names
 from .roster import Student, read_roster
 
 ROLL = "class.json"
+UNDECIDED = "several submissions, and it is not known which one counts"
 MOST_CHARACTERS = 200
 Line: TypeAlias = Annotated[
     str, BeforeValidator(lambda text: printable(text, MOST_CHARACTERS) if isinstance(text, str) else text)
@@ -46,13 +47,13 @@ def take_class(
     """
     above, below = (Path(os.path.realpath(path)) for path in (folder, output))
     if below.is_relative_to(above):  # an entry called `marks` could bring forged ones
-        what = "lies in the folder of submissions, where one of them could bring forged records"
-        raise UserError(f"--output {printable(str(output))}: {what}; name one beside it, such as --output ../marks")
+        why = "lies in the folder of submissions, where one of them could bring forged records"
+        raise UserError(f"--output {printable(str(output))}: {why}; name one beside it, such as --output ../marks")
     if (output / ROLL).exists():
         read_roll(output, assignment)
     roll, entries = list_class(folder, assignment, roster, layout, deadline)
     if not entries:
-        raise UserError(f"{folder}: no submission counts for any student; `list-class` tells why")
+        raise UserError(f"{folder}: no submission counts for any student; `list-class` has the reasons")
     return roll, entries
 
 
@@ -63,10 +64,11 @@ def list_class(
     layout: str | None = None,
     deadline: datetime | None = None,
 ) -> tuple[Roll, list[HandedIn]]:
-    """Who handed in what, and what has to be graded, in the order of the download; without a roster, whom that names.
+    """The roll of a class, and the submissions to be graded, in the order of the download.
 
-    Of clones, before a deadline. Raises: UserError where there is no submission, or the roster cannot be read or fits
-    none.
+    Without a roster, students are those whom the download names. Of clones, the last commit before a deadline counts.
+
+    Raises: UserError where there is no submission, or the roster cannot be read or fits none.
     """
     download = read_download(folder, assignment, layout, deadline)
     students = read_roster(roster) if roster else ()
@@ -74,21 +76,20 @@ def list_class(
     if roster and not any(owners.values()) and (hint := hint_for(download.submissions, students)):
         raise UserError(f"{roster}: no submission fits any of its students; {hint}")
     handed_in: dict[Student, list[HandedIn]] = {student: [] for student in students}
-    for one, own in owners.items():
+    for submission, own in owners.items():
         for student in own:
-            handed_in.setdefault(student, []).append(one)
+            handed_in.setdefault(student, []).append(submission)
     counting = {student: last_of(several) for student, several in handed_in.items()}
     is_counting = {*counting.values()}
-    to_grade = [one for one in download.submissions if one in is_counting]
-    keys = keys_of(to_grade)
+    keys = keys_of([submission for submission in download.submissions if submission in is_counting])
     left_out = []
-    for one in (one for one in download.submissions if one not in keys):
-        why = "a later submission counts"
-        if not owners[one]:
-            why = "fits no student in the roster, or not for sure, or more than one"
-        elif any(counting[student] is None for student in owners[one]):
-            why = "one of several submissions, and nothing tells which one counts"
-        left_out.append(LeftOut(entry=one.entry, reason=why, needs_decision="later" not in why))
+    for submission in (submission for submission in download.submissions if submission not in keys):
+        why, needs_decision = "a later submission counts", False
+        if not owners[submission]:
+            why, needs_decision = "fits no student in the roster, or not for sure, or more than one", True
+        elif any(counting[student] is None for student in owners[submission]):
+            why, needs_decision = f"one of {UNDECIDED}", True
+        left_out.append(LeftOut(entry=submission.entry, reason=why, needs_decision=needs_decision))
     left_out += [LeftOut(**asdict(stray)) for stray in download.strays]
     roll = Roll(
         assignment=assignment.name,
@@ -98,15 +99,15 @@ def list_class(
         members=tuple(member_of(student, several, owners, keys) for student, several in handed_in.items()),
         left_out=tuple(left_out),
     )
-    return roll, [replace(one, key=keys[one]) for one in to_grade]
+    return roll, [replace(submission, key=key) for submission, key in keys.items()]
 
 
 def keys_of(submissions: Sequence[HandedIn]) -> dict[HandedIn, str]:
     """A key for each submission, by its owner where nothing else has that."""
-    times = Counter(one.owner for one in submissions)
-    plain = {one: one.owner if times[one.owner] == 1 else f"{one.entry}/{one.owner}" for one in submissions}
-    names = record_names([*plain.values()])
-    return {one: names[name] for one, name in plain.items()}
+    times = Counter(each.owner for each in submissions)
+    owners = {each: each.owner if times[each.owner] == 1 else f"{each.entry}/{each.owner}" for each in submissions}
+    names = record_names([*owners.values()])
+    return {submission: names[owner] for submission, owner in owners.items()}
 
 
 def member_of(
@@ -117,18 +118,18 @@ def member_of(
 ) -> Member:
     """A student's line of the roll, with what the student has handed in."""
     member = Member(id=student.id, name=student.name, ids=student.ids, group=student.group)
-    one = last_of(several)
-    if one is None:
+    last = last_of(several)
+    if last is None:
         return member.changed(undecided=tuple(each.entry for each in several))
-    is_dated = one.submitted or one.unread_time or one.is_late is not None
-    dated = one if is_dated else student  # what the roster says where the download says nothing of the time
-    is_group = bool(student.group) and one.people and plain(student.group) == plain(one.people[0].name)
-    is_own = owners[one] == (student,) and len(one.people) == 1 and not is_group
+    is_dated = last.submitted or last.unread_time or last.is_late is not None
+    dated = last if is_dated else student  # by the roster, where the download has no times
+    is_group = bool(student.group) and last.people and plain(student.group) == plain(last.people[0].name)
+    is_own = owners[last] == (student,) and len(last.people) == 1 and not is_group
     return member.changed(
-        ids={**(one.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
-        key=keys[one],
-        entry=one.entry,
-        file=one.file or one.source.name,
+        ids={**(last.people[0].ids if is_own else {}), **student.ids},  # a group's are not the student's
+        key=keys[last],
+        entry=last.entry,
+        file=last.file or last.source.name,
         is_late=dated.is_late,
         submitted=dated.submitted,
         unread_time=dated.unread_time,
@@ -145,10 +146,10 @@ class Member(Model):
     key: Line = ""  # names the record of the submission that counts; "" = none counts
     entry: Line = ""  # that submission's name in the download
     file: Line = ""  # the name of one of its files there; by which platforms find the student of feedback
-    is_late: bool | None = None  # what the platform says; None where it does not say
+    is_late: bool | None = None  # by the platform; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: Line = ""  # why the time cannot be read; "" where it can, or the platform does not say
-    undecided: tuple[Line, ...] = ()  # submissions of which nothing tells which one counts
+    undecided: tuple[Line, ...] = ()  # submissions, where it is not known which one counts
 
     @property
     def called(self) -> str:
@@ -161,8 +162,13 @@ class Member(Model):
         return self.id, self.ids.get("email", ""), self.name, self.entry, name_of(Path(self.entry)), self.key
 
     @property
+    def undecided_reason(self) -> str:
+        """The reason why a person has to choose a submission, for one who has several."""
+        return f"{UNDECIDED}: {', '.join(self.undecided)}"
+
+    @property
     def is_missing(self) -> bool:
-        """Whether the student handed in nothing."""
+        """True if the student handed in nothing."""
         return not self.key and not self.undecided
 
 
@@ -186,25 +192,24 @@ class Roll(Model):
 
     @property
     def missing(self) -> tuple[Member, ...]:
-        """Who handed in nothing."""
+        """The students who handed in nothing."""
         return tuple(member for member in self.members if member.is_missing)
 
     @property
     def to_decide(self) -> tuple[tuple[str, str], ...]:
-        """Students of whom a person has to say which submission counts, and entries of whom nobody knows whose; why."""
-        what = "several submissions, and nothing tells which one counts: "
-        several = [(member.name, what + ", ".join(member.undecided)) for member in self.members if member.undecided]
-        return (*several, *((one.entry, one.reason) for one in self.left_out if one.needs_decision))
+        """Students with several submissions, of which a person has to choose one, and entries of nobody; why."""
+        students = ((member.name, member.undecided_reason) for member in self.members if member.undecided)
+        return (*students, *((stray.entry, stray.reason) for stray in self.left_out if stray.needs_decision))
 
     def names(self) -> dict[str, str]:
         """The students' names, by the key of their submission; partners share one."""
-        found: dict[str, list[str]] = {}
+        by_key: dict[str, list[str]] = {}
         times = Counter(member.name for member in self.members)
         for member in self.members:
             if member.key:
                 name = member.name if times[member.name] == 1 else f"{member.name} ({member.id})"
-                found.setdefault(member.key, []).append(name)
-        return {key: ", ".join(names) for key, names in found.items()}
+                by_key.setdefault(member.key, []).append(name)
+        return {key: ", ".join(names) for key, names in by_key.items()}
 
 
 def write_roll(roll: Roll, output: Path) -> None:
@@ -217,13 +222,13 @@ def read_roll(output: Path, assignment: Assignment) -> Roll:
     try:
         roll = Roll.model_validate_json((output / ROLL).read_bytes())
     except OSError as error:
-        what = f"{error.strerror}; expected the folder that `grade-class --output` has written"
-        raise UserError(f"{output / ROLL}: {what}") from None
+        expected = "expected the folder that `grade-class --output` has written"
+        raise UserError(f"{output / ROLL}: {error.strerror}; {expected}") from None
     except ValidationError:
         raise UserError(f"{output / ROLL}: not as `grade-class` of this version writes it; name a new folder") from None
     if roll.assignment != assignment.name:
-        what = f"has the marks of {roll.assignment!r}, not of {assignment.name!r}"
-        raise UserError(f"{printable(str(output))}: {what}; name its --assignment, or another folder")
+        marks = f"has the marks of {roll.assignment!r}, not of {assignment.name!r}"
+        raise UserError(f"{printable(str(output))}: {marks}; name its --assignment, or another folder")
     return roll
 
 
@@ -232,15 +237,14 @@ def find_student(roll: Roll, text: str) -> Member:
 
     Raises: UserError where nobody is called so, or more than one.
     """
-    members = roll.members
-    found = [member for member in members if member.id == text]
-    if not found and (said := plain(text)):  # accents and the order of code points do not count
-        found = [member for member in members if said in map(plain, member.names)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(member.id for member in found[:5])
-        raise UserError(f"{printable(text, 60)}: {len(found)} students are called so; name one by id: {several}")
-    near = [one.called for one in members if text.casefold() in one.name.casefold().split()]  # as people say
+    students = [member for member in roll.members if member.id == text]
+    if not students and plain(text):  # accents and the order of code points do not count
+        students = [member for member in roll.members if plain(text) in map(plain, member.names)]
+    if len(students) == 1:
+        return students[0]
+    if students:
+        ids = ", ".join(member.id for member in students[:5])
+        raise UserError(f"{printable(text, 60)}: {len(students)} students are called so; name one by id: {ids}")
+    near = [member.called for member in roll.members if text.casefold() in member.name.casefold().split()]
     hint = f"; did you mean {' or '.join(near[:3])}?" if near else ""
     raise UserError(f"{printable(text, 60)}: no student of the class is called so{hint}")

@@ -23,9 +23,9 @@ from ..grading.record import Judgement, Part, Record, content_hash, new_record
 from ..grading.submission import Conditions, grade_submission, open_grader, refused
 from ..intake.sources import IntakeError
 from ..intake.submission import IntakeRefusedError, take_in
+from ..platforms.handed_in import HandedIn
 from ..sandbox.errors import SandboxUnavailableError
 from ..sandbox.layers import satisfies
-from .handed_in import HandedIn
 from .marks import Mark, mark_of, weighed
 from .records import RECORDS, WAITING, Results
 
@@ -37,7 +37,7 @@ GRACE_SECONDS = 120.0
 """Wall time of a child beyond what its submission may take."""
 INTAKE_SECONDS = 60.0
 MOST_TESTS = 3
-"""How many tests are named for a part."""
+"""The number of tests that are named for a part."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def grade_class(
     """Grades what has no result yet of what it is now, weighs anew what needs only that, and lets the results count.
 
     Where `again`, everything runs; changed marks of the same files count only where `keeps_changes`. Returns the
-    changes, kept or not, in the order of the entries; `change_for` tells what changes for the students of an entry.
+    changes, kept or not, in the order of the entries; `change_for` returns the change for the students of an entry.
 
     Raises: NotWrittenError where a result cannot be stored; SandboxUnavailableError where there is no sandbox as asked.
     """
@@ -124,10 +124,10 @@ def contents_of(entries: Sequence[HandedIn], conditions: Conditions) -> dict[Han
 
 def present_result(entry: HandedIn, content: str, conditions: Conditions, results: Results) -> Record | None:
     """The result of an entry's present content, weighed anew where that is needed; None where it has to run."""
-    usable = []
+    usable, present = [], (content, conditions.grader_version, conditions.seeds.id_of_tests)
     for record in filter(None, (results.kept(entry.key, folder) for folder in (RECORDS, WAITING))):
-        found = record.judgement.content_hash, record.judgement.grader_version, record.judgement.seed_id
-        is_present = found == (content, conditions.grader_version, conditions.seeds.id_of_tests)
+        graded = record.judgement
+        is_present = (graded.content_hash, graded.grader_version, graded.seed_id) == present
         if is_present and record.is_finished and satisfies(conditions.level, record.run.layers):
             usable.append(record)
     for record in usable:
@@ -197,19 +197,18 @@ def settle(
 
 
 def change_of(old: Mark, new: Mark) -> Change | None:
-    """What is different in two marks of one submission; None where nothing is, or people have decided on the whole."""
+    """The difference of two marks of one submission; None where there is none, or people have decided on the whole."""
     if new.by_hand or new.excused:
         return None
-    before, after = ({one.part.number: one for one in mark.parts} for mark in (old, new))
+    before, after = ({part.part.number: part for part in mark.parts} for mark in (old, new))
     parts = []
-    for number in dict.fromkeys((*before, *after)):
+    for number, some in {**before, **after}.items():
         was, is_now = before.get(number), after.get(number)
-        old_score, new_score = (None if one is None else one.score for one in (was, is_now))
-        old_points, new_points = (one.part.points if one and not one.part.extension else 0 for one in (was, is_now))
+        old_score, new_score = (part.score if part else None for part in (was, is_now))
+        old_points, new_points = (part.part.points if part and not part.part.extension else 0 for part in (was, is_now))
         if (old_score, old_points) != (new_score, new_points):
-            title = (is_now or was or new.parts[0]).part.title
             reasons = tuple(_reasons(was.part if was else None, is_now.part if is_now else None))
-            parts.append(PartChange(number, title, old_score, new_score, reasons))
+            parts.append(PartChange(number, some.part.title, old_score, new_score, reasons))
     if not parts and (old.score, old.max_score) == (new.score, new.max_score):
         return None
     return Change(old.score, new.score, tuple(parts), (old.max_score, new.max_score))
@@ -224,7 +223,7 @@ def _reasons(was: Part | None, is_now: Part | None) -> Iterator[str]:
     before, after = ({test.nodeid: test for test in part.tests} for part in (was, is_now))
     tests = []
     for nodeid, test in {**before, **after}.items():
-        old, new = (found[nodeid].state if nodeid in found else "no such test" for found in (before, after))
+        old, new = (side[nodeid].state if nodeid in side else "no such test" for side in (before, after))
         if old != new:
             tests.append(f"{test.name}: {old} → {new}")
     yield from tests[:MOST_TESTS]

@@ -1,4 +1,4 @@
-"""A student's mark: what the grader found out, what people decided, and what lateness costs; and those of a class.
+"""A student's mark: the grader's result, decisions of people, and the cost of lateness; and the marks of a class.
 
 Only the first is stored with a result, and can be weighed anew without a run. The other two are applied here, whenever
 marks are shown.
@@ -60,12 +60,12 @@ def with_items(part: Part, given: Collection[str]) -> float:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late a submission was, and what that costs."""
+    """The late days of a submission, and their cost."""
 
     days: int | None = None  # late days; None where nobody knows, or where they cost nothing
     percent: float = 0.0  # of the points earned that are taken off
     by_hand: Decision | None = None  # who set the days; None = nobody did
-    untold: bool = False  # nothing says when it was handed in; it counts as on time, and people are told so
+    untold: bool = False  # it is not known when it was handed in; it counts as on time, and people learn of it
     unknown: str = ""  # why nobody knows how late it was, so that a person has to decide; "" where that is known
 
 
@@ -85,11 +85,11 @@ class Mark:
         """Points before lateness; None where a part with points has none yet."""
         if self.by_hand is not None:
             return self.by_hand.value
-        return total((one.score, one.part.points) for one in self.parts)
+        return total((mark.score, mark.part.points) for mark in self.parts)
 
     @property
     def score(self) -> float | None:
-        """What counts; None where a person has to decide first."""
+        """The points that count; None where a person has to decide first."""
         if self.by_hand is not None and not self.excused:
             return self.by_hand.value
         if self.earned is None or self.lateness.unknown or self.excused:
@@ -98,22 +98,23 @@ class Mark:
 
     @property
     def needs_review(self) -> tuple[str, ...]:
-        """Why a person has to decide something; empty where nobody has to."""
+        """The reasons why a person has to decide something; empty where nobody has to."""
         if self.by_hand or self.excused:
             return ()
         undecided: dict[str, list[str]] = {}
-        for one in self.parts:
-            if one.score is None and (one.part.points or one.part.state is not State.NEEDS_READER):
-                why = f"{one.part.state}: {one.part.message}" if one.part.state is State.NOT_GRADED else one.part.state
-                undecided.setdefault(why, []).append(one.part.number)
+        for mark in self.parts:
+            part = mark.part
+            if mark.score is None and (part.points or part.state is not State.NEEDS_READER):
+                why = f"{part.state}: {part.message}" if part.state is State.NOT_GRADED else part.state
+                undecided.setdefault(why, []).append(part.number)
         reasons = [
             why if len(numbers) == len(self.parts) else f"{', '.join(numbers)}: {why}"
             for why, numbers in undecided.items()
         ]
-        for one in self.parts:  # they were given when the task was worth more
-            if one.by_hand is not None and (one.score or 0.0) > one.part.points:
-                given = f"{one.score:g} by hand of {counted(one.part.points, 'point')}"
-                reasons.append(f"{one.part.number}: {given}; enter other points, or withdraw these")
+        for mark in self.parts:  # they were given when the task was worth more
+            if mark.by_hand is not None and (mark.score or 0.0) > mark.part.points:
+                given = f"{mark.score:g} by hand of {counted(mark.part.points, 'point')}"
+                reasons.append(f"{mark.part.number}: {given}; enter other points, or withdraw these")
         if self.lateness.unknown:
             reasons.append(f"{self.lateness.unknown}: {ENTER_DAYS}")
         return tuple(reasons)
@@ -136,7 +137,7 @@ def mark_of(
 
 
 def lateness_of(policy: LatePolicy, member: Member, by_hand: Decision | None) -> Lateness:
-    """What lateness costs, by what people decided, or else by what is known of the time."""
+    """The cost of lateness, by the decision of people, or else by the known time."""
     if by_hand is not None and by_hand.value is not None:
         days = int(by_hand.value)
     elif member.submitted is not None:
@@ -181,7 +182,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """Whether there is a score; where the grader could not decide, there is none, and never a zero."""
+        """The status in words; where the grader could not decide, there is no score, and never a zero."""
         if self.mark and self.mark.excused:
             return "excused"
         if self.member.is_missing and not self.mark:
@@ -195,17 +196,17 @@ class Result:
 
     @property
     def is_late(self) -> bool | None:
-        """Whether it came late: by its late days, or else as the platform says; None where nothing tells."""
+        """True if it came late: by its late days, or else by the platform; None where that is not known."""
         days = self.mark.lateness.days if self.mark else None
         return self.member.is_late if days is None else days > 0
 
     @property
     def reason(self) -> str:
-        """Why a person has to decide; "" where nobody has to."""
+        """The reason why a person has to decide; "" where nobody has to."""
         if self.status != "needs review":
             return ""
         if self.member.undecided:
-            return f"several submissions, and nothing tells which one counts: {', '.join(self.member.undecided)}"
+            return self.member.undecided_reason
         if self.record is None or self.mark is None:
             return "not graded yet"
         return "; ".join(filter(None, (self.record.run.error, *self.mark.needs_review)))
@@ -221,7 +222,7 @@ def results_of(
 
     Who handed in nothing has a mark if people decided something: no other part is attempted.
     """
-    found = []
+    results = []
     judgement = next((record.judgement for record in records.values()), None)
     nothing = judgement and judgement.changed(
         parts=tuple(part.changed(items=(), tests=()).in_state(State.NOT_ATTEMPTED) for part in judgement.parts)
@@ -231,14 +232,23 @@ def results_of(
         mark = mark_of(record.judgement, decided, policy, member) if record else None
         if nothing and not record and any(kind in ("points", "excused") for kind, _ in decided):
             mark = mark_of(nothing, decided)
-        found.append(Result(member, record, mark))
-    return found
+        results.append(Result(member, record, mark))
+    return results
+
+
+def by_submission(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of those who have been graded, by the key of the submission; partners share one."""
+    shared: dict[str, list[Result]] = {}
+    for result in results:
+        if result.record:
+            shared.setdefault(result.member.key, []).append(result)
+    return shared
 
 
 def by_task(records: Iterable[Record]) -> list[list[Part]]:
     """The parts of a class, a list for each task; while changes wait to be kept, some may lack a new task."""
-    found: dict[str, list[Part]] = {}
+    parts: dict[str, list[Part]] = {}
     for record in records:
         for part in record.judgement.parts:
-            found.setdefault(part.number, []).append(part)
-    return list(found.values())
+            parts.setdefault(part.number, []).append(part)
+    return list(parts.values())

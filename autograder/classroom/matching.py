@@ -1,7 +1,7 @@
-"""Which student handed in what. An id decides; without one, a name or a group that only one fits.
+"""The students of each submission. An id decides; without one, a name or a group that only one fits.
 
 Platforms and people write names in several ways, so they are compared as they are spelled first, then as letters and
-digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id says otherwise, a person
+digits alone. `Group 1.1` and `Group 11` are one in the last form: where several fit, or an id disagrees, a person
 has to decide.
 """
 
@@ -15,11 +15,12 @@ from typing import TypeAlias
 
 from foundation.texts import counted, first_of, printable
 
-from .handed_in import HandedIn, Person
+from ..platforms.download import PLATFORMS
+from ..platforms.handed_in import HandedIn, Person
 from .roster import COLUMNS, Student
 
-PLATFORM_NUMBERS = ("canvas", "moodle")
-"""Ids by which a platform itself knows a student: another one is another student, whatever the name."""
+OWN_IDS = {kind: platform for platform in PLATFORMS.values() for kind in platform.ids}
+"""Kinds of ids by which a platform itself knows a student: another one is another student, whatever the name."""
 
 
 def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -> dict[HandedIn, tuple[Student, ...]]:
@@ -29,7 +30,7 @@ def owners_of(submissions: Sequence[HandedIn], roster: Sequence[Student] = ()) -
     """
     if not roster:
         return people_in(submissions)
-    owners = Index(roster).students_of([one.people for one in submissions])
+    owners = Index(roster).students_of([submission.people for submission in submissions])
     return share_in_groups(dict(zip(submissions, owners, strict=True)), roster)
 
 
@@ -43,24 +44,27 @@ def share_in_groups(
         if student.group and student not in have:
             without[student.group].append(student)
     return {
-        one: (*own, *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]))
-        for one, own in owners.items()
+        submission: (
+            *own,
+            *(student for group in dict.fromkeys(each.group for each in own) for student in without[group]),
+        )
+        for submission, own in owners.items()
     }
 
 
 def hint_for(submissions: Sequence[HandedIn], roster: Sequence[Student]) -> str:
-    """Which column of a roster that fits no submission has their names, or the ends of them; "" = one that is read."""
-    people = [person for one in submissions for person in one.people]
+    """A hint at the column of a roster that fits no submission, with their names or the ends of them; "" = none."""
+    people = [person for submission in submissions for person in submission.people]
     wanted = [{*map(plain, filter(None, (person.name, *person.ids.values())))} for person in people]
     ends = [{plain(text.rpartition("-")[2]) for text in person.ids.values()} for person in people]
-    found = []
+    columns = []
     for heading in roster[0].row:
         cells = {plain(student.row.get(heading, "")) for student in roster} - {""}
         for is_whole, names in ((True, wanted), (False, ends)):
-            found.append((sum(bool(one & cells) for one in names), is_whole, heading))
-    hits, is_whole, heading = max(found, key=lambda one: one[:2], default=(0, True, ""))
+            columns.append((sum(bool(name & cells) for name in names), is_whole, heading))
+    hits, is_whole, heading = max(columns, key=lambda column: column[:2], default=(0, True, ""))
     if not hits:
-        shown = first_of([printable(one.entry, 40) for one in submissions], 3)
+        shown = first_of([printable(submission.entry, 40) for submission in submissions], 3)
         return f"none of its columns has anybody of {shown}: is it this class's roster?"
     if is_whole and heading.strip().lower() in {name for names in COLUMNS.values() for name in names}:
         return ""  # names are there, and fit nobody for sure
@@ -75,21 +79,21 @@ def people_in(submissions: Iterable[HandedIn]) -> dict[HandedIn, tuple[Student, 
     """The people behind each submission as students; the same id, or else the same name, is the same student."""
     known: dict[tuple[str, str], Student] = {}
     owners = {}
-    for one in submissions:
-        found = []
-        for person in one.people or (Person(""),):
-            kind, value = next(iter(person.ids.items()), ("name", person.name) if person.name else ("", one.entry))
-            new = Student(value, person.name or value, person.ids)
-            found.append(known.setdefault((kind, value), new))
-        owners[one] = tuple(dict.fromkeys(found))
+    for submission in submissions:
+        students: dict[Student, None] = {}
+        for person in submission.people or (Person(""),):
+            unnamed = ("name", person.name) if person.name else ("", submission.entry)
+            kind, value = next(iter(person.ids.items()), unnamed)
+            students[known.setdefault((kind, value), Student(value, person.name or value, person.ids))] = None
+        owners[submission] = tuple(students)
     return owners
 
 
 def last_of(submissions: Sequence[HandedIn]) -> HandedIn | None:
-    """The only submission, or the last one; None where that cannot be told."""
+    """The only submission, or the last one; None where that is not known."""
     if len(submissions) == 1:
         return submissions[0]
-    times = {one.submitted: one for one in submissions if one.submitted is not None}
+    times = {each.submitted: each for each in submissions if each.submitted is not None}
     return times[max(times)] if times and len(times) == len(submissions) else None
 
 
@@ -110,7 +114,7 @@ FORMS = (spelled, plain)
 
 @dataclass(frozen=True)
 class Fit:
-    """Who could be meant: a student, or all partners of a group."""
+    """A candidate: a student, or all partners of a group."""
 
     students: tuple[Student, ...]
     is_group: bool = False
@@ -130,12 +134,13 @@ class Index:
         self._groups: dict[str, Fit] = {}
         groups: dict[str, list[Student]] = defaultdict(list)
         students = tuple(roster)
-        has_github = any("github" in student.ids for student in students)
+        logins = {kind for kind, platform in OWN_IDS.items() if platform.are_logins}
+        logins -= {kind for student in students for kind in student.ids}
         for student in students:
             for kind, value in student.ids.items():
                 self._by_id[kind, value.casefold()].append(student)
-                if kind == "login" and not has_github:  # other hosts of repositories have the course's own logins
-                    self._by_id["github", value.casefold()].append(student)
+                for other in logins if kind == "login" else ():
+                    self._by_id[other, value.casefold()].append(student)
             for name in orders(student.name):
                 self._enter(name, Fit((student,)))
             if student.group:
@@ -149,7 +154,7 @@ class Index:
             self._by_name[rank, form(name)][fit] = None
 
     def students_of(self, everyone: Sequence[Sequence[Person]]) -> list[tuple[Student, ...]]:
-        """The students behind each of several submissions; none where one of its people cannot be told.
+        """The students behind each of several submissions; none where one of its people is not known.
 
         Of people whose names come to the same student or group, the one who is surest counts; where two are as sure by
         their names, neither does.
@@ -158,43 +163,43 @@ class Index:
         times = Counter(claim for claim in claims.values() if claim)
         surest = dict(sorted(times, key=lambda claim: -claim[1]))
 
-        def told(people: Sequence[Person]) -> tuple[Student, ...]:
-            found: dict[Student, None] = {}
+        def sure(people: Sequence[Person]) -> tuple[Student, ...]:
+            students: dict[Student, None] = {}
             for claim in (claims[key_of(person)] for person in people):
                 if claim is None:
                     return ()
                 fit, rank = claim
                 if rank > surest[fit] or (rank and times[claim] > 1):
                     return ()
-                found |= dict.fromkeys(fit.students)
-            return tuple(found)
+                students |= dict.fromkeys(fit.students)
+            return tuple(students)
 
-        return [told(people) for people in everyone]
+        return [sure(people) for people in everyone]
 
     def _claim(self, person: Person) -> Claim | None:
         """Whom a person is taken for; None where nobody fits, more than one, or the id and the name disagree."""
         known = [self._by_id.get((kind, value.casefold()), []) for kind, value in person.ids.items()]
-        owner = next((found[0] for found in known if len(found) == 1), None)
+        owner = next((students[0] for students in known if len(students) == 1), None)
         named, rank = self._named(person)
         groups = [fit for fit in named if fit.is_group]
-        if "moodle" in person.ids and len(groups) == 1:
-            return groups[0], rank  # a group there has a number of its own, which may be a participant's, too
+        if len(groups) == 1 and any(kind in OWN_IDS and OWN_IDS[kind].numbers_groups for kind in person.ids):
+            return groups[0], rank
         if owner:
             group = self._groups.get(owner.group)
             if group and plain(person.name) == plain(owner.group):
                 return group, 0  # Canvas gives the id of one partner
             is_own = not named or Fit((owner,)) in named or person.name in owner.ids.values()
             return (Fit((owner,)), 0) if is_own else None
-        numbers = [(kind, person.ids[kind]) for kind in PLATFORM_NUMBERS if kind in person.ids]
+        numbers = [(kind, person.ids[kind]) for kind in OWN_IDS if kind in person.ids]
         fits = [
             fit
             for fit in named
-            if all(any(one.ids.get(kind, number) == number for one in fit.students) for kind, number in numbers)
+            if all(any(student.ids.get(kind, number) == number for student in fit.students) for kind, number in numbers)
         ]
         return (fits[0], rank) if len(fits) == 1 else None
 
     def _named(self, person: Person) -> tuple[list[Fit], int]:
-        """Who has the person's name, in the surest form in which anybody has it."""
+        """The candidates with the person's name, in the surest form in which anybody has it."""
         for rank, form in enumerate(FORMS, 1):
             fits = list(self._by_name.get((rank, form(person.name)), ())) if form(person.name) else []
             if form is plain and not person.is_plain:  # a group that is spelled otherwise is another group

@@ -1,4 +1,4 @@
-"""What lies in a class's folder of marks: a sealed record for each submission, and what people have decided.
+"""A class's folder of marks: a sealed record for each submission, and the decisions of people.
 
     records/KEY.json    what counts for a submission
     waiting/KEY.json    another result of the same files, which would change its mark; see `grading.settle`
@@ -97,7 +97,7 @@ def record_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def is_safe(name: str) -> bool:
-    """Whether a name can be a file's as it is."""
+    """True if a name can be a file's as it is."""
     is_plain = re.fullmatch(r"[\w@+-][\w.@+-]{0,99}", name, re.ASCII)
     return bool(is_plain) and not re.search(rf"-[0-9a-f]{{{DIGITS}}}$", name, re.IGNORECASE)
 
@@ -140,14 +140,15 @@ def decide(output: Path, decision: Decision) -> None:
 def decisions_in(output: Path) -> dict[str, Decided]:
     """All that counts of a class, by the student's id. Raises: UserError where a line is none of ours."""
     path = output / DECISIONS
-    found: dict[str, dict[tuple[str, str], Decision]] = {}
+    decided: dict[str, dict[tuple[str, str], Decision]] = {}
     for number, line in enumerate(path.read_bytes().splitlines() if path.exists() else (), start=1):
         try:
-            one = Decision.model_validate_json(line)
+            decision = Decision.model_validate_json(line)
         except ValidationError:
             raise UserError(f"{path}, line {number}: no decision; expected a line as `override` writes it") from None
-        of_student = found.setdefault(one.student, {})
-        of_student.pop((one.kind, one.task), None)
-        if one.text if one.kind == "comment" else one.items or one.value is not None:
-            of_student[one.kind, one.task] = one
-    return {student: decided for student, decided in found.items() if decided}
+        about = decision.kind, decision.task
+        of_student = decided.setdefault(decision.student, {})
+        of_student.pop(about, None)
+        if decision.text if decision.kind == "comment" else decision.items or decision.value is not None:
+            of_student[about] = decision
+    return {student: own for student, own in decided.items() if own}

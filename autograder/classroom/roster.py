@@ -15,7 +15,7 @@ from foundation.command_line import UserError
 from foundation.texts import printable
 
 from ..platforms.download import PLATFORMS
-from .handed_in import read_time
+from ..platforms.handed_in import read_time
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "name": ("name", "full name", "student"),
@@ -24,21 +24,19 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "email": ("email", "email address", "e-mail", "e-mail address", "mail"),
     "number": ("sis user id", "sid", "student id", "student_id", "id number", "matriculation number"),
     "login": ("sis login id", "login", "login id", "username", "identifier"),
-    "moodle": ("participant",),
-    "canvas": ("canvas id", "canvas_id"),
-    "github": ("github_username", "github username", "github"),
     "role": ("role",),
     "group": ("group", "group_name", "group name", "groups"),
     "submitted": ("last modified (submission)",),
     "status": ("status",),
     "id": ("id",),
+    **{kind: headings for platform in PLATFORMS.values() for kind, headings in platform.ids.items()},
 }
-"""What a column means, by its heading in lower case; of several, the first that is there counts."""
+"""The headings of each kind of column, in lower case; of several, the first that is there counts."""
 NOT_STUDENTS = frozenset().union(*(platform.not_students for platform in PLATFORMS.values()))
 PREFIXES = {kind: text for platform in PLATFORMS.values() for kind, text in platform.prefixes.items()}
 ROUNDED = re.compile(r"\d(?:[.,]\d+)?E\+\d+", re.IGNORECASE)
-"""What a spreadsheet makes of a number of many digits."""
-IDS = ("canvas", "moodle", "number", "login", "github", "email")
+"""The form that a spreadsheet gives to a number of many digits."""
+IDS = (*(kind for platform in PLATFORMS.values() for kind in platform.ids), "number", "login", "email")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +44,11 @@ class Student:
     """One line of the roster."""
 
     id: str  # by which the course knows the student; unique
-    name: str  # first name first where the roster tells them apart; the id where it has no name
+    name: str  # first name first where the roster separates them; the id where it has no name
     ids: Mapping[str, str] = field(default_factory=dict)  # kind -> value, as in `Person`
     group: str = ""  # whose marks the student shares; "" = none
     row: Mapping[str, str] = field(default_factory=dict)  # the line as it stands, by heading
-    submitted: datetime | None = None  # what Moodle's worksheet says, without a zone; None = nothing
+    submitted: datetime | None = None  # by Moodle's worksheet, without a zone; None = not there
     is_late: bool | None = None  # likewise
     unread_time: str = ""  # why that time cannot be read; "" where it can, or there is none
 
@@ -68,12 +66,12 @@ def read_roster(path: Path) -> tuple[Student, ...]:
     students: dict[str, Student] = {}
     for number, row in rows:
         if any(cell.strip() for cell in row[len(heading) :]):
-            what = f"{len(row)} cells where the heading has {len(heading)}; put cells with a comma in quotes"
-            raise UserError(f"{path}:{number}: {what}")
+            cells_here = f"{len(row)} cells where the heading has {len(heading)}"
+            raise UserError(f"{path}:{number}: {cells_here}; put cells with a comma in quotes")
         cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}
         if rounded := next((cells[kind] for kind in ("id", *IDS) if ROUNDED.fullmatch(cells.get(kind, ""))), ""):
-            what = "is rounded by a spreadsheet; export the roster again, and open it in an editor only"
-            raise UserError(f"{path}:{number}: {rounded} {what}")
+            remedy = "export the roster again, and open it in an editor only"
+            raise UserError(f"{path}:{number}: {rounded} is rounded by a spreadsheet; {remedy}")
         student = student_of(cells, dict(zip(heading, row, strict=False)))
         if student is None:
             continue
@@ -115,12 +113,14 @@ def rows_of(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def columns_of(heading: list[str]) -> dict[str, int]:
-    """Which column holds what."""
+    """The places of columns, by kind."""
     plain = [" ".join(name.lower().split()) for name in heading]
-    own = next((one.columns for one in PLATFORMS.values() if one.marks_roster & {*plain}), {})
-    names = {**COLUMNS, **own}
-    found = {kind: next((plain.index(name) for name in names[kind] if name in plain), -1) for kind in names}
-    return {kind: at for kind, at in found.items() if at >= 0}
+    own = next((platform.columns for platform in PLATFORMS.values() if platform.marks_roster & {*plain}), {})
+    places = {
+        kind: [*map(plain.index, (name for name in names if name in plain))]
+        for kind, names in {**COLUMNS, **own}.items()
+    }
+    return {kind: at[0] for kind, at in places.items() if at}
 
 
 def student_of(cells: Mapping[str, str], row: Mapping[str, str]) -> Student | None:

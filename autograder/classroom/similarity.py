@@ -2,27 +2,22 @@
 
     findings = find_matches(read_class(entries, release, assignment, references, n_children))
 
-Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements that other names,
-another layout and another order leave as they are. Each statement stands for itself; a loop, a condition or a `with` is
-its first line, and what stands in it are statements of their own. Names that the author chose are blank, those of
-libraries, builtins and the contract stay: `h = torch.relu(self.first(x))` reads as `_ = relu(self._(_))`. Docstrings,
-annotations, imports, and what was handed out do not count.
+Nothing of a submission is run or imported: it is parsed, in a child. A module is a set of statements
+(`intake/statements.py`); what was handed out does not count.
 
-A statement weighs ln((n + 1) / holders): what many of a class of n have weighs little, and what more than half of it
-has is common knowledge and weighs nothing. What two submissions share is compared with all that the smaller of the two
-has, so that a copy cannot be thinned by code that is added to it. Mistakes in translations are compared likewise.
+A statement weighs ln((n + 1) / holders): one that many of a class of n have weighs little, and one that more than half
+of it has is common knowledge and weighs nothing. The shared weight is compared with all that the smaller of two has, so
+that a copy cannot be thinned by code that is added to it. Mistakes in translations are compared likewise.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from tqdm import tqdm
@@ -33,9 +28,10 @@ from foundation.processes import ask_forked
 
 from ..grading.scoring import ScoringError, read_translations, undo_bpe
 from ..intake.modules import Intake, read_release
-from ..intake.sources import IntakeError, Sources, parse
+from ..intake.sources import IntakeError
+from ..intake.statements import Statement, number_of, statements_in
 from ..intake.submission import take_in
-from .handed_in import HandedIn
+from ..platforms.handed_in import HandedIn
 
 ALIKE = 0.8
 """Pairs that share at least so much are listed: in made-up classes, copies in disguise share 0.87 and more, independent
@@ -43,75 +39,41 @@ solutions up to 0.79."""
 SAME_MISTAKES = 0.5
 """Likewise of the mistakes in translations, of which models with different seeds share a fifth."""
 COMMON, FEW = 0.5, 4
-"""What more than this share of a class has is common knowledge, but not what so few have."""
+"""Statements of more than this share of a class are common knowledge, but not those of so few."""
 LEAST = 40.0
 """Weight of what a submission has, below which equal parts may be luck; an ordinary one has 150."""
 MOST_PAIRS = 100
 SECONDS = 30.0
 """Wall time of a child that reads a submission; a large one takes a tenth of a second."""
-OTHER = "other code"
-"""Of a module: what belongs to none of the contract's components, such as helpers."""
-BLANK = "_"
-BLOCKS = frozenset({"body", "orelse", "handlers", "finalbody", "cases"})
-PYTHONS = frozenset(dir(builtins)) | {"self"}
-Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-SKIPPED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
-
-
-@dataclass(frozen=True)
-class Found:
-    """A statement where it was found."""
-
-    component: str  # "layers.LayerNorm", or "layers: other code"
-    text: int  # equal for equal statements
-    module: str
-    lines: tuple[int, ...]
 
 
 @dataclass
 class Written:
-    """What a student wrote."""
+    """The work of a student."""
 
-    statements: list[Found] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     texts: dict[str, list[str]] = field(default_factory=dict)  # the lines of each module that the submission brings
     places: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each line that stands in no file of its own
     problem: str = ""  # why nothing can be compared, or ""
     mistakes: frozenset[int] = frozenset()  # half lines of its translations that are not the references'
 
 
-def found_in(sources: Sources, contract: Contract) -> Iterator[Found]:
-    """The statements of some modules; those that are not Python have none."""
-    for module, (_, text) in sorted(sources.items()):
-        tree = parse(text)
-        if not isinstance(tree, ast.Module):
-            continue
-        components = contract.modules.get(module, ())
-        blanking = Blanking(tree, {*components, *contract.methods})
-        for top in tree.body:
-            name = top.name if isinstance(top, Definition) else ""
-            component = f"{module}.{name}" if name in components else f"{module}: {OTHER}"
-            for node in ast.walk(blanking.visit(top) or ast.Pass()):
-                is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-                if isinstance(node, ast.stmt) and not (is_docstring or isinstance(node, SKIPPED)):
-                    parts = {field: value for field, value in ast.iter_fields(node) if field not in BLOCKS}
-                    yield Found(component, number_of(ast.dump(type(node)(**parts))), module, lines_of(node))
-
-
 def written_in(intake: Intake, contract: Contract, given: Collection[int]) -> Written:
     """The statements of a submission, without those that were handed out, even if renamed."""
     submitted = {module: intake.sources[module] for module in intake.submitted}
-    statements = [one for one in found_in(submitted, contract) if one.text not in given]
+    statements = [statement for statement in statements_in(submitted, contract) if statement.text not in given]
     return Written(statements, {module: text.split("\n") for module, (_, text) in submitted.items()}, intake.origins)
 
 
 def read_class(
     entries: Sequence[HandedIn], release: Path, assignment: Assignment, references: Sequence[str], n_children: int
 ) -> dict[str, Written]:
-    """What each student wrote, by key, read in children: whatever is wrong with a submission stops no other.
+    """The work of each student, by key, read in children: a broken submission stops no other.
 
     Without references of the test split, translations are not compared.
     """
-    given = {one.text for one in found_in(read_release(release, assignment.contract), assignment.contract)}
+    handed_out = statements_in(read_release(release, assignment.contract), assignment.contract)
+    given = {statement.text for statement in handed_out}
 
     def read(entry: HandedIn) -> Written:
         try:
@@ -124,11 +86,11 @@ def read_class(
         written.mistakes = mistakes_in(intake.translations, references)
         return written
 
-    found = {entry.key: Written() for entry in entries}  # in their order, though answers come in another one
+    works = {entry.key: Written() for entry in entries}  # in their order, though answers come in another one
     answers = ask_forked(entries, read, SECONDS, n_children)
     for entry, answer in tqdm(answers, "reading", len(entries), unit="submission", disable=None):
-        found[entry.key] = answer if isinstance(answer, Written) else Written(problem=answer.reason or "no answer")
-    return found
+        works[entry.key] = answer if isinstance(answer, Written) else Written(problem=answer.reason or "no answer")
+    return works
 
 
 def mistakes_in(content: bytes | None, references: Sequence[str]) -> frozenset[int]:
@@ -152,7 +114,7 @@ def halves_of(place: int, line: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Match:
-    """What two submissions share in a component of a module, as in `Found`."""
+    """The shared lines of two submissions in a component of a module, as in `Statement`."""
 
     component: str
     module: str
@@ -172,7 +134,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a comparison of a class has found."""
+    """The result of comparing a class."""
 
     compared: tuple[str, ...]  # the keys of the submissions that were compared
     pairs: tuple[Pair, ...]  # those that are listed, the most alike first
@@ -184,21 +146,21 @@ class Findings:
 
 def find_matches(written: Mapping[str, Written]) -> Findings:
     """Compares what the students of a class wrote, by the submission's key."""
-    read = {key: one for key, one in written.items() if not one.problem}
-    texts = {key: {one.text for one in own.statements} for key, own in read.items()}
-    telling = holders_of(texts.values())
+    read = {key: work for key, work in written.items() if not work.problem}
+    texts = {key: {statement.text for statement in work.statements} for key, work in read.items()}
+    count = len(texts) + 1
+    weights = {text: math.log(count / len(holders)) for text, holders in holders_of(texts.values()).items()}
     pairs = []
     for left, right, share in alike(texts, ALIKE)[:MOST_PAIRS]:
-        shared = texts[left] & texts[right] & telling.keys()
+        shared = texts[left] & texts[right] & weights.keys()
         ours, theirs = (lines_by_component(read[key].statements, shared) for key in (left, right))
         matches = [Match(*place, ours[place], theirs[place]) for place in ours.keys() & theirs.keys()]
-        matches.sort(key=lambda one: (-len(one.left), one.component))
+        matches.sort(key=lambda match: (-len(match.left), match.component))
         pairs.append(Pair(left, right, share, tuple(matches)))
-    unread = {key: one.problem for key, one in written.items() if one.problem}
-    mistakes = {key: one.mistakes for key, one in written.items() if one.mistakes}
+    unread = {key: work.problem for key, work in written.items() if work.problem}
+    mistakes = {key: work.mistakes for key, work in written.items() if work.mistakes}
     same = tuple((left, right) for left, right, _ in alike(mistakes, SAME_MISTAKES))
-    weights = {one: np.log((len(texts) + 1) / len(holders)) for one, holders in telling.items()}
-    own = {key: sum(weights.get(one, 0.0) for one in those) for key, those in texts.items()}
+    own = {key: sum(weights.get(text, 0.0) for text in of_key) for key, of_key in texts.items()}
     too_little = tuple(key for key, weight in own.items() if weight < ALIKE * LEAST)
     return Findings(tuple(read), tuple(pairs), unread, len(mistakes), same, too_little)
 
@@ -208,77 +170,30 @@ def alike(sets: Mapping[str, AbstractSet[int]], least: float) -> list[tuple[str,
     keys = list(sets)
     shared = np.zeros((len(sets), len(sets)))
     for numbers in holders_of(sets.values()).values():
-        shared[np.ix_(numbers, numbers)] += np.log((len(sets) + 1) / len(numbers))
+        shared[np.ix_(numbers, numbers)] += math.log((len(sets) + 1) / len(numbers))
     weights = np.diag(shared)
     shares = shared / np.minimum.outer(weights, weights).clip(LEAST)
     rows, columns = np.nonzero(np.triu(shares >= least, 1))
-    found = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
-    return sorted(found, key=lambda pair: (-pair[2], pair[:2]))
+    pairs = [(keys[i], keys[j], float(shares[i, j])) for i, j in zip(rows, columns, strict=True)]
+    return sorted(pairs, key=lambda pair: (-pair[2], pair[:2]))
 
 
 def holders_of(sets: Collection[AbstractSet[int]]) -> dict[int, list[int]]:
-    """The numbers of the submissions that have it, for whatever is not common knowledge in a class."""
-    holders: dict[int, list[int]] = {}
+    """The numbers of the submissions that have a text, for each that is not common knowledge in a class."""
+    holders: dict[int, list[int]] = defaultdict(list)
     for number, own in enumerate(sets):
-        for one in own:
-            holders.setdefault(one, []).append(number)
-    return {one: numbers for one, numbers in holders.items() if len(numbers) <= max(FEW, COMMON * len(sets))}
+        for text in own:
+            holders[text].append(number)
+    most = max(FEW, COMMON * len(sets))
+    return {text: numbers for text, numbers in holders.items() if len(numbers) <= most}
 
 
-def lines_by_component(statements: Iterable[Found], shared: AbstractSet[int]) -> dict[tuple[str, str], tuple[int, ...]]:
+def lines_by_component(
+    statements: Iterable[Statement], shared: AbstractSet[int]
+) -> dict[tuple[str, str], tuple[int, ...]]:
     """The lines of the shared statements, by component and module."""
     lines: dict[tuple[str, str], set[int]] = {}
-    for one in statements:
-        if one.text in shared:
-            lines.setdefault((one.component, one.module), set()).update(one.lines)
+    for statement in statements:
+        if statement.text in shared:
+            lines.setdefault((statement.component, statement.module), set()).update(statement.lines)
     return {place: tuple(sorted(own)) for place, own in lines.items()}
-
-
-def lines_of(node: ast.stmt) -> tuple[int, ...]:
-    """The lines of a statement without those of its blocks."""
-    blocks = [one for field in BLOCKS for one in getattr(node, field, [])]
-    end = min((one.lineno for one in blocks if isinstance(one, ast.stmt)), default=(node.end_lineno or node.lineno) + 1)
-    return tuple(range(node.lineno, max(end, node.lineno + 1)))
-
-
-def number_of(text: str) -> int:
-    """A number of 63 bits, the same in every process."""
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()) >> 1
-
-
-class Blanking(ast.NodeTransformer):
-    """Takes out of a tree what its author chose freely."""
-
-    def __init__(self, tree: ast.Module, fixed: Collection[str]) -> None:
-        """Finds what the module imports: local names, and the last part of what they stand for."""
-        self.known = {name: name for name in PYTHONS.union(fixed)}
-        self.imported: dict[str, str] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                for alias in node.names:
-                    local = alias.asname or alias.name.partition(".")[0]
-                    self.imported[local] = alias.name.rpartition(".")[2] if alias.asname else local
-        self.known |= self.imported
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802  ast's names, here and below
-        """A name of a library stays."""
-        return ast.Name(self.known.get(node.id, BLANK))
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        """Parameters of a lambda or a function."""
-        return ast.arg(BLANK)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
-        """`torch.nn.functional.relu` as `relu`, `self.first` as `self._`; a method of a tensor stays."""
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id in self.imported:
-            return ast.Name(node.attr)
-        name = BLANK if isinstance(node.value, ast.Name) and node.value.id == "self" else node.attr
-        return ast.Attribute(self.visit(node.value), name)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:  # noqa: N802
-        """An assignment without its annotation."""
-        self.generic_visit(node)
-        return ast.copy_location(ast.Assign([node.target], node.value), node) if node.value else None

@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterable
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from foundation.assignment_file import Assignment, read_assignment, released_folder
 from foundation.assignment_tables import TIME
-from foundation.command_line import UserError, positive
+from foundation.command_line import Parser, UserError, positive
 from foundation.places import ASSIGNMENT_FILE, REFERENCES, ROOT, SKELETON, TEST_REFERENCES
 from foundation.processes import usable_cores
+from foundation.texts import first_of, printable
 
 from ..grading.grader_version import grader_version
 from ..grading.scoring import read_references
 from ..grading.seeds import seeds_of_term
 from ..grading.submission import Conditions
 from ..platforms.download import PLATFORMS
+from ..reports.class_summary import MOST_NAMES
 from ..sandbox.layers import LEVELS, why_no_namespaces
 from ..sandbox.zygote import packages_for
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 RUNNING = ("seed", "assignment", "release", "level")
-"""What every command takes that runs submissions."""
+"""Options of every command that runs submissions."""
 GRADING = (*RUNNING, "references")
 CLASS = ("roster", "layout", "deadline")
-"""How a class is read; see `platforms.download`."""
+"""Options on reading a class; see `platforms.download`."""
 FOLDER = "a platform's download, unpacked, or one entry per submission"
 
 
 def shared_options() -> dict[str, dict[str, Any]]:
-    """What `add_argument` takes for each option that several commands have."""
+    """The arguments of `add_argument` for each option that several commands have."""
     try:
         release = released_folder()
-    except UserError:  # the command itself tells it
+    except UserError:  # for the command itself to report
         release = SKELETON
     seed = "seed for the tests' random inputs (default: derived from the term's secret)"
     roster = "students, as CSV with a heading: the platform's export, or id,name"
@@ -86,25 +90,45 @@ def add_parser(
     return parser
 
 
+def add_command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    example: str,
+    options: Iterable[str] = (),
+    more: str = "",
+) -> argparse.ArgumentParser:
+    """The parser of a command that is described by the docstring of the function that runs it, and some more."""
+    text = inspect.getdoc(run) or name  # there are no docstrings in optimized code
+    summary = text.partition("\n")[0].removesuffix(".")
+    return add_parser(commands, name, run, summary[0].lower() + summary[1:], f"{text} {more}".strip(), example, options)
+
+
 def references_in(path: Path) -> list[str]:
     """The references; none where the default ones are missing, so that the tasks that need them say so."""
     return read_references(path) if path != TEST_REFERENCES or path.exists() else []
 
 
 def how_to_read(options: argparse.Namespace) -> tuple[Path | None, str | None, datetime | None]:
-    """How a class is read, in the order in which `list_class` takes it."""
+    """The options on reading a class, in the order in which `list_class` takes them."""
     return options.roster, options.layout, options.deadline
 
 
-def tell_what_the_sandbox_lacks(assignment: Assignment) -> None:
-    """Print why there are no namespaces around submissions, and what remedies it."""
+def print_sandbox_gaps(assignment: Assignment) -> None:
+    """Print why there are no namespaces around submissions, and the remedy."""
     if why := why_no_namespaces(packages_for(assignment)):
         print(f"sandbox: without namespaces: {why}")
 
 
+def print_note(about: str, names: Sequence[str]) -> None:
+    """Print a note about some students, if there are any, for the operator."""
+    if names:
+        print(f"note: {about}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)
+
+
 def conditions_of(options: argparse.Namespace) -> Conditions:
-    """What a command that runs submissions was told to grade with."""
-    references_in(options.references)  # a mistake is told before the work begins
+    """The conditions in the options of a command that runs submissions."""
+    references_in(options.references)  # so that a mistake shows before the work begins
     assignment = read_assignment(options.assignment)
     return Conditions(
         assignment,

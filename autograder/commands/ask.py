@@ -18,7 +18,6 @@ from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import find_student, read_roll, take_class
-from ..classroom.handed_in import HandedIn
 from ..classroom.records import Decision, decide, hold
 from ..grading.seeds import Seeds, seeds_of_term
 from ..grading.submission import open_grader
@@ -37,6 +36,7 @@ from ..own_work.sheets import (
     write_results,
     write_sheets,
 )
+from ..platforms.handed_in import HandedIn
 from .arguments import CLASS, FOLDER, RUNNING, Commands, add_parser, how_to_read
 from .marks import THEN, task_of, who_decides
 

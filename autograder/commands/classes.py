@@ -1,10 +1,9 @@
-"""`python -m autograder list-class`, `grade-class`, `similar`: what is done with a platform's download."""
+"""`python -m autograder list-class`, `grade-class`, `similar`: commands on a platform's download."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from foundation.whole_files import check_folder
 
 from ..classroom.entries import Member, Roll, list_class, take_class, write_roll
 from ..classroom.grading import Change, change_of, grade_class
-from ..classroom.handed_in import HandedIn
 from ..classroom.marks import NOTHING, Result, mark_of, results_of
 from ..classroom.records import Results, decisions_in, hold
 from ..classroom.similarity import Findings, find_matches, read_class
@@ -25,19 +23,21 @@ from ..grading.submission import Conditions
 from ..intake.sources import IntakeError
 from ..intake.submission import take_in
 from ..platforms.download import PLATFORMS
-from ..platforms.nbgrader import STUDENT, Gradebook
+from ..platforms.handed_in import HandedIn
 from ..reports.class_summary import MOST_NAMES, as_class_table, as_regrade_table, write_summary
+from ..reports.gradebook import STUDENT, Gradebook
 from ..reports.pages import write_pages, write_similar_page
 from .arguments import (
     CLASS,
     FOLDER,
     GRADING,
     Commands,
-    add_parser,
+    add_command,
     conditions_of,
     how_to_read,
+    print_note,
+    print_sandbox_gaps,
     references_in,
-    tell_what_the_sandbox_lacks,
 )
 
 MOST_PAIRS = 10
@@ -46,35 +46,12 @@ MOST_PAIRS = 10
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    parser = add_parser(
-        commands,
-        "list-class",
-        list_download,
-        "list the submissions in a platform's download",
-        "List the submissions in a download of Canvas, Moodle, Brightspace, Blackboard, Gradescope or nbgrader, in "
-        "clones of git repositories, or in a folder with one entry per submission: who handed in what, what came late, "
-        "who is missing, and which entries are not submissions. Nothing is graded. The exit status is 1 if a person "
-        "has to decide something.",
-        "submissions --roster roster.csv",
-        (*CLASS, "assignment"),
-    )
+    roster = "submissions --roster roster.csv"
+    parser = add_command(commands, "list-class", list_download, roster, (*CLASS, "assignment"))
     parser.add_argument("folder", type=Path, help=FOLDER)
 
-    parser = add_parser(
-        commands,
-        "grade-class",
-        grade,
-        "grade a class",
-        "Grade a platform's download, as `list-class` reads it: for each student, the submission that "
-        "counts. Writes class.html, students/NAME.html and records/NAME.json for each, summary.csv "
-        "and class.json with the students. Stopped and started again, it resumes where it stopped; it "
-        "regrades what has changed: a submission, the assignment, the grader. If that would change the mark of the "
-        "same files, it shows whose mark, by how much and because of which test, and keeps the earlier mark until you "
-        "add --keep. After a change of points or thresholds nothing is run. The exit status is 1 if the grader failed, "
-        "marks wait for --keep, or a person has to decide who handed in a submission.",
-        "submissions --roster roster.csv --output marks",
-        (*GRADING, *CLASS, "output", "jobs"),
-    )
+    graded = (*GRADING, *CLASS, "output", "jobs")
+    parser = add_command(commands, "grade-class", grade, f"{roster} --output marks", graded)
     parser.add_argument("folder", type=Path, help=FOLDER)
     shard = "grade only this share of the submissions, such as 2/8, into the same folder; then run it without"
     parser.add_argument("--shard", type=share, metavar="I/N", help=shard)
@@ -83,23 +60,18 @@ def add_commands(commands: Commands) -> None:
     book = "write the marks into nbgrader's gradebook too: the folder of its course"
     parser.add_argument("--to-nbgrader", metavar="COURSE", help=book)
 
-    parser = add_parser(
-        commands,
-        "similar",
-        similar,
-        "find submissions that have much in common",
-        "Compare what the students of a class wrote: given code and common answers do not count; other names, order "
-        "and layout make no difference. Mistakes in translations are compared, too. "
-        "Writes similar.html, with both places side by side, and similar.json. These are findings for a person to "
-        "judge; no mark depends on them. No submitted code is run. The exit status is 0 whatever is found.",
-        "submissions --roster roster.csv --output marks",
-        (*CLASS, "output", "jobs", "assignment", "references", "release"),
-    )
+    compared = (*CLASS, "output", "jobs", "assignment", "references", "release")
+    parser = add_command(commands, "similar", similar, f"{roster} --output marks", compared)
     parser.add_argument("folder", type=Path, help=FOLDER)
 
 
 def list_download(options: argparse.Namespace) -> int:
-    """Lists a class; the exit status."""
+    """List the submissions in a platform's download.
+
+    It is a download of Canvas, Moodle, Brightspace, Blackboard, Gradescope or nbgrader, a folder of clones of git
+    repositories, or one with an entry per submission. The list has who handed in what, what came late, who is missing,
+    and which entries are not submissions. Nothing is graded. The exit status is 1 if a person has to decide something.
+    """
     assignment = read_assignment(options.assignment)
     roll, entries = list_class(options.folder, assignment, *how_to_read(options))
     print("\n".join(roll_as_text(roll, entries, assignment.late)))
@@ -113,30 +85,30 @@ def roll_as_text(roll: Roll, entries: Sequence[HandedIn], policy: LatePolicy | N
     if roll.has_roster:
         count += f", from {sum(bool(m.key) for m in roll.members)} of {counted(len(roll.members), 'student')}"
     lines = [f"{roll.folder}: {PLATFORMS[roll.layout].title}", count, *notes_on_times(roll), ""]
-    width = max((len(printable(one.entry, 60)) for one in entries), default=0)
+    width = max((len(printable(entry.entry, 60)) for entry in entries), default=0)
     names, by_key = roll.names(), {member.key: member for member in roll.members}
     for entry in entries:
         about = details(names[entry.key], by_key[entry.key], policy)
         lines.append(f"  {printable(entry.entry, 60):<{width}}  {about}".rstrip())
     sections = {
-        "for you to decide": [f"{what}: {why}" for what, why in roll.to_decide],
+        "for you to decide": [f"{entry}: {why}" for entry, why in roll.to_decide],
         "nothing handed in": [member.called for member in roll.missing],
-        "left out": [f"{one.entry}: {one.reason}" for one in roll.left_out if not one.needs_decision],
+        "left out": [f"{stray.entry}: {stray.reason}" for stray in roll.left_out if not stray.needs_decision],
     }
-    for heading, told in sections.items():
-        if told:
-            lines += ["", f"{heading}:", *(f"  {printable(one, 160)}" for one in told)]
+    for heading, shown in sections.items():
+        if shown:
+            lines += ["", f"{heading}:", *(f"  {printable(line, 160)}" for line in shown)]
     return lines
 
 
 def notes_on_times(roll: Roll) -> list[str]:
-    """What to know of the times of submissions."""
+    """Notes on the times of submissions."""
     note = PLATFORMS[roll.layout].note
     return [f"note: {note}"] if note and any(member.submitted for member in roll.members) else []
 
 
 def details(names: str, member: Member, policy: LatePolicy | None) -> str:
-    """Who, when, and what else a person should know about a submission; by the policy, how late it is."""
+    """People and time of a submission, and anything else to know about it; by the policy, how late it is."""
     texts = [names]
     texts += [f"{member.submitted:%Y-%m-%d %H:%M %Z}".strip()] if member.submitted else []
     texts += [f"the time cannot be read: {member.unread_time}"] if member.unread_time else []
@@ -146,12 +118,20 @@ def details(names: str, member: Member, policy: LatePolicy | None) -> str:
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Grades all submissions of a class; the exit status."""
+    """Grade a class.
+
+    Grade a platform's download, as `list-class` reads it: for each student, the submission that counts. Write
+    class.html, students/NAME.html and records/NAME.json for each, summary.csv, and class.json with the students.
+    Stopped and started again, it resumes where it stopped; it regrades what has changed: a submission, the assignment,
+    the grader. If that would change the mark of the same files, it shows whose mark, by how much and because of which
+    test, and keeps the earlier mark until you add --keep. After a change of points or thresholds nothing is run. The
+    exit status is 1 if the grader failed, marks wait for --keep, or a person has to decide who handed in a submission.
+    """
     check_folder(options.output)
     conditions = conditions_of(options)
     assignment = conditions.assignment
     roll, entries = take_class(options.folder, options.output, assignment, *how_to_read(options))
-    tell_what_the_sandbox_lacks(assignment)
+    print_sandbox_gaps(assignment)
     write_roll(roll, options.output)  # so that people can decide while it runs
     if options.shard:
         return grade_share(entries, conditions, options)
@@ -159,9 +139,10 @@ def grade(options: argparse.Namespace) -> int:
     decided = decisions_in(options.output)
 
     def change_for(entry: HandedIn, old: Judgement, new: Judgement) -> Change | None:
-        """What changes for the first student of an entry for whom anything does."""
+        """The change for the first student of an entry for whom there is any."""
         for member in (member for member in roll.members if member.key == entry.key):
-            marks = (mark_of(one, decided.get(member.id, NOTHING), assignment.late, member) for one in (old, new))
+            of_member = decided.get(member.id, NOTHING)
+            marks = (mark_of(judgement, of_member, assignment.late, member) for judgement in (old, new))
             if change := change_of(*marks):
                 return change
         return None
@@ -171,7 +152,8 @@ def grade(options: argparse.Namespace) -> int:
         held = grade_class(entries, conditions, stored, options.again, options.keep, change_for)
         records = stored.records(entry.key for entry in entries)
         decisions = decisions_in(options.output)
-    note_strangers(decisions, roll)
+    strangers = sorted({*decisions} - {member.id for member in roll.members})
+    print_note("decisions by hand for students who are not in this class", strangers)
     results = results_of(roll, records, decisions, assignment.late)
     write_summary(results, options.output)
     write_pages(roll, results, assignment, {fault.id: fault for fault in faults_of(assignment)}, options.output)
@@ -182,12 +164,12 @@ def grade(options: argparse.Namespace) -> int:
     print(f"records, pages of students, summary.csv: {options.output}")
     if held:
         print(f"\n{as_regrade_table(held, roll.names())}")
-    waits = any(not one.is_kept for one in held)
-    return int(waits or bool(roll.to_decide) or any(one.mark.needs_review for one in results if one.mark))
+    is_waiting = any(not each.is_kept for each in held)
+    return int(is_waiting or bool(roll.to_decide) or any(result.mark.needs_review for result in results if result.mark))
 
 
 def share(text: str) -> tuple[int, int]:
-    """Which share of how many, on the command line."""
+    """The number of a share and how many there are, on the command line."""
     number, _, of = text.partition("/")
     if number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of):
         return int(number), int(of)
@@ -208,14 +190,6 @@ def grade_share(entries: Sequence[HandedIn], conditions: Conditions, options: ar
     return 0
 
 
-def note_strangers(students: Iterable[str], roll: Roll) -> None:
-    """Says for whom there are decisions by hand who is not in the class, so that they concern no mark."""
-    strangers = sorted({*students} - {member.id for member in roll.members})
-    if strangers:
-        shown = first_of([printable(key, 40) for key in strangers], MOST_NAMES)
-        print(f"note: decisions by hand for students who are not in this class: {shown}", file=sys.stderr)
-
-
 def write_marks(
     book: Gradebook, entries: Sequence[HandedIn], results: Sequence[Result], release: Path, assignment: Assignment
 ) -> None:
@@ -223,28 +197,33 @@ def write_marks(
     sources = {entry.key: entry.source for entry in entries}
     ids = {result.member.id: result.member.ids.get("login", result.member.id) for result in results}
     strange = [student for student in ids.values() if not STUDENT.fullmatch(student)]
-    for result in (one for one in results if one.mark and ids[one.member.id] not in strange):
+    marked = [(result, result.mark) for result in results if result.mark]
+    for result, mark in marked:
+        student = ids[result.member.id]
+        if student in strange:
+            continue
         try:
             intake = take_in(sources[result.member.key], release, assignment) if result.record else None
         except IntakeError:
             intake = None
-        if result.mark:
-            book.write(ids[result.member.id], result.mark, intake)
-    taken = book.take_back(ids[one.member.id] for one in results if not one.mark)
-    unmarked = [one.member.name for one in results if one.mark and one.score is None]
-    print(f"nbgrader's gradebook: {counted(sum(bool(one.mark) for one in results) - len(strange), 'student')}")
-    for what, names in {
-        "with a late penalty there": [one.member.name for one in results if one.mark and one.mark.lateness.percent],
-        "no mark, so nbgrader counts 0 for what is missing": unmarked,
-        "marks of an earlier run were taken back": taken,
-        "not in the gradebook, since it is no student's id in nbgrader": strange,
-    }.items():
-        if names:
-            print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)
+        book.write(student, mark, intake)
+    taken = book.take_back(ids[result.member.id] for result in results if not result.mark)
+    print(f"nbgrader's gradebook: {counted(len(marked) - len(strange), 'student')}")
+    print_note("with a late penalty there", [result.member.name for result, mark in marked if mark.lateness.percent])
+    unmarked = [result.member.name for result, mark in marked if mark.score is None]
+    print_note("no mark, so nbgrader counts 0 for what is missing", unmarked)
+    print_note("marks of an earlier run were taken back", taken)
+    print_note("not in the gradebook, since it is no student's id in nbgrader", strange)
 
 
 def similar(options: argparse.Namespace) -> int:
-    """Compares a class; the exit status."""
+    """Find submissions that have much in common.
+
+    Compare what the students of a class wrote: given code and common answers do not count; other names, order and
+    layout make no difference. Mistakes in translations are compared, too. Write similar.html, with both places side by
+    side, and similar.json. These are findings for a person to judge; no mark depends on them. No submitted code is run.
+    The exit status is 0 whatever is found.
+    """
     check_folder(options.output)
     references = references_in(options.references)
     assignment = read_assignment(options.assignment)
@@ -266,7 +245,7 @@ def findings_as_text(findings: Findings, roll: Roll) -> list[str]:
     lines = [f"{counted(len(findings.compared), 'submission')} compared: {pairs} to look at"]
     for pair in findings.pairs[:MOST_PAIRS]:
         lines.append(f"  {names[pair.left]} and {names[pair.right]}: {pair.share:.0%} in common")
-        lines.append(f"      {first_of([one.component for one in pair.matches], 3)}")
+        lines.append(f"      {first_of([match.component for match in pair.matches], 3)}")
     if n_pairs > MOST_PAIRS:
         lines.append(f"  … and {n_pairs - MOST_PAIRS} more")
     if findings.too_little:

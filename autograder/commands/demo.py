@@ -9,7 +9,7 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, read_assignment
@@ -36,12 +36,12 @@ LEAVES = (
 )
 
 
-def add_commands(commands: Commands) -> None:
-    """The command and its flags."""
+def add_commands(commands: Commands, main: Callable[[list[str]], int]) -> None:
+    """The command and its flags; it runs others by `main`."""
     parser = add_parser(
         commands,
         "demo",
-        run,
+        lambda options: run(options, main),
         "grade a sample class of twelve, to see what you get",
         "Make a class of twelve in the layout of Canvas's download: correct, faulty, unfinished, a notebook, late, "
         "damaged, hostile, a copy in disguise. Grade it, and compare the submissions. Everything goes into one folder, "
@@ -52,10 +52,8 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--output", type=Path, default=Path("demo"), help="default: demo")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace, main: Callable[[list[str]], int]) -> int:
     """Makes the class, grades it and compares it; the exit status is 0 if the commands could do so."""
-    from ..__main__ import main  # which imports this module
-
     folder, assignment = options.output, read_assignment()
     if folder.exists() and not (folder / GRADEBOOK).is_file() and any(folder.iterdir()):
         raise UserError(f"--output {folder}: it is not empty, and no demo; name another folder")
@@ -131,7 +129,7 @@ def packed(modules: Sources) -> dict[str, bytes]:
 
 
 def translations(share_wrong: float) -> bytes:
-    """What a model might have translated: the references, where each word may be missing or come again."""
+    """Translations that a model might have made: the references, where each word may be missing or come again."""
     if not TEST_REFERENCES.is_file():
         raise UserError(f"{TEST_REFERENCES}: no such file; `make data` writes it")
     chance = random.Random(share_wrong)  # noqa: S311  draws samples

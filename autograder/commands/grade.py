@@ -17,59 +17,48 @@ from ..intake.submission import take_in
 from ..reports.class_summary import lines_of
 from ..reports.gradescope import as_results
 from ..reports.terminal import as_table
-from .arguments import GRADING, Commands, add_parser, conditions_of, tell_what_the_sandbox_lacks
+from .arguments import GRADING, Commands, add_command, conditions_of, print_sandbox_gaps
 
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    parser = add_parser(
-        commands,
-        "grade",
-        grade,
-        "grade one submission",
-        "Grade one submission: component tests in a sandbox, and BLEU of its translations.txt.",
-        "submissions/anna --results results/anna.json",
-        GRADING,
-    )
+    parser = add_command(commands, "grade", grade, "submissions/anna --results results/anna.json", GRADING)
     parser.add_argument("submission", type=Path, help="folder, .zip or notebook")
     results = "results in Gradescope's format; default: results.json"
     parser.add_argument("--results", type=Path, default=Path("results.json"), help=results)
     parser.add_argument("--record", type=Path, help="write the full record too")
-    parser = add_parser(
-        commands,
-        "replay",
-        replay,
-        "grade a submission again with the seed of its record",
-        "Grade a submission again with the seed of its record, and compare the marks. The exit status is 1 if they "
-        "differ.",
-        "marks/records/anna.json submissions/anna",
-        GRADING,
-    )
+    parser = add_command(commands, "replay", replay, "marks/records/anna.json submissions/anna", GRADING)
     parser.add_argument("record", type=Path, help="as `grade --record` and `grade-class` write it")
     parser.add_argument("submission", type=Path, help="the submission that was graded")
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Grades one submission; the exit status."""
+    """Grade one submission.
+
+    Run its component tests in a sandbox, and score its translations.txt by BLEU.
+    """
     for path in filter(None, (options.results, options.record)):
         check_file(path)
     conditions = conditions_of(options)
 
     def store(record: Record) -> None:
-        """Writes what there is after each step."""
+        """Writes the results so far."""
         if options.record:
             write_record(options.record, conditions.seeds.seal(record))
         write_json(options.results, as_results(record))
 
     record = grade_alone(options.submission, conditions, store)
-    tell_what_the_sandbox_lacks(conditions.assignment)
+    print_sandbox_gaps(conditions.assignment)
     print(as_table(record))
     print(f"results: {options.results}")
     return int(any(part.score is None for part in record.judgement.parts))
 
 
 def replay(options: argparse.Namespace) -> int:
-    """Grades again and compares; the exit status."""
+    """Grade a submission again with the seed of its record.
+
+    Compare the marks with those of the record. The exit status is 1 if they differ.
+    """
     conditions = conditions_of(options)
     assignment, seeds, version = conditions.assignment, conditions.seeds, conditions.grader_version
     if not options.record.exists():

@@ -1,27 +1,27 @@
-"""`python -m autograder override`, `comment`, `late`, `export-marks`: what people decide, and where marks go."""
+"""`python -m autograder override`, `comment`, `late`, `export-marks`: decisions by hand, marks for platforms."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from foundation.assignment_file import Assignment, Task, read_assignment
 from foundation.command_line import UserError, at_least
 from foundation.places import ROOT
-from foundation.texts import counted, first_of, printable
+from foundation.texts import counted, printable
 from foundation.whole_files import check_folder
 
 from ..classroom.entries import Member, find_student, read_roll
 from ..classroom.marks import results_of, with_items
 from ..classroom.records import WHOLE, Decision, Results, decide, decisions_in
 from ..classroom.roster import read_roster
+from ..grading.record import Part
 from ..grading.seeds import seeds_of_term
-from ..reports.class_summary import MOST_NAMES
-from ..reports.exports import IMPORTING, export, marks_of
-from .arguments import Commands, add_parser
+from ..reports.exports import IMPORTING, export, grades_of
+from .arguments import Commands, add_command, print_note
 
 THEN = "run grade-class again: it grades nothing, and writes the new marks"
 MOST_DAYS = 1000
@@ -31,15 +31,8 @@ WITHOUT_ID = "no student in the roster, or more than one, has these ids or names
 
 def add_commands(commands: Commands) -> None:
     """The commands and their flags."""
-    parser = _parser(
-        commands,
-        "override",
-        override,
-        "give a student points for a task by hand",
-        "They take the place of the grader's until you take them back; if they were more than the grader's, never for "
-        "less than it finds out later. Everybody on the roster can be named.",
-        'anna --task 1.3 --points 4 --why "correct except for a typing error"',
-    )
+    example = 'anna --task 1.3 --points 4 --why "correct except for a typing error"'
+    parser = _add_decision(commands, "override", override, example)
     which = "its number, such as 1.3; all = each of them; whole = points for everything together, such as an oral mark"
     parser.add_argument("--task", help=which)
     points = parser.add_mutually_exclusive_group(required=True)
@@ -49,43 +42,17 @@ def add_commands(commands: Commands) -> None:
     points.add_argument("--item", action="append", metavar="NAME", help=item)
     points.add_argument("--withdraw", action="store_true", help="the grader's points count again")
 
-    parser = _parser(
-        commands,
-        "comment",
-        comment,
-        "comment on a student's submission",
-        "The comment is shown on the student's page, and takes the place of an earlier one on the same task.",
-        'anna "A neat solution." --task 1.3',
-        has_reason=False,
-    )
+    parser = _add_decision(commands, "comment", comment, 'anna "A neat solution." --task 1.3', has_reason=False)
     parser.add_argument("text", help='"" = remove the earlier comment')
     parser.add_argument("--task", help="its number, such as 1.3; default: the whole submission")
 
-    parser = _parser(
-        commands,
-        "late",
-        late,
-        "enter by how many days a student was late",
-        "For platforms that mark a submission as late without its time, for clocks that were wrong, and for those who "
-        "were ill: what is not entered costs nothing.",
-        'anna --days 0 --why "ill"',
-    )
+    parser = _add_decision(commands, "late", late, 'anna --days 0 --why "ill"')
     days = parser.add_mutually_exclusive_group(required=True)
     days.add_argument("--days", type=at_least(0, MOST_DAYS), help="0 = in time")
     days.add_argument("--withdraw", action="store_true", help="the platform's own time counts again")
 
-    parser = add_parser(
-        commands,
-        "export-marks",
-        export_class,
-        "write marks in a form that a learning platform imports",
-        "Write the marks of a class as a table that a platform imports, and each student's page into an "
-        "archive that Canvas, Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` "
-        "count, with points by hand and late days. Students without a score get none there. The exit status is 1 if "
-        "the platform could not find a student, or the assignment's column is not known.",
-        "marks --for canvas --roster gradebook.csv",
-        ("assignment",),
-    )
+    example = "marks --for canvas --roster gradebook.csv"
+    parser = add_command(commands, "export-marks", export_class, example, ("assignment",))
     parser.add_argument("marks", type=Path, help="the folder that `grade-class --output` has written")
     parser.add_argument("--for", dest="platform", required=True, choices=IMPORTING, help="the platform")
     roster = "the platform's export of students, for their ids there: its gradebook, or Moodle's grading worksheet"
@@ -95,56 +62,51 @@ def add_commands(commands: Commands) -> None:
     parser.add_argument("--output", type=Path, help="default: the folder export/ in MARKS")
 
 
-def _parser(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace], int],
-    summary: str,
-    more: str,
-    example: str,
-    has_reason: bool = True,
+def _add_decision(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], int], example: str, has_reason: bool = True
 ) -> argparse.ArgumentParser:
-    description = f"{summary[0].upper()}{summary[1:]}. {more} Who entered it, and when, is kept."
-    parser = add_parser(commands, name, run, summary, description, example, ("assignment", "output"))
+    more = "Who entered it, and when, is kept."
+    parser = add_command(commands, name, run, example, ("assignment", "output"), more)
     parser.add_argument("student", help="id, e-mail address, name, or what was handed in")
     parser.add_argument("--by", default=None, help="who decides; default: the user of this machine")
     if has_reason:
-        text = "the reason, which the student may read"
-        parser.add_argument("--why", required=True, metavar="TEXT", help=text)
+        parser.add_argument("--why", required=True, metavar="TEXT", help="the reason, which the student may read")
     return parser
 
 
 def override(options: argparse.Namespace) -> int:
-    """Gives points by hand, or excuses a student; the exit status."""
+    """Give a student points for a task by hand.
+
+    They take the place of the grader's until you take them back; if they were more than the grader's, never for less
+    than it finds out later. Everybody on the roster can be named.
+    """
     assignment = read_assignment(options.assignment)
     student = student_of(options, assignment)
+    points: float | None = options.points
+    common = {"kind": "points", "value": points, "text": options.why}
     if options.excused:
         return enter(options, student, "excused", {"kind": "excused", "value": 1, "text": options.why})
     if options.task is None:
         raise UserError("--task is missing: its number, all, or whole")
-    points: float | None = options.points
+    if options.item and options.task in ("whole", "all"):
+        raise UserError("--item needs a task: name it with --task")
+    given = "no mark by hand any more" if points is None else f"{counted(points, 'point')} by hand"
     if options.task == "whole":
-        most = sum(task.points for task in assignment.tasks)
-        check_points(points, most, "all tasks are worth with the bonus")
-        if options.item:
-            raise UserError("--item needs a task: name it with --task")
-        entered = [{"kind": "points", "value": points, "text": options.why}]
-        entered += [] if points is not None else [{"kind": "excused", "text": options.why}]
-        given = "no mark by hand any more" if points is None else f"{counted(points, 'point')} by hand"
-        return enter(options, student, f"the whole: {given}", *entered)
+        check_points(points, sum(task.points for task in assignment.tasks), "all tasks are worth with the bonus")
+        withdrawn = [{"kind": "excused", "text": options.why}] if points is None else []
+        return enter(options, student, f"the whole: {given}", common, *withdrawn)
     tasks = assignment.tasks if options.task == "all" else (task_of(options.task, assignment),)
     for task in tasks:
         check_points(points, task.points, f"task {task.number} is worth")
-    if options.item:
-        return override_items(options, student, tasks)
     record = Results(options.output, seeds_of_term(ROOT)).kept(student.key) if student.key else None
-    scores = {part.number: part.score or 0.0 for part in record.judgement.parts} if record else {}
-    given = "the grader's points again" if points is None else f"{counted(points, 'point')} by hand"
+    parts = {part.number: part for part in record.judgement.parts} if record else {}
+    if options.item:
+        return override_items(options, student, tasks[0], parts.get(tasks[0].number))
+    given = "the grader's points again" if points is None else given
     which = f"{tasks[0].number} {tasks[0].title}" if len(tasks) == 1 else f"each of {len(tasks)} tasks"
-    common = {"kind": "points", "value": points, "text": options.why}
-    helps = {number for number, score in scores.items() if (points or 0.0) > score}
-    entered = [{**common, "task": task.number, "helps": task.number in helps} for task in tasks]
-    return enter(options, student, f"{which}: {given}", *entered)
+    helps = {number for number, part in parts.items() if (points or 0.0) > (part.score or 0.0)}
+    decisions = [{**common, "task": task.number, "helps": task.number in helps} for task in tasks]
+    return enter(options, student, f"{which}: {given}", *decisions)
 
 
 def check_points(points: float | None, most: float, why: str) -> None:
@@ -153,13 +115,8 @@ def check_points(points: float | None, most: float, why: str) -> None:
         raise UserError(f"--points {points:g}: expected 0 to {most:g}, which {why}")
 
 
-def override_items(options: argparse.Namespace, student: Member, tasks: Sequence[Task]) -> int:
-    """Gives items of a rubric by hand, besides those that were given before; the exit status."""
-    if len(tasks) > 1:
-        raise UserError("--item needs a task: name it with --task")
-    [task] = tasks
-    record = Results(options.output, seeds_of_term(ROOT)).kept(student.key)
-    part = next((part for part in record.judgement.parts if part.number == task.number), None) if record else None
+def override_items(options: argparse.Namespace, student: Member, task: Task, part: Part | None) -> int:
+    """Gives items of a task's rubric by hand, besides those that were given before; the exit status."""
     earned = {item.name: bool(item.score) or not item.points for item in part.items} if part else {}
     for name in options.item:
         if name not in earned:
@@ -172,24 +129,31 @@ def override_items(options: argparse.Namespace, student: Member, tasks: Sequence
     before = decisions_in(options.output).get(student.id, {}).get(("points", task.number))
     items = tuple(dict.fromkeys((*(before.items if before else ()), *given)))
     why = f"{', '.join(f'“{item}”' for item in items)} given: {options.why}"
-    told = f"{task.number} {task.title}: {counted(with_items(part, items), 'point')} by hand"
-    return enter(options, student, told, {"kind": "points", "task": task.number, "items": items, "text": why})
+    about = f"{task.number} {task.title}: {counted(with_items(part, items), 'point')} by hand"
+    return enter(options, student, about, {"kind": "points", "task": task.number, "items": items, "text": why})
 
 
 def comment(options: argparse.Namespace) -> int:
-    """Comments on a submission; the exit status."""
+    """Comment on a student's submission.
+
+    The comment is shown on the student's page, and takes the place of an earlier one on the same task.
+    """
     assignment = read_assignment(options.assignment)
     task = WHOLE if options.task is None else task_of(options.task, assignment).number
     text = options.text.strip()
-    told = f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}"
-    return enter(options, student_of(options, assignment), told, {"kind": "comment", "task": task, "text": text})
+    about = f"comment on {task or 'the whole'} {'noted' if text else 'taken back'}"
+    return enter(options, student_of(options, assignment), about, {"kind": "comment", "task": task, "text": text})
 
 
 def late(options: argparse.Namespace) -> int:
-    """Says how late a student was; the exit status."""
+    """Enter by how many days a student was late.
+
+    For platforms that mark a submission as late without its time, for clocks that were wrong, and for those who were
+    ill: what is not entered costs nothing.
+    """
     assignment, days = read_assignment(options.assignment), options.days
-    told = "late days as the platform says" if days is None else counted(days, "late day")
-    enter(options, student_of(options, assignment), told, {"kind": "late", "value": days, "text": options.why})
+    about = "late days as the platform says" if days is None else counted(days, "late day")
+    enter(options, student_of(options, assignment), about, {"kind": "late", "value": days, "text": options.why})
     if assignment.late is None:
         print(f"note: {assignment.path} has no table [late], so that late days cost nothing")
     return 0
@@ -200,17 +164,17 @@ def student_of(options: argparse.Namespace, assignment: Assignment) -> Member:
     return find_student(read_roll(options.output, assignment), options.student)
 
 
-def enter(options: argparse.Namespace, student: Member, told: str, *decisions: Mapping[str, object]) -> int:
+def enter(options: argparse.Namespace, student: Member, about: str, *decisions: Mapping[str, object]) -> int:
     """Enters decisions about a student, and prints what they are; the exit status."""
     who = who_decides(options.by)
-    for one in decisions:
-        decide(options.output, Decision.model_validate({"student": student.id, "by": who, **one}))
-    print(f"{student.called}: {told}; {THEN}")
+    for decision in decisions:
+        decide(options.output, Decision.model_validate({"student": student.id, "by": who, **decision}))
+    print(f"{student.called}: {about}; {THEN}")
     return 0
 
 
 def who_decides(name: str | None) -> str:
-    """Who enters a decision: that name, or else the user of this machine."""
+    """The name of whoever enters a decision: the given one, or else the user of this machine."""
     try:
         return name or getpass.getuser()
     except (KeyError, OSError):
@@ -226,7 +190,13 @@ def task_of(number: str, assignment: Assignment) -> Task:
 
 
 def export_class(options: argparse.Namespace) -> int:
-    """Exports marks; the exit status."""
+    """Write marks in a form that a learning platform imports.
+
+    Write the marks of a class as a table that a platform imports, and each student's page into an archive that Canvas,
+    Moodle and Brightspace take as feedback. Nothing is graded: the results of `grade-class` count, with points by hand
+    and late days. Students without a score get none there. The exit status is 1 if the platform could not find a
+    student, or the assignment's column is not known.
+    """
     output = options.output or options.marks / "export"
     check_folder(output)
     assignment = read_assignment(options.assignment)
@@ -237,21 +207,16 @@ def export_class(options: argparse.Namespace) -> int:
         raise UserError(f"{options.marks}: no records of this term's grader in it; run `grade-class` first")
     judgement = next(iter(records.values())).judgement
     results = results_of(roll, records, decisions, assignment.late)
-    marks = marks_of(results, read_roster(options.roster) if options.roster else ())
+    grades = grades_of(results, read_roster(options.roster) if options.roster else ())
     name, column = options.platform, options.column or judgement.assignment
-    table, without_page = export(name, marks, column, judgement.max_score, options.marks, output)
+    table, without_page = export(name, grades, column, judgement.max_score, options.marks, output)
     archive = output / f"{name}-feedback.zip"
     print(f"{name}: {output / name}.csv" + (f", {archive}" if archive.exists() else ""))
-    tell("no score", [f"{result.member.name} ({result.status})" for result in results if result.score is None])
+    unmarked = [f"{result.member.name} ({result.status})" for result in results if result.score is None]
+    print_note("no score", unmarked)
     for text in filter(None, (table.doubt, table.note)):
         print(f"note: {name}: {text}", file=sys.stderr)
-    what = "name its list of students with --roster" if not options.roster else WITHOUT_ID
-    tell(f"not known to {name}; {what}", table.unknown)
-    tell(f"no feedback file for {name}, which knows only its own download", without_page)
+    remedy = "name its list of students with --roster" if not options.roster else WITHOUT_ID
+    print_note(f"not known to {name}; {remedy}", table.unknown)
+    print_note(f"no feedback file for {name}, which knows only its own download", without_page)
     return int(bool(table.unknown or table.doubt))
-
-
-def tell(what: str, names: Sequence[str]) -> None:
-    """Prints a note about some students, if there are any."""
-    if names:
-        print(f"note: {what}: {first_of([printable(name, 60) for name in names], MOST_NAMES)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Names the misconception behind a failed task: what its tests see is compared with what they see of known faults.
+"""Names the misconception behind a failed task, by comparing the view of its tests with their view of known faults.
 
 The task's tests run once more, with the seed of the stored patterns. Nothing here changes marks.
 """
@@ -37,8 +37,8 @@ def find_misconceptions(
             *_, outcomes = tests.run(sandbox, SEED, only=result.task.marker)
             seen = pattern_of(outcomes.get(result.task.marker, ()))
             finding, explains_all = name(faults.get(number, ()), seen)
-            if finding is None and (found := fitting(hints.get(number, ()), seen)):
-                finding = Finding(fault="", others=(), text="\n".join(f"Hint: {one}" for one in found))
+            if finding is None and (fits := fitting(hints.get(number, ()), seen)):
+                finding = Finding(fault="", others=(), text="\n".join(f"Hint: {hint}" for hint in fits))
             if finding:
                 missed = [outcome for outcome in result.outcomes if outcome.state is not State.PASSED]
                 message = explain_by_one(missed, result.outcomes) if explains_all else result.message
@@ -56,7 +56,7 @@ def known_faults(assignment: Assignment) -> Mapping[str, Sequence[tuple[Fault, P
 
 
 def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Finding | None, bool]:
-    """The known faults of which the tests see the same, or nearly, if there are any; and whether it is all the same."""
+    """The known faults of which the tests see the same, or nearly, if there are any; and True if it is all the same."""
     share, faults = closest(known, seen)
     if share < ENOUGH:
         return None, False
@@ -64,15 +64,15 @@ def name(known: Sequence[tuple[Fault, Pattern]], seen: Pattern) -> tuple[Finding
     likeness = "Your code behaves exactly like" if share == 1 else "In nearly all tests your code behaves like"
     text = f"{likeness} code that {first.when}."
     if others:
-        told = "; ".join(f"code that {fault.when}" for fault in others[:3])
+        alike = "; ".join(f"code that {fault.when}" for fault in others[:3])
         more = f"; {len(others) - 3} more" if len(others) > 3 else ""
-        text += f"\nThe tests cannot tell this from {told}{more}."
+        text += f"\nThe tests cannot tell this from {alike}{more}."
     ids = tuple(fault.id for fault in others)
     return Finding(fault=first.id, others=ids, text=f"{text}\nHint: {first.hint}"), share == 1
 
 
 def explain_by_one(missed: Sequence[Outcome], outcomes: Sequence[Outcome]) -> str:
-    """Why tests did not pass, where one reason is known to be behind all failures: the most telling shows it."""
+    """The message of tests that fail for a single known reason: that of the most telling failure."""
     first, total = most_telling(missed, outcomes), len(outcomes)
     if len(missed) == 1:
         return explain(missed, total, outcomes)

@@ -1,4 +1,4 @@
-"""Two versions that a record keeps: of what decides the outcomes of tests, and of what outcomes are worth.
+"""Two versions that a record keeps: of all that decides the outcomes of tests, and of the points for outcomes.
 
 After a change of the first a submission has to run again; after a change of the second its stored outcomes are
 weighed anew. Reports, class pages, the command line and public code are left out: a change to them concerns no mark.
@@ -43,14 +43,14 @@ def grader_version(assignment: Assignment, release: Path, references: Path) -> s
 
 
 def weighting_of(assignment: Assignment) -> str:
-    """Sixteen hex digits for all of the assignment that decides what outcomes are worth, and how parts are called."""
+    """Sixteen hex digits for all of the assignment that decides the points for outcomes, and the names of parts."""
     tasks = [{**asdict(task), "components": None} for task in assignment.tasks]
     content = _as_text([assignment.title, assignment.credit, assignment.thresholds, tasks])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def _hashes(root: Path, room: str = ".") -> Iterator[tuple[str, str]]:
-    """The files of a folder and their hashes; but for `assignment.toml`, whose content is told apart."""
+    """The files of a folder and their hashes; but for `assignment.toml`, whose content counts by itself."""
     for path in sorted((root / room).rglob("*")):
         if path.suffix in KINDS and path.name != ASSIGNMENT_FILE.name:
             yield path.relative_to(root).as_posix(), _hash_of(path)

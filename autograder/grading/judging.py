@@ -10,9 +10,11 @@ say about submitted code, and a safety net around our own, which is noted when i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from foundation.assignment_file import Assignment, Task
 from foundation.places import ANSWERS
@@ -20,6 +22,7 @@ from foundation.processes import check_main_thread
 
 from ..intake.modules import Intake
 from ..intake.rules import find_internals, find_mentions
+from ..intake.statements import find_copied, statements_of_tests
 from ..intake.tree import TRANSLATIONS
 from ..own_work.graded_hunts import judge_hunts
 from ..own_work.made_code import Implementation, implementations_of
@@ -32,7 +35,7 @@ from ..testing.results import State, TaskResult, judge_task
 from .explaining import find_misconceptions
 from .low_bleu import why_low
 from .record import Record, judge_bleu
-from .scoring import ScoringError, read_references, read_sources, read_translations, score
+from .scoring import Score, ScoringError, read_references, read_sources, read_translations, score
 
 BY_HAND = "marked by hand, in class"
 UNDONE = "PyTorch's own layers no longer refused"
@@ -40,7 +43,7 @@ UNDONE = "PyTorch's own layers no longer refused"
 
 @dataclass
 class Grader:
-    """What all submissions of an assignment are judged with; see `submission.open_grader`."""
+    """The means to judge all submissions of an assignment; see `submission.open_grader`."""
 
     assignment: Assignment
     references: Path  # of the test split
@@ -48,11 +51,13 @@ class Grader:
     zygote: Zygote  # that workers are forked from
     level: str = "auto"  # of containment
     implementations: dict[str, dict[str, list[Implementation]]] = field(init=False)  # by task and component
+    code_of_tests: dict[int, str] = field(init=False)  # statements that submissions should not repeat
 
     def __post_init__(self) -> None:
         """Makes once what own tests are tried on, for all submissions."""
         tasks = [task for task in self.assignment.tasks if task.tests_of]
         self.implementations = {task.number: implementations_of(task, self.assignment) for task in tasks}
+        self.code_of_tests = statements_of_tests(self.assignment.folder, self.assignment.contract)
 
     def judge(
         self,
@@ -72,16 +77,19 @@ class Grader:
         has ended the zygote or a worker, for which no test is blamed; RuntimeError outside a process's main thread.
         """
         check_main_thread()
-        assignment = self.assignment
-        for note in submission.notes:
-            record = record.noted(note)
-        record = judge_translations(record, submission, assignment, self.references)
+        assignment, forbidden = self.assignment, self.assignment.contract.forbidden
         own = (submission.submitted & submission.sources.keys()) - {*assignment.own_tests}
-        record = record.found(internals=listed(submission, own, assignment, Notices()))
-        forbidden = assignment.contract.forbidden
         handed_in = {name: submission.sources[name] for name in sorted(own)} if forbidden.components else {}
-        for mention in find_mentions(handed_in, forbidden, submission.locate):
-            record = record.noted(mention.removeprefix("note: "))
+        mentions = find_mentions(handed_in, forbidden, submission.locate)
+        copied = find_copied(submission, own, assignment.contract, self.code_of_tests)
+        to_read = partial(listed, submission, own, assignment, copied)
+        bleu, results, notes = judge_translations(submission, assignment, self.references)
+        record = record.judged(
+            results,
+            [*submission.notes, *notes, *(mention.removeprefix("note: ") for mention in mentions)],
+            bleu=bleu,
+            internals=to_read(Notices()),
+        )
         tested = [task for task in assignment.tasks if task.has_component_tests]
         known: dict[str, TaskResult] = {}
         with Sandbox(
@@ -95,10 +103,11 @@ class Grader:
                 sandbox.budget.check_sandbox()
                 done = [t for t in tested if t.marker in outcomes and t.number not in known]
                 results = [judge_task(task, outcomes[task.marker], assignment.credit) for task in done]
-                results = [replace(one, score=0.0) if one.state is State.REFUSED else one for one in results]
+                results = [replace(each, score=0.0) if each.state is State.REFUSED else each for each in results]
                 known |= {result.task.number: result for result in results}
-                record = record.contained(sandbox.layers, sandbox.output).judged(results)
-                yield record.found(internals=listed(submission, own, assignment, sandbox.notices))
+                internals = to_read(sandbox.notices)
+                record = record.contained(sandbox.layers, sandbox.output).judged(results, internals=internals)
+                yield record
             for nodeid in self.tests.exhausted_by:
                 record = record.noted_of_run(f"the grader stopped checking answers in {nodeid}")
             untested = [judge_task(task, [], assignment.credit) for task in tested if task.number not in known]
@@ -110,12 +119,13 @@ class Grader:
             ]
             explained = find_misconceptions(known.values(), self.tests, sandbox, assignment)
             sandbox.restart()
-            record = record.found(internals=listed(submission, own, assignment, sandbox.notices))
+            internals = to_read(sandbox.notices)
             hunts = [judge_hunts(submission, task, self) for task in assignment.tasks if task.understanding == "hunts"]
-            yield record.judged([*untested, *by_hand, *own_tests, *explained, *hunts]).finished()
+            results = [*untested, *by_hand, *own_tests, *explained, *hunts]
+            yield record.judged(results, internals=internals).finished()
 
     def renew(self) -> bool:
-        """Starts another zygote where the present one has ended; whether it did so.
+        """Starts another zygote where the present one has ended; True if it did so.
 
         Only the process that has started the zygote can: in a fork of it, nothing happens.
         """
@@ -126,12 +136,15 @@ class Grader:
         return is_needed
 
 
-def listed(submission: Intake, own: Collection[str], assignment: Assignment, notices: Notices) -> tuple[str, ...]:
-    """What a person should read of a submission's own modules: kernels that were put back, and uses of internals."""
+def listed(
+    submission: Intake, own: Collection[str], assignment: Assignment, copied: Iterable[str], notices: Notices
+) -> tuple[str, ...]:
+    """Findings in a submission's own modules for a person to read: kernels put back, copies, and uses of internals."""
     files = ((component, component.partition(".")[0]) for component in notices.unguarded)
     undone = [f"{UNDONE} after calls of {component}: {submission.locate(module, 1)}" for component, module in files]
     forbidden, sources = assignment.contract.forbidden, submission.sources
-    return (*undone, *find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen))
+    internals = find_internals(sources, own, forbidden, submission.release, submission.locate, notices.seen)
+    return (*undone, *copied, *internals)
 
 
 def left_to_people(task: Task, answers: str) -> TaskResult:
@@ -142,12 +155,20 @@ def left_to_people(task: Task, answers: str) -> TaskResult:
     return TaskResult(task, State.NOT_ATTEMPTED, 0.0, BY_HAND)
 
 
-def judge_translations(record: Record, intake: Intake, assignment: Assignment, references: Path) -> Record:
-    """The record with BLEU of the translations, measured with the references, `source|||target` lines."""
-    tasks = [task for task in assignment.tasks if task.threshold]
+class Translations(NamedTuple):
+    """The judgement of a file of translations."""
 
-    def all_in(state: State, message: str) -> Record:
-        return record.judged(TaskResult(task, state, 0.0, message) for task in tasks)
+    bleu: Score | None  # None where they cannot be scored
+    results: list[TaskResult]  # of the tasks that have a threshold
+    notes: list[str]
+
+
+def judge_translations(intake: Intake, assignment: Assignment, references: Path) -> Translations:
+    """Scores translations by the references, `source|||target` lines."""
+    tasks, notes = [task for task in assignment.tasks if task.threshold], list[str]()
+
+    def all_in(state: State, message: str) -> Translations:
+        return Translations(None, [TaskResult(task, state, 0.0, message) for task in tasks], notes)
 
     if intake.translations_problem:
         return all_in(State.NOT_GRADED, intake.translations_problem)
@@ -158,18 +179,12 @@ def judge_translations(record: Record, intake: Intake, assignment: Assignment, r
         targets = read_references(references)
     except ScoringError as error:
         return all_in(State.GRADER_ERROR, f"the references cannot be read: {error}")
-
-    def note(text: str) -> None:
-        nonlocal record
-        record = record.noted(text)
-
     try:
-        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=note)
-        found = score(lines, targets)
+        lines = read_translations(intake.translations, name=TRANSLATIONS, expected=len(targets), note=notes.append)
+        bleu = score(lines, targets)
     except ScoringError as error:
         return all_in(State.ERROR, str(error))
-    results = [judge_bleu(task, found, assignment) for task in tasks]
+    results = [judge_bleu(task, bleu, assignment) for task in tasks]
     if any(result.state is State.FAILED for result in results):
-        for reason in why_low(lines, targets, read_sources(references)):
-            note(f"{TRANSLATIONS}: {reason}")
-    return record.found(bleu=found).judged(results)
+        notes += [f"{TRANSLATIONS}: {reason}" for reason in why_low(lines, targets, read_sources(references))]
+    return Translations(bleu, results, notes)

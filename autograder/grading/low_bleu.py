@@ -34,23 +34,23 @@ def why_low(translations: Sequence[str], references: Sequence[str], sources: Seq
 
 
 def _habits(lines: Sequence[str], targets: Sequence[str]) -> Iterator[str]:
-    """How lines are written."""
+    """Habits in the writing of lines."""
     of = f"of {len(lines)} lines"
-    for what, mark in MARKS.items():
+    for habit, mark in MARKS.items():
         if (number := sum(bool(mark.search(line)) for line in lines)) > FEW * len(lines):
-            yield f"{number} {of} have {what}"
+            yield f"{number} {of} have {habit}"
     bleu = _bleu(lines, targets)
     changes: dict[str, Callable[[str], str]] = {
         "capital letters": str.lower,
         "signs attached to words": lambda line: " ".join(SIGN.sub(r" \1\2 ", line).split()),
     }
-    for what, change in changes.items():
+    for habit, change in changes.items():
         number = sum(change(line) != line for line in lines)
         if number <= FEW * len(lines):
             continue
         if (gain := _bleu([*map(change, lines)], [*map(change, targets)])) > bleu + FEW:
-            told = f"without that, BLEU is {gain:.2f} instead of {bleu:.2f}"
-            yield f"{number} {of} have {what}, unlike the references: {told}"
+            gained = f"without that, BLEU is {gain:.2f} instead of {bleu:.2f}"
+            yield f"{number} {of} have {habit}, unlike the references: {gained}"
 
 
 def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:
@@ -58,7 +58,7 @@ def _bleu(lines: Sequence[str], targets: Sequence[str]) -> float:
 
 
 def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]) -> Iterator[str]:
-    """Which sentences lines stand for."""
+    """Lines in other places than their sentences."""
     if sum(map(operator.eq, lines, sources)) > len(lines) / 2:
         yield "most lines are the source sentences"
         return
@@ -76,9 +76,9 @@ def _places(lines: Sequence[str], targets: Sequence[str], sources: Sequence[str]
     (first, place), shifts = moved[0], {best - at for at, best in moved}
     common = max(shifts, key=[best - at for at, best in moved].count)
     if sum(best - at == common for at, best in moved) > 0.7 * len(moved) and abs(common) <= 5:
-        what = "missing" if common > 0 else "too many"
+        slip = "missing" if common > 0 else "too many"
         number = f"{abs(common)} line{'s are' if abs(common) > 1 else ' is'}"
-        yield f"{number} {what} before line {first + 1}: from there on, lines fit other references"
+        yield f"{number} {slip} before line {first + 1}: from there on, lines fit other references"
     else:
         yield f"the lines are in another order: line {first + 1} fits reference {place + 1}"
 

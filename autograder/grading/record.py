@@ -1,7 +1,7 @@
-"""The record of one graded submission: a judgement, which the seed decides, and a run, which tells how it went.
+"""The record of one graded submission: a judgement, which the seed decides, and a run, which is about how it went.
 
     record = new_record("anna", assignment, version)        every part is pending
-    record = record.taken_in(files).judged(results)         what becomes known makes a new record
+    record = record.taken_in(files).judged(results)         each step of the grading makes a new record
     write_record(Path("anna.json"), record.finished())      in one piece or not at all
     record = read_record(Path("anna.json"))                 a Record, or None
 
@@ -64,7 +64,7 @@ def now() -> datetime:
 
 
 class Model(BaseModel):
-    """What all parts of a record have in common: they do not change, and unknown keys are errors."""
+    """The parts of a record do not change, and unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
 
@@ -74,7 +74,7 @@ class Model(BaseModel):
 
 
 class Diagnosis(Model):
-    """What a failure looks like, made of a `Finding`."""
+    """A known fault that a failure looks like, made of a `Finding`."""
 
     fault: str  # id in the catalogue of misconceptions; empty where none fits
     others: tuple[str, ...]  # ids of those that the tests cannot tell from it
@@ -133,7 +133,7 @@ class Part(Model):
 
 
 class Judgement(Model):
-    """What follows from the submission, the assignment, the seed and the grader's version; no clock decides it."""
+    """The part that follows from submission, assignment, seed and the grader's version; no clock decides it."""
 
     assignment: str
     content_hash: Sha256OrNone = ""  # one hash over files' names and hashes; empty at first
@@ -146,22 +146,22 @@ class Judgement(Model):
     parts: tuple[Part, ...] = ()  # the tasks, in the assignment's order
     bleu: Score | None = None  # null where no translations can be scored
     notes: Notes = ()  # what a person should know about the submission
-    internals: Notes = ()  # uses of PyTorch's and Python's internals, which a person should read
+    internals: Notes = ()  # uses of internals and copies of the tests' code, which a person should read
 
     @property
     def refusal(self) -> str:
-        """Why nothing of the submission was graded; "" where something was."""
+        """The reason why nothing of the submission was graded; "" where something was."""
         is_refused = all(part.state is State.NOT_GRADED for part in self.parts)
         return self.parts[0].message if self.parts and is_refused else ""
 
-    def with_parts(self, parts: Iterable[Part]) -> Judgement:
-        """The judgement with these parts and their score."""
+    def with_parts(self, parts: Iterable[Part], **facts: object) -> Judgement:
+        """The judgement with these parts, their score, and other fields."""
         parts = tuple(parts)
-        return self.changed(parts=parts, score=total((part.score, part.points) for part in parts))
+        return self.changed(parts=parts, score=total((part.score, part.points) for part in parts), **facts)
 
 
 class Run(Model):
-    """How one grading went: when, how long; another run of the same judgement may differ in all of it."""
+    """The course of one grading: when, how long; another run of the same judgement may differ in all of it."""
 
     started: AwareDatetime = Field(default_factory=now)
     finished: AwareDatetime | None = None  # null while parts are still pending
@@ -183,12 +183,12 @@ class Record(Model):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the grading came to its end; it did not where it was stopped or the grader gave up."""
+        """True if the grading came to its end; it did not where it was stopped or the grader gave up."""
         return self.run.finished is not None and not self.run.error
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left to be graded: it came to its end, and the grader failed over no single test."""
+        """True if nothing is left to be graded: it came to its end, and the grader failed over no single test."""
         parts = self.judgement.parts
         states = {part.state for part in parts} | {test.state for part in parts for test in part.tests}
         return self.has_ended and all(state.is_final for state in states)
@@ -196,35 +196,22 @@ class Record(Model):
     def taken_in(self, files: Mapping[str, str], seed_id: str = "") -> Record:
         """The record with the sha256 of each file, and the name of the seed of the tests' inputs, "" where none run."""
         kept = {clean(name, MAX_NAME): digest for name, digest in sorted(files.items())[:MAX_FILES]}
-        return self.found(files=kept, content_hash=content_hash(files), seed_id=seed_id)
+        return self.judged(files=kept, content_hash=content_hash(files), seed_id=seed_id)
 
-    def found(self, **fields: object) -> Record:
-        """The record with what else is known of the submission, by fields of the judgement."""
-        return self.changed(judgement=self.judgement.changed(**fields))
+    def judged(self, results: Iterable[TaskResult] = (), notes: Iterable[str] = (), **facts: object) -> Record:
+        """The record with the results of some tasks, notes on the submission, and other fields of the judgement.
 
-    def judged(self, results: Iterable[TaskResult]) -> Record:
-        """The record with the results of some tasks; later ones of a task replace earlier ones."""
+        Later results of a task replace earlier ones.
+        """
         known = {result.task.number: part_of(result) for result in results}
-        return self._with_parts(known.get(part.number, part) for part in self.judgement.parts)
+        parts = (known.get(part.number, part) for part in self.judgement.parts)
+        notes = (*self.judgement.notes, *notes)[:MAX_NOTES]
+        return self.changed(judgement=self.judgement.with_parts(parts, notes=notes, **facts))
 
     def refused(self, reason: str) -> Record:
         """The record of a submission that cannot be graded: no score, and the reason."""
         parts = (part.in_state(State.NOT_GRADED, message=reason) for part in self.judgement.parts)
-        return self._with_parts(parts).noted(f"not graded: {reason}")
-
-    def noted(self, text: str) -> Record:
-        """The record with a note on the submission."""
-        return self.found(notes=(*self.judgement.notes, text)[:MAX_NOTES])
-
-    def noted_of_run(self, text: str) -> Record:
-        """The record with a note on this run, which another one of the same submission may lack."""
-        return self._with_run(notes=(*self.run.notes, text)[:MAX_NOTES])
-
-    def contained(self, layers: tuple[str, ...], printed: str) -> Record:
-        """The record once submitted code has run, with these layers of containment, and has printed this so far."""
-        is_told = "seccomp" in layers or UNSAFE in self.run.notes
-        notes = self.run.notes if is_told else (UNSAFE, *self.run.notes)[:MAX_NOTES]
-        return self._with_run(layers=layers, printed=printed, notes=notes)
+        return self.changed(judgement=self.judgement.with_parts(parts)).judged(notes=[f"not graded: {reason}"])
 
     def given_up(self, reason: str) -> Record:
         """The record after the grader failed: what is pending will not be judged in this run."""
@@ -233,19 +220,24 @@ class Record(Model):
             part.in_state(State.GRADER_ERROR, message=message) if part.state is State.PENDING else part
             for part in self.judgement.parts
         )
-        return self._with_parts(parts)._with_run(error=reason).finished()
+        return self.changed(judgement=self.judgement.with_parts(parts)).finished(error=reason)
 
-    def finished(self) -> Record:
-        """The record at the end of the grading."""
+    def noted_of_run(self, text: str) -> Record:
+        """The record with a note on this run, which another one of the same submission may lack."""
+        return self.changed(run=self.run.changed(notes=(*self.run.notes, text)[:MAX_NOTES]))
+
+    def contained(self, layers: tuple[str, ...], printed: str) -> Record:
+        """The record once submitted code has run, with these layers of containment, and has printed this so far."""
+        notes = self.run.notes
+        if "seccomp" not in layers and UNSAFE not in notes:
+            notes = (UNSAFE, *notes)[:MAX_NOTES]
+        return self.changed(run=self.run.changed(layers=layers, printed=printed, notes=notes))
+
+    def finished(self, error: str = "") -> Record:
+        """The record at the end of the grading; with an error where the grader gave up."""
         end = now()
         seconds = round(max(0.0, (end - self.run.started).total_seconds()), 2)  # a clock may be set back
-        return self._with_run(finished=end, seconds=seconds)
-
-    def _with_parts(self, parts: Iterable[Part]) -> Record:
-        return self.changed(judgement=self.judgement.with_parts(parts))
-
-    def _with_run(self, **fields: object) -> Record:
-        return self.changed(run=self.run.changed(**fields))
+        return self.changed(run=self.run.changed(finished=end, seconds=seconds, error=error or self.run.error))
 
 
 def new_record(submission: str, assignment: Assignment, grader_version: str) -> Record:

@@ -1,4 +1,4 @@
-"""Which seed the tests' random inputs come from, and how a record names it.
+"""The seed of the tests' random inputs, and its name in a record.
 
 The seed follows from the term's secret alone: all submissions of a term get the same inputs, so that the same mistake
 costs two neighbours the same points, a disputed mark can be replayed, and the release proves with these very inputs
@@ -35,7 +35,7 @@ class Seeds:
 
     @property
     def id_of_tests(self) -> str:
-        """How a record names that seed: it can be recognised, but not even a short one guessed without the secret."""
+        """The name of that seed in a record: without the secret not even a short seed can be guessed from it."""
         text = f"id of seed {self.of_tests}"
         return hmac.digest(self.secret, text.encode(), hashlib.sha256).hex()[:12]
 
@@ -44,7 +44,7 @@ class Seeds:
         return record.changed(seal=self._code_of(record))
 
     def has_sealed(self, record: Record) -> bool:
-        """Whether a record is as this term's grader wrote it."""
+        """True if a record is as this term's grader wrote it."""
         return hmac.compare_digest(record.seal, self._code_of(record))
 
     def _code_of(self, record: Record) -> str:

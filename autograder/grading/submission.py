@@ -33,7 +33,7 @@ MOST_ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Conditions:
-    """What submissions are graded with."""
+    """The conditions under which submissions are graded."""
 
     assignment: Assignment  # tasks, points, thresholds, limits
     release: Path  # the skeleton's folder
@@ -96,7 +96,7 @@ def grade_submission(
 def grade_alone(path: Path, conditions: Conditions, store: Callable[[Record], None]) -> Record:
     """Reads and grades one submission, and calls `store` with its record after each step.
 
-    Raises: IntakeError where there is nothing to be graded, and whatever grading raises, once the record says so.
+    Raises: IntakeError where there is nothing to be graded, and all that grading raises, once the record has it.
     """
     assignment = conditions.assignment
     blank = record = new_record(name_of(path), assignment, conditions.grader_version)

@@ -5,6 +5,7 @@
 
     sources.py           the Python text of a submission, read and parsed; with files and names of its own, adapted
     names.py             what a module's text imports and names
+    statements.py        what it consists of, and what of that are copies of the tests
     rules.py             names that a person should know of, found in its text
     submission.py        from a path to the sources that are graded
     modules.py           the modules that are graded

@@ -2,7 +2,7 @@
 
 Its download (Download assignment file) has loose files: `TITLE_USERNAME_attempt_2026-10-03-23-45-12_FILE`, and for each
 attempt `TITLE_USERNAME_attempt_2026-10-03-23-45-12.txt`, a receipt whose first line is `Name: Anna Smith (asmith)`. The
-receipt tells the user name where it has an underscore, or the title has. The time is the server's.
+receipt has the user name where it has an underscore, or the title has. The time is the server's.
 
 Upload grades takes CSV in UTF-8 or tabs in UTF-16, as it exports them. It finds students by Username, and a column by
 the number behind its heading, `TITLE [Total Pts: 100 Score] |12345`; any other heading makes a new column of text.
@@ -11,21 +11,16 @@ the number behind its heading, `TITLE [Total Pts: 100 Score] |12345`; any other 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from foundation.texts import as_score
 
-from ..classroom.handed_in import HandedIn, Listing, Person, Stray
 from ..intake.sources import IntakeError, RefusedError
 from ..intake.tree import read_file
-from .platform import Platform, Read, Table, gather, heading_in, is_mostly
-
-if TYPE_CHECKING:
-    from ..reports.exports import Mark
+from .handed_in import HandedIn, Listing, Person, Stray
+from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
 
 ATTEMPT = r"(?P<entry>(?P<title>.+?)_(?P<user>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5}))"
 FILE = re.compile(ATTEMPT + r"(?:_(?P<file>.+)|\.txt)", re.DOTALL)
@@ -37,19 +32,15 @@ STUDENT = ("Last Name", "First Name", "Username")
 
 def read_blackboard(listing: Listing) -> Read:
     """Loose files, gathered by attempt."""
+    attempts, others = grouped(listing.files, FILE, "entry")
     strays = [Stray(name, "a folder; Blackboard hands out files") for name in listing.folders]
-    attempts: dict[str, list[re.Match[str]]] = defaultdict(list)
+    strays += [Stray(name, "not named as Blackboard names submissions") for name in others]
     submissions = []
-    for name in listing.files:
-        if match := FILE.fullmatch(name):
-            attempts[match["entry"]].append(match)
-        else:
-            strays.append(Stray(name, "not named as Blackboard names submissions"))
     for entry, files in attempts.items():
         name, user = person_in(listing.path / f"{entry}.txt") or ("", files[0]["user"])
         loose = [(file["file"], 0, file[0]) for file in files if file["file"]]
         if not loose:
-            strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read what it says"))
+            strays.append(Stray(f"{entry}.txt", "an attempt without a file; a person can read its text"))
             continue
         person = Person(name, {"blackboard": user, "login": user})
         try:
@@ -71,19 +62,18 @@ def person_in(receipt: Path) -> tuple[str, str] | None:
     return (match["name"], match["user"]) if match else None
 
 
-def blackboard_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
+def blackboard_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The grades of one column."""
-    column, doubt = heading_in(marks, column, ITEM)
+    column, doubt = heading_in(grades, column, ITEM)
     if not doubt and not ITEM.fullmatch(column):
         doubt = "without Blackboard's own export as --roster the column's number is not known, and it makes a new one"
-    rows, unknown, has_roster = [], [], any(mark.row for mark in marks)
-    for mark in (mark for mark in marks if mark.result.score is not None):
-        user = mark.row.get("Username", "") if has_roster else mark.ids.get("blackboard", "")
-        if user:
-            cells = {heading: mark.row.get(heading, "") for heading in STUDENT}
-            rows.append({**cells, "Username": user, column: as_score(mark.result.score)})
+    rows, unknown, has_roster = [], [], any(grade.row for grade in grades)
+    for grade in (grade for grade in grades if grade.score is not None):
+        if user := grade.row.get("Username", "") if has_roster else grade.ids.get("blackboard", ""):
+            cells = {heading: grade.row.get(heading, "") for heading in STUDENT}
+            rows.append({**cells, "Username": user, column: as_score(grade.score)})
         else:
-            unknown.append(mark.result.member.called)
+            unknown.append(grade.called)
     return Table((*STUDENT, column), rows, unknown, doubt=doubt)
 
 

@@ -12,49 +12,38 @@ Feedback files go into a folder with the name of the student's in the download (
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from foundation.texts import as_score, printable
 
-from ..classroom.handed_in import HandedIn, Listing, Person, Stray, read_time
-from .platform import Platform, Read, Table, gather, heading_in, is_mostly
+from .handed_in import HandedIn, Listing, Person, Stray, read_time
+from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
 
-if TYPE_CHECKING:
-    from ..reports.exports import Mark
-
-ENTRY = re.compile(
-    r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
-    r"(?: - (?P<file>.+))?",
-    re.DOTALL,
-)
+ENTRY = r"(?P<entry>(?P<user>\d+)-\d+ - (?P<name>[^-]+(?:-[^-]+)*?) ?- (?P<time>\w+\.? \d{1,2}, \d{4} \d{3,4} ?[AP]M))"
+FOLDER, FILE = re.compile(ENTRY), re.compile(ENTRY + r" - (?P<file>.+)", re.DOTALL)
 CLOCK = re.compile(r"(\d{1,2})(\d\d) ?([AP]M)$")
 ITEM = re.compile(r"(?P<title>.+) Points Grade(?: <[^>]*>)?", re.DOTALL)
 END = "End-of-Line Indicator"
-IDS = {"OrgDefinedId": "number", "Username": "login"}
+IDS = ("OrgDefinedId", "Username")
 
 
 def read_brightspace(listing: Listing) -> Read:
     """A folder, or loose files, for each time that somebody handed in."""
-    submissions, strays = [], []
-    loose: dict[str, list[re.Match[str]]] = defaultdict(list)
-    for name in (*listing.folders, *listing.files):
-        match = ENTRY.fullmatch(name)
-        if match and bool(match["file"]) == (name in listing.files):
-            loose[match["entry"]].append(match)
-        elif name != "index.html":
-            strays.append(Stray(name, "not named as Brightspace names submissions"))
-    for entry, (first, *others) in loose.items():
-        files = [(file["file"], 0, file[0]) for file in (first, *others) if file["file"]]
-        source = gather(entry, listing.path, files) if files else listing.path / entry
+    folders, others = grouped(listing.folders, FOLDER, "entry")
+    files, more = grouped(listing.files, FILE, "entry")
+    others += [name for name in more if name != "index.html"]
+    submissions = []
+    for entry, matches in {**folders, **files}.items():
+        loose = [(file["file"], 0, file[0]) for file in matches] if entry in files else []
+        source = gather(entry, listing.path, loose) if loose else listing.path / entry
+        first = matches[0]
         time = time_in(first["time"])
         unread = "" if time else printable(first["time"], 40)
         person = Person(first["name"].strip(), {"brightspace": first["user"]})
         owner = f"{first['user']} {first['name']}"
         submissions.append(HandedIn(entry, source, (person,), owner, submitted=time, unread_time=unread, file=first[0]))
-    return submissions, strays
+    return submissions, [Stray(name, "not named as Brightspace names submissions") for name in others]
 
 
 def time_in(text: str) -> datetime | None:
@@ -63,30 +52,30 @@ def time_in(text: str) -> datetime | None:
     return time.replace(tzinfo=None) if time else None
 
 
-def brightspace_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
+def brightspace_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The grades of one item."""
-    column, doubt = heading_in(marks, column, ITEM)
+    column, doubt = heading_in(grades, column, ITEM)
     column = column if ITEM.fullmatch(column) else f"{column} Points Grade"
     rows, unknown = [], []
-    for mark in (mark for mark in marks if mark.result.score is not None):
-        cells = {heading: mark.row.get(heading, "") for heading in IDS}
+    for grade in (grade for grade in grades if grade.score is not None):
+        cells = {heading: grade.row.get(heading, "") for heading in IDS}
         if any(cells.values()):
-            rows.append({**cells, column: as_score(mark.result.score), END: "#"})
+            rows.append({**cells, column: as_score(grade.score), END: "#"})
         else:
-            unknown.append(mark.result.member.called)
+            unknown.append(grade.called)
     heading = [name for name in IDS if any(row[name] for row in rows)] or [*IDS]
     return Table((*heading, column, END), rows, unknown, doubt=doubt, has_mark=False)
 
 
-def brightspace_feedback(mark: Mark) -> str | None:
+def brightspace_feedback(grade: Grade) -> str | None:
     """A file in the student's folder; None where the download was not Brightspace's."""
-    match = ENTRY.fullmatch(mark.result.member.file)
+    match = FILE.fullmatch(grade.file) or FOLDER.fullmatch(grade.file)
     return f"{printable(match['entry'])}/feedback.html" if match else None
 
 
 BRIGHTSPACE = Platform(
     "Brightspace",
-    lambda listing: is_mostly(listing, ENTRY),
+    lambda listing: is_mostly(listing, FOLDER, FILE),
     read_brightspace,
     marks_roster=frozenset({"orgdefinedid", END.lower()}),
     columns={"number": ("orgdefinedid",)},

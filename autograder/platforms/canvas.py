@@ -19,83 +19,71 @@ file's name they begin with (`infer_comment_context_from_filename`), and shown u
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from foundation.texts import as_score
 
-from ..classroom.handed_in import HandedIn, Listing, Person, Stray
-from .platform import Platform, Read, Table, gather, heading_in, is_mostly
-
-if TYPE_CHECKING:
-    from ..reports.exports import Mark
-
+from .handed_in import HandedIn, Listing, Person, Stray
+from .platform import Grade, Platform, Read, Table, gather, grouped, heading_in, is_mostly
 
 OWNER = r"(?:(?P<name>(?!LATE_|anon_)(?:[0-9A-Za-z_]|[^\x00-\x7f])+?)_)?(?P<late>LATE_)?(?P<user>\d+|anon_[A-Za-z0-9]+)"
-CANVAS_FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
-CANVAS_TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
+FILE = re.compile(OWNER + r"_(?P<upload>\d+)_(?P<file>.+)", re.DOTALL)
+TEXT = re.compile(OWNER + r"_(?P<kind>text|link)\.html")
+NO_FILE = {"text": "a text entry, which only a person can read"}
+NO_FILE |= {"link": "a link to a web page, which only a person can read"}
+IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
+STUDENT = ("Student", *IDS, "Section")
+ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
 
 
 def read_canvas(listing: Listing) -> Read:
     """Loose files, gathered by user."""
-    files: dict[str, list[re.Match[str]]] = defaultdict(list)
+    files, others = grouped(listing.files, FILE, "user")
     strays = [Stray(name, "a folder; Canvas hands out files") for name in listing.folders]
-    for name in listing.files:
-        if found := CANVAS_FILE.fullmatch(name):
-            files[found["user"]].append(found)
-        elif found := CANVAS_TEXT.fullmatch(name):
-            what = "a text entry" if found["kind"] == "text" else "a link to a web page"
-            strays.append(Stray(name, f"{what}, which only a person can read"))
-        else:
-            strays.append(Stray(name, "not named as Canvas names submissions"))
+    for name in others:
+        text = TEXT.fullmatch(name)
+        strays.append(Stray(name, NO_FILE[text["kind"]] if text else "not named as Canvas names submissions"))
     submissions = []
     for user, uploads in files.items():
         ids = {} if user.startswith("anon_") else {"canvas": user}
         person = Person(uploads[0]["name"] or "", ids, is_plain=True)
         entry = f"{person.name}_{user}".lstrip("_")
-        loose = [(found["file"], int(found["upload"]), found[0]) for found in uploads]
-        is_late = any(found["late"] for found in uploads)
+        loose = [(upload["file"], int(upload["upload"]), upload[0]) for upload in uploads]
+        is_late = any(upload["late"] for upload in uploads)
         last = max(loose, key=lambda file: file[1])[2]
         source = gather(entry, listing.path, loose)
         submissions.append(HandedIn(entry, source, (person,), entry, is_late, file=last))
     return submissions, strays
 
 
-CANVAS_STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-CANVAS_IDS = {"ID": "canvas", "SIS User ID": "number", "SIS Login ID": "login"}
-ASSIGNMENT = re.compile(r"(?P<title>.+) \(\d+\)", re.DOTALL)
-
-
-def canvas_table(marks: Sequence[Mark], column: str, max_score: float) -> Table:
+def canvas_table(grades: Sequence[Grade], column: str, max_score: float) -> Table:
     """The gradebook with one assignment."""
-    column, doubt = heading_in(marks, column, ASSIGNMENT)
+    column, doubt = heading_in(grades, column, ASSIGNMENT)
     rows = [{"Student": "    Points Possible", column: as_score(max_score)}]
-    unknown, has_roster = [], any(mark.row for mark in marks)
-    for mark in marks:
-        if mark.result.score is None and mark.result.status != "excused":
+    unknown, has_roster = [], any(grade.row for grade in grades)
+    for grade in (grade for grade in grades if grade.score is not None or grade.is_excused):
+        if has_roster and not grade.row and "canvas" not in grade.ids:  # another host's login may be another's here
+            unknown.append(grade.called)
             continue
-        if has_roster and not mark.row and "canvas" not in mark.ids:  # a login of elsewhere may be somebody else's here
-            unknown.append(mark.result.member.called)
-            continue
-        cells = {heading: mark.row.get(heading, "") or mark.ids.get(kind, "") for heading, kind in CANVAS_IDS.items()}
+        cells = {heading: grade.row.get(heading, "") or grade.ids.get(kind, "") for heading, kind in IDS.items()}
         if not any(cells.values()):
-            unknown.append(mark.result.member.called)
-        cells |= {"Student": mark.row.get("Student") or mark.result.member.name, "Section": mark.row.get("Section", "")}
-        rows.append({**cells, column: as_score(mark.result.score) or "EX"})
-    return Table((*CANVAS_STUDENT, column), rows, unknown, doubt=doubt)
+            unknown.append(grade.called)
+        cells |= {"Student": grade.row.get("Student") or grade.name, "Section": grade.row.get("Section", "")}
+        rows.append({**cells, column: as_score(grade.score) or "EX"})
+    return Table((*STUDENT, column), rows, unknown, doubt=doubt)
 
 
-def canvas_feedback(mark: Mark) -> str | None:
+def canvas_feedback(grade: Grade) -> str | None:
     """The beginning of the name of the student's file; None where the download was not Canvas's."""
-    found = CANVAS_FILE.fullmatch(mark.result.member.file)
-    return f"{found[0][: found.start('file')]}feedback.html" if found else None
+    match = FILE.fullmatch(grade.file)
+    return f"{match[0][: match.start('file')]}feedback.html" if match else None
 
 
 CANVAS = Platform(
     "Canvas",
-    lambda listing: is_mostly(listing, CANVAS_FILE, CANVAS_TEXT),
+    lambda listing: is_mostly(listing, FILE, TEXT),
     read_canvas,
+    ids={"canvas": ("canvas id", "canvas_id")},
     marks_roster=frozenset({"sis user id", "sis login id"}),
     columns={"canvas": ("id",), "id": ()},
     not_students=frozenset({"Points Possible", "Student, Test"}),

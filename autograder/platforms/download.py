@@ -1,4 +1,4 @@
-"""Finds the submissions of a class in a folder, as each platform lays them out: who handed in what, and what is none.
+"""Finds the submissions of a class in a folder, as each platform lays them out, and the strays among them.
 
     download = read_download(Path("submissions"), assignment)
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from foundation.assignment_file import Assignment
 from foundation.command_line import UserError
 
-from ..classroom.handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
 from ..intake.submission import name_of
 from .blackboard import BLACKBOARD
 from .brightspace import BRIGHTSPACE
 from .canvas import CANVAS
 from .git import GIT
 from .gradescope import GRADESCOPE
+from .handed_in import Download, HandedIn, Listing, Person, Stray, holds_a_submission, list_folder, peek
 from .moodle import MOODLE
 from .nbgrader import NBGRADER
 from .platform import Platform, Read
@@ -70,8 +70,8 @@ def read_download(
     modules = [name for name in listing.files if name in files]
     others = [*listing.folders, *filter(holds_a_submission, listing.files)]
     if len(modules) > len(others) or (modules and others == [assignment.package]):
-        what = f"contains {modules[0]}, so it is a submission itself"
-        raise UserError(f"{folder}: {what}; grade it with `grade {folder}`")
+        why = f"contains {modules[0]}, so it is a submission itself"
+        raise UserError(f"{folder}: {why}; grade it with `grade {folder}`")
     if layout is None and (inner := extra_folder(listing, files)):
         listing = list_folder(folder / inner)
     name = layout or platform_of(listing)
@@ -84,13 +84,14 @@ def read_download(
         submissions, strays = platform.before(listing, deadline)
     if not submissions:
         raise UserError(f"{listing.path}: no submission in it; expected one folder, archive or notebook each")
-    if any(one.submitted for one in submissions):
-        undated = [one for one in submissions if not one.submitted and not one.unread_time]
-        submissions = [replace(one, unread_time=NO_TIME) if one in undated else one for one in submissions]
+    if any(submission.submitted for submission in submissions):
+        submissions = [
+            each if each.submitted or each.unread_time else replace(each, unread_time=NO_TIME) for each in submissions
+        ]
     return Download(
         name,
         listing.path,
-        tuple(sorted(submissions, key=lambda one: one.entry)),
+        tuple(sorted(submissions, key=lambda submission: submission.entry)),
         tuple(sorted((*strays, *listing.others), key=lambda stray: stray.entry)),
     )
 

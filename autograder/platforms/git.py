@@ -24,10 +24,10 @@ from pathlib import Path
 
 from foundation.command_line import UserError
 
-from ..classroom.handed_in import HandedIn, Listing, Person, Stray
 from ..intake.places import ARCHIVES
 from ..intake.sources import IntakeError, RefusedError
 from ..intake.tree import LIMITS, MAX_ARCHIVE_BYTES, read_file
+from .handed_in import HandedIn, Listing, Person, Stray
 from .platform import Platform, Read
 
 SECONDS = 60.0
@@ -39,7 +39,7 @@ NOTE = "times are those of commits, and so the word of whoever made them; the ho
 
 
 def recognises_clones(listing: Listing) -> bool:
-    """Whether most folders are clones."""
+    """True if most folders are clones."""
     return 2 * len(clones_in(listing)) > len(listing.folders)
 
 
@@ -65,7 +65,7 @@ def read_clones(listing: Listing, deadline: datetime | None = None) -> Read:
             except (GitError, IntakeError, RefusedError) as error:
                 unread = f"its commits cannot be read: {error}"
         if unread and deadline:
-            strays.append(Stray(name, f"{unread}, so nothing tells what was there at the deadline", True))
+            strays.append(Stray(name, f"{unread}, so it is not known what was there at the deadline", True))
         else:
             submissions.append(HandedIn(name, folder, (person,), name, submitted=time, unread_time=unread))
     return submissions, strays
@@ -77,14 +77,14 @@ def clones_in(listing: Listing) -> list[str]:
 
 
 def prefix_of(names: Sequence[str], folder: Path) -> str:
-    """What all names begin with, up to a hyphen: that of the assignment; "" where it cannot be told.
+    """The assignment's part of all names, up to a hyphen; "" where there is none for sure.
 
-    The folder's own name tells it, if it is as `gh` chose it. Otherwise several users whose names begin alike are
+    It is the folder's own name, if it is as `gh` chose it. Otherwise several users whose names begin alike are
     misread (hw1-ann-lee and hw1-ann-kim), which one more user ends.
     """
     name = folder.resolve().name
     slug = name.removesuffix("-submissions")
-    if slug != name and names and all(one.startswith(f"{slug}-") for one in names):
+    if slug != name and names and all(clone.startswith(f"{slug}-") for clone in names):
         return f"{slug}-"
     prefix = os.path.commonprefix(names) if len(names) > 1 else ""
     return prefix[: prefix.rfind("-") + 1]
@@ -95,7 +95,7 @@ class GitError(Exception):
 
 
 def submission_in(clone: Path, deadline: datetime | None) -> tuple[Path, datetime | None]:
-    """What a clone hands in, and when; None where nothing was committed before the deadline.
+    """The submission in a clone, and its time; None where nothing was committed before the deadline.
 
     Raises: GitError, IntakeError or RefusedError where its repository cannot be read.
     """
@@ -140,18 +140,25 @@ def last_commit(clone: Path, head: str, *options: str) -> tuple[str, datetime | 
 def archive_of(clone: Path, commit: str) -> Path:
     """An archive of what intake reads of a commit's files, each as it was stored."""
     path = workplace() / f"{clone.name}-{commit[:12]}.zip"
-    left = MAX_ARCHIVE_BYTES
+    members: list[tuple[str, str, int]] = []
+    for line in filter(None, git(clone, "ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0")):
+        about, _, name = line.partition(b"\t")
+        mode, kind, digest, size = about.decode().split()
+        member = name.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode()
+        if kind == "blob" and mode != "120000" and member.endswith(READ):
+            members.append((member, digest, int(size)))
+    if sum(size for *_, size in members) > MAX_ARCHIVE_BYTES:
+        raise GitError(f"its files have more than {MAX_ARCHIVE_BYTES:,} bytes")
+    asked = "".join(f"{digest}\n" for _, digest, _ in members)
+    content, at = git(clone, "cat-file", "--batch", read=asked.encode()), 0
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for line in filter(None, git(clone, "ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0")):
-            about, _, name = line.partition(b"\t")
-            mode, kind, digest, size = about.decode().split()
-            member = name.decode("utf-8", "surrogateescape").encode("utf-8", "replace").decode()
-            if kind != "blob" or mode == "120000" or not member.endswith(READ):
-                continue
-            left -= int(size)
-            if left < 0:
-                raise GitError(f"its files have more than {MAX_ARCHIVE_BYTES:,} bytes")
-            archive.writestr(zipfile.ZipInfo(member), git(clone, "cat-file", "blob", digest))
+        for member, _, length in members:
+            end = content.index(b"\n", at)
+            about, at = content[at:end], end + 1
+            if not about.endswith(f" blob {length}".encode()):
+                raise GitError(f"{member} cannot be read")
+            archive.writestr(zipfile.ZipInfo(member), content[at : at + length])
+            at += length + 1  # a line end follows the file
     return path
 
 
@@ -166,8 +173,11 @@ def workplace() -> Path:
     return folder
 
 
-def git(clone: Path, *arguments: str) -> bytes:
-    """What a command of git prints about the objects of a clone. Raises: GitError; UserError where there is no git."""
+def git(clone: Path, *arguments: str, read: bytes = b"") -> bytes:
+    """The output of a command of git on the objects of a clone; it may read something.
+
+    Raises: GitError; UserError where there is no git.
+    """
     repository = (clone / ".git").resolve()
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -185,7 +195,7 @@ def git(clone: Path, *arguments: str) -> bytes:
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *arguments]
     try:
         done = subprocess.run(  # noqa: S603  a fixed program; arguments are hashes and options
-            command, env=environment, cwd=workplace(), capture_output=True, timeout=SECONDS
+            command, input=read, env=environment, cwd=workplace(), capture_output=True, timeout=SECONDS
         )
     except FileNotFoundError:
         raise UserError("git is not installed; commits of clones cannot be read without it") from None
@@ -200,6 +210,8 @@ GIT = Platform(
     "clones of git repositories",
     recognises_clones,
     read_clones,
+    ids={"github": ("github_username", "github username", "github")},
+    are_logins=True,
     marks_roster=frozenset({"github_id"}),
     columns={"github": ("github_username", "username")},  # of Classroom 50, and of the old GitHub Classroom
     note=NOTE,

@@ -18,7 +18,7 @@ import yaml
 from foundation.command_line import UserError
 from foundation.texts import printable
 
-from ..classroom.handed_in import HandedIn, Listing, Person, Stray, read_time
+from .handed_in import HandedIn, Listing, Person, Stray, read_time
 from .platform import Platform, Read
 
 METADATA = "submission_metadata.yml"
@@ -27,20 +27,20 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def recognises_gradescope(listing: Listing) -> bool:
-    """Whether the metadata are there, beside folders that are mostly named as Gradescope names them."""
+    """True if the metadata are there, beside folders that are mostly named as Gradescope names them."""
     named = [name for name in listing.folders if GRADESCOPE_FOLDER.fullmatch(name)]
     return METADATA in listing.files and 2 * len(named) > len(listing.folders)
 
 
 def read_gradescope(listing: Listing) -> Read:
-    """What the metadata mention."""
+    """The submissions that the metadata mention."""
     metadata = read_metadata(listing.path / METADATA)
     submissions = []
     named = [*listing.folders, *(name for name in listing.files if name != METADATA)]
     strays = [Stray(name, "not mentioned in the metadata") for name in named if name not in metadata]
     strays += [Stray(name, "mentioned in the metadata, but not there") for name in metadata.keys() - {*named}]
     for name in (name for name in listing.folders if name in metadata):
-        people = tuple(submitter_of(one) for one in metadata[name].get(":submitters") or ())
+        people = tuple(submitter_of(entry) for entry in metadata[name].get(":submitters") or ())
         ids = [next(iter(person.ids.values()), "") for person in people]
         owner = "+".join(sorted(ids)) if ids and all(ids) else name  # each attempt has another number
         written = metadata[name].get(":created_at")

@@ -10,7 +10,7 @@ from foundation.assignment_file import Assignment
 from foundation.texts import first_of
 
 from ..classroom.entries import Roll
-from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, PartMark, Result, by_task
 from ..course.catalogue import Fault
 from ..grading.record import Part, Record
 from ..intake.tree import TRANSLATIONS
@@ -33,29 +33,26 @@ def cases(
     names: Mapping[str, str],
 ) -> list[tuple[str, list[str]]]:
     """The key of each submission that a person should look at, and why, the most urgent first; marks by that key."""
-    found = []
-    same: dict[str, list[str]] = {}
-    translations = {key: digest for key, record in records.items() if (digest := _translations_of(record))}
-    for key, digest in translations.items():
-        same.setdefault(digest, []).append(key)
+    urgent = []
+    with_file: dict[str, list[str]] = {}  # keys by the hash of their translations
+    for key, record in records.items():
+        for name, digest in record.judgement.files.items():
+            if name.rpartition("/")[2] == TRANSLATIONS:
+                with_file.setdefault(digest, []).append(key)
+    twins = {
+        key: [names.get(twin, twin) for twin in keys if twin != key] for keys in with_file.values() for key in keys
+    }
     for key, record in records.items():
         if all(mark.excused or mark.by_hand for mark in marks[key]):
             continue
-        alike = same[translations[key]] if key in translations else []
-        doubts = _doubts(record, assignment, [names.get(other, other) for other in alike if other != key])
+        doubts = _doubts(record, assignment, twins.get(key, ()))
         if reasons := [*_reasons(record, marks[key]), *((1, doubt) for doubt in doubts)]:
-            found.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
-    return [(key, reasons) for _, key, reasons in sorted(found)]
-
-
-def _translations_of(record: Record) -> str:
-    """The hash of the translations; "" where there are none."""
-    files = record.judgement.files
-    return next((digest for name, digest in files.items() if name.rpartition("/")[2] == TRANSLATIONS), "")
+            urgent.append((min(urgency for urgency, _ in reasons), key, [text for _, text in reasons]))
+    return [(key, reasons) for _, key, reasons in sorted(urgent)]
 
 
 def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Iterator[str]:
-    """Why translations may not be those of the student's model; `twins` are others with the same file."""
+    """Reasons why translations may not be those of the student's model; `twins` are others with the same file."""
     bleu, parts = record.judgement.bleu, {part.number: part for part in record.judgement.parts}
     if bleu is None:
         return
@@ -66,22 +63,22 @@ def _doubts(record: Record, assignment: Assignment, twins: Sequence[str]) -> Ite
         if unwritten:
             yield f"points for BLEU {bleu.value:.2f}, but not written: {first_of(unwritten, 4)}"
     if bleu.value > MOST_BLEU:
-        what = "the translations are the references" if bleu.value > 0.9999 else f"BLEU {bleu.value:.2f}"
-        yield f"{what}: no model of this assignment is above {MOST_BLEU:g}"
+        quality = "the translations are the references" if bleu.value > 0.9999 else f"BLEU {bleu.value:.2f}"
+        yield f"{quality}: no model of this assignment is above {MOST_BLEU:g}"
     if twins:
         yield f"{TRANSLATIONS} is the same file as that of {first_of(twins, 4)}"
 
 
 def _reasons(record: Record, marks: Sequence[Mark]) -> Iterator[tuple[int, str]]:
-    """Why to look at a submission, each with its urgency; 0 is the first to look at."""
-    found = open_parts(marks)
-    if not record.has_ended and any(not state.has_mark for state in found):
+    """Reasons to look at a submission, each with its urgency; 0 is the first to look at."""
+    states = open_parts(marks)
+    if not record.has_ended and any(not state.has_mark for state in states):
         yield 0, f"grading did not finish: {record.run.error or 'it was stopped'}"
     else:
-        for state, titles in found.items():
+        for state, titles in states.items():
             yield int(state.has_mark), f"{state.value}: {record.judgement.refusal or ', '.join(titles)}"
     yield from ((0, f"{why}: {ENTER_DAYS}") for why in dict.fromkeys(mark.lateness.unknown for mark in marks) if why)
-    yield from ((1, f"internals: {use}") for use in record.judgement.internals)
+    yield from ((1, f"to be read: {use}") for use in record.judgement.internals)
     yield from ((2, note) for note in record.run.notes)
 
 
@@ -97,9 +94,8 @@ def ranked(records: Mapping[str, Record], catalogue: Mapping[str, Fault]) -> lis
             titles[part.number] = part.title
             if part.diagnosis and part.diagnosis.fault in catalogue:
                 keys.setdefault(part.diagnosis.fault, {})[key] = None  # once, even where two tasks show it
-    found = [(catalogue[id_], [*own]) for id_, own in keys.items()]
-    found.sort(key=lambda one: (-len(one[1]), one[0].task, one[0].id))
-    return [(fault, titles.get(fault.task, fault.task), own) for fault, own in found]
+    faults = sorted(map(catalogue.__getitem__, keys), key=lambda fault: (-len(keys[fault.id]), fault.task, fault.id))
+    return [(fault, titles.get(fault.task, fault.task), [*keys[fault.id]]) for fault in faults]
 
 
 def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
@@ -107,17 +103,17 @@ def lost_items(records: Iterable[Record]) -> list[dict[str, object]]:
 
     An item is lost by its own tests, or because another item is missing, without which it is worth nothing.
     """
-    found: dict[tuple[str, str], list[bool]] = {}
+    losses: dict[tuple[str, str], list[bool]] = {}
     for part in (part for same in by_task(records) for part in same):
         for item in part.items:
             name = f"{part.number} {part.title}", item.name
-            found.setdefault(name, []).append(bool(item.missed or item.requires))
-    often = sorted((one for one in found.items() if any(one[1])), key=lambda one: -mean(one[1]))
+            losses.setdefault(name, []).append(bool(item.missed or item.requires))
+    often = sorted((entry for entry in losses.items() if any(entry[1])), key=lambda entry: -mean(entry[1]))
     return [{"task": task, "name": name, "lost": sum(lost), "judged": len(lost)} for (task, name), lost in often]
 
 
 def _lacking(records: Mapping[str, Record]) -> list[tuple[str, int, str]]:
-    """The layers of the sandbox that were not in force, for how many submissions, and what remedies that."""
+    """The layers of the sandbox that were not in force, for how many submissions, and the remedy."""
     runs = [record.run.layers for record in records.values() if record.run.layers is not None]
     remedies = {layer: remedy for layers in runs for layer, remedy in lacking(layers).items()}
     return [(layer, sum(layer not in layers for layers in runs), remedy) for layer, remedy in remedies.items()]
@@ -131,15 +127,14 @@ def class_view(
     catalogue: Mapping[str, Fault],
     others: Sequence[Result] = (),
 ) -> dict[str, object]:
-    """What the template `class.html` shows: at least one record, by key, those who share each, and the others."""
-    decided = {one.member.id: one for one in others if one.mark}
-    judgements = [record.judgement for record in records.values()]
-    marks = {key: [one.mark for one in results[key] if one.mark] for key in records}
-    scores = scores_of(one for same in results.values() for one in same)
-    top = judgements[0].max_score
-    bleu = [(key, one) for key, record in records.items() if (one := record.judgement.bleu)]
+    """The content of the template `class.html`: at least one record, by key, those who share each, and the others."""
+    decided = {result.member.id: result for result in others if result.mark}
+    marks = {key: [result.mark for result in results[key] if result.mark] for key in records}
+    scores = scores_of(result for same in results.values() for result in same)
+    top = next(iter(records.values())).judgement.max_score
+    bleu = [(key, score) for key, record in records.items() if (score := record.judgement.bleu)]
     bleu.sort(key=lambda item: item[1].value)
-    highest = max([*(one.high for _, one in bleu), *assignment.thresholds.values(), 0.0])
+    highest = max([*(score.high for _, score in bleu), *assignment.thresholds.values(), 0.0])
     return {
         "title": assignment.title,
         "n": len(records),
@@ -147,8 +142,8 @@ def class_view(
         # different ones of those who share a submission; None for those without one
         "shown": {key: list(dict.fromkeys(mark.score for mark in same)) for key, same in marks.items()},
         "parts": {key: parts_of(same) for key, same in marks.items()},
-        "is_changed": any(one.by_hand for same in marks.values() for mark in same for one in mark.parts),
-        "n_late": sum(bool(one.is_late) for same in results.values() for one in same),
+        "is_changed": any(part.by_hand for same in marks.values() for mark in same for part in mark.parts),
+        "n_late": sum(bool(result.is_late) for same in results.values() for result in same),
         "top": top,
         "mean": mean(scores) if scores else None,
         "median": median(scores) if scores else None,
@@ -165,22 +160,26 @@ def class_view(
         **understanding_picture(marks, assignment),
         "platform": PLATFORMS[roll.layout].title,
         "undecided": roll.to_decide,
-        "missing": [one for one in roll.missing if one.id not in decided],
+        "missing": [member for member in roll.missing if member.id not in decided],
         "decided": [
-            (one.member, "excused" if one.score is None else f"{one.score:g} points") for one in decided.values()
+            (result.member, "excused" if result.score is None else f"{result.score:g} points")
+            for result in decided.values()
         ],
-        "left_out": [one for one in roll.left_out if not one.needs_decision],
+        "left_out": [stray for stray in roll.left_out if not stray.needs_decision],
         "last": max((record.run.finished for record in records.values() if record.run.finished), default=None),
     }
 
 
 def parts_of(marks: Sequence[Mark]) -> dict[str, tuple[Part, list[float | None], bool]]:
-    """The tasks of those who share a submission, by number: as graded, their different points, whether any by hand."""
-    found = {}
-    for same in zip(*(mark.parts for mark in marks), strict=True):
-        part = same[0].part
-        found[part.number] = part, list(dict.fromkeys(one.score for one in same)), any(one.by_hand for one in same)
-    return found
+    """The tasks of those who share a submission, by number: as graded, their different points, and if any by hand."""
+    return {
+        same[0].part.number: (
+            same[0].part,
+            list(dict.fromkeys(part.score for part in same)),
+            any(part.by_hand for part in same),
+        )
+        for same in zip(*(mark.parts for mark in marks), strict=True)
+    }
 
 
 def histogram(scores: Sequence[float], top: float) -> list[dict[str, float]]:
@@ -201,21 +200,21 @@ def understanding_picture(marks: Mapping[str, Sequence[Mark]], assignment: Assig
     student who has tried none of them, or has no mark for one, has no dot. `apart` has those with all of the code and
     little understanding.
     """
-    about = {t.number for t in assignment.tasks if t.points and (t.understanding or t.by_hand)}
-    code = {t.number for t in assignment.tasks if t.components and not t.extension} - about
+    about = {task.number for task in assignment.tasks if task.points and (task.understanding or task.by_hand)}
+    code = {task.number for task in assignment.tasks if task.components and not task.extension} - about
     dots: list[tuple[str, float, float]] = []
-    for key, one in ((key, one) for key, same in marks.items() for one in same):
-        shares = []
-        for numbers in (code, about):
-            parts = [part for part in one.parts if part.part.number in numbers and part.part.points]
-            if numbers is about:
-                parts = [
-                    part for part in parts if part.score or part.by_hand or part.part.state is not State.NOT_ATTEMPTED
-                ]
-            of = sum(part.part.points for part in parts)
-            known = [part.score for part in parts if part.score is not None]
-            shares += [sum(known) / of] if of and len(known) == len(parts) else []
-        if len(shares) == 2:
-            dots.append((key, shares[0], shares[1]))
+    for key, mark in ((key, mark) for key, same in marks.items() for mark in same):
+        worth = [part for part in mark.parts if part.part.points]
+        tried = [part for part in worth if part.score or part.by_hand or part.part.state is not State.NOT_ATTEMPTED]
+        x = _share([part for part in worth if part.part.number in code])
+        y = _share([part for part in tried if part.part.number in about])
+        if x is not None and y is not None:
+            dots.append((key, x, y))
     apart = list(dict.fromkeys(key for key, x, y in dots if x >= ALL_OF_IT and y < LITTLE))
     return {"dots": dots, "apart": apart}
+
+
+def _share(parts: Sequence[PartMark]) -> float | None:
+    """The share of the points that was earned; None where there are none, or one is not known."""
+    scores = [part.score for part in parts if part.score is not None]
+    return sum(scores) / sum(part.part.points for part in parts) if parts and len(scores) == len(parts) else None

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -17,7 +17,7 @@ from foundation.texts import counted, first_of, printable
 
 from ..classroom.entries import Roll
 from ..classroom.grading import Change, Held, PartChange
-from ..classroom.marks import ENTER_DAYS, Mark, Result, by_task
+from ..classroom.marks import ENTER_DAYS, Mark, Result, by_submission, by_task
 from ..classroom.records import Decision
 from ..grading.record import Part, Record, write_result
 from ..testing.results import State
@@ -30,26 +30,27 @@ CIRCUMSTANCES = ("sandbox", "content_hash", "grader_version", "late_days", "perc
 """Columns of summary.csv before and after those of the parts."""
 BYTE_ORDER_MARK = "\ufeff"
 FORMULA = re.compile(r"""((?:^|[,;:|\t\r\n"'])[\s"']*+)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
-"""The place before what a spreadsheet would compute: at the beginning, or after what may separate cells."""
+"""The place before a formula of spreadsheets: at the beginning, or after a character that may separate cells."""
 
 
 def tasks_of(records: Iterable[Record]) -> list[tuple[Part, float | None, dict[str, int]]]:
-    """How the class did in each task, as graded: somebody's part, the mean, and how many are in each state.
+    """The class in each task, as graded: somebody's part, the mean, and how many are in each state.
 
-    The mean is over submissions that have a mark there.
+    The mean is over submissions that have a mark there; None where there is none.
     """
-    found = []
+    rows = []
     for same in by_task(records):
         counts = Counter(part.state for part in same)
         scores = [part.score for part in same if part.score is not None]
-        found.append((same[0], round(mean(scores), 2) if scores else None, {one.value: counts[one] for one in State}))
-    return found
+        average = round(mean(scores), 2) if scores else None
+        rows.append((same[0], average, {state.value: counts[state] for state in State}))
+    return rows
 
 
 def scores_of(results: Iterable[Result]) -> list[float]:
     """The scores of the submissions that have one; several where partners have different ones."""
-    found = dict.fromkeys((result.member.key or result.member.id, result.score) for result in results)
-    return [score for _, score in found if score is not None]
+    scores = dict.fromkeys((result.member.key or result.member.id, result.score) for result in results)
+    return [score for _, score in scores if score is not None]
 
 
 def records_of(results: Iterable[Result]) -> dict[str, Record]:
@@ -70,14 +71,14 @@ def write_summary(results: Sequence[Result], output: Path) -> None:
 
 
 def row_of(result: Result) -> dict[str, Cell]:
-    """Who, score, BLEU, and points and state of each part."""
+    """Student, score, BLEU, and points and state of each part."""
     member, record, mark = result.member, result.record, result.mark
     unknown = "unknown" if member.unread_time else ""
     row: dict[str, Cell] = {"id": member.id, "name": member.name, "submission": member.entry}
     row |= {"late": {True: "late", False: "no", None: unknown}[result.is_late]}
     row |= {"status": result.status, "reason": result.reason, "score": result.score}
     if mark:
-        row |= {one.part.number: one.score for one in mark.parts}
+        row |= {part.part.number: part.score for part in mark.parts}
         row |= {"late_days": mark.lateness.days, "percent_off": mark.lateness.percent if record else None}
         row |= {"by_hand": "; ".join(by_hand_of(mark)), "comments": "; ".join(comments_of(mark))}
     if record:
@@ -89,16 +90,16 @@ def row_of(result: Result) -> dict[str, Cell]:
 
 
 def by_hand_of(mark: Mark) -> Iterator[str]:
-    """What people have decided about a mark, a line each."""
+    """The decisions of people about a mark, a line each."""
     late, tasks = mark.lateness, defaultdict[str, list[str]](list)
     if mark.excused:
         yield f"excused {_by(mark.excused)}"
     if mark.by_hand:
         yield f"{counted(mark.by_hand.value or 0, 'point')} for the whole {_by(mark.by_hand)}"
-    for one in mark.parts:
-        if one.by_hand:  # of all tasks at once: one line
-            tasks[f"{counted(one.score or 0, 'point')} {_by(one.by_hand)}"].append(one.part.number)
-    yield from (f"{', '.join(numbers)}: {said}" for said, numbers in tasks.items())
+    for part in mark.parts:
+        if part.by_hand:  # of all tasks at once: a single line
+            tasks[f"{counted(part.score or 0, 'point')} {_by(part.by_hand)}"].append(part.part.number)
+    yield from (f"{', '.join(numbers)}: {decision}" for decision, numbers in tasks.items())
     if late.by_hand:
         yield f"{counted(late.days or 0, 'late day')} {_by(late.by_hand)}"
 
@@ -108,8 +109,8 @@ def _by(decision: Decision) -> str:
 
 
 def comments_of(mark: Mark) -> list[str]:
-    """What people have said about a submission and its parts, a line each."""
-    of_parts = [f"{one.part.number}: {_in_line(one.comment.text)}" for one in mark.parts if one.comment]
+    """The comments of people on a submission and its parts, a line each."""
+    of_parts = [f"{part.part.number}: {_in_line(part.comment.text)}" for part in mark.parts if part.comment]
     return [*([_in_line(mark.comment.text)] if mark.comment else []), *of_parts]
 
 
@@ -118,7 +119,7 @@ def _in_line(text: str) -> str:
 
 
 def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
-    """What a TA wants to know first, on one screen."""
+    """The class on one screen, for TAs."""
     records = records_of(results)
     first = next(iter(records.values())).judgement
     scores = scores_of(results)
@@ -136,7 +137,7 @@ def as_class_table(roll: Roll, results: Sequence[Result]) -> str:
         if names:
             lines += ["", f"{heading}: {first_of([printable(name, 40) for name in names], MOST_NAMES)}"]
     if roll.left_out:
-        shown = [f"  {printable(one.entry, 40)}: {one.reason}" for one in roll.left_out[:MOST_NAMES]]
+        shown = [f"  {printable(stray.entry, 40)}: {stray.reason}" for stray in roll.left_out[:MOST_NAMES]]
         more = [f"  and {len(roll.left_out) - MOST_NAMES} more"] if len(roll.left_out) > MOST_NAMES else []
         lines += ["", "left out:", *shown, *more]
     levels = Counter(containment_of(record.run) for record in records.values() if record.run.layers is not None)
@@ -148,35 +149,43 @@ def open_parts(marks: Iterable[Mark]) -> dict[State, list[str]]:
 
     The marks are those of students who share a submission.
     """
-    parts = {one.part.number: one.part for mark in marks for one in mark.parts if one.by_hand is None}
-    found = {state: [part.title for part in parts.values() if part.state is state] for state in reversed(State)}
-    return {state: titles for state, titles in found.items() if titles and state.needs_a_look}
+    parts = {part.part.number: part.part for mark in marks for part in mark.parts if part.by_hand is None}
+    titles = {state: [part.title for part in parts.values() if part.state is state] for state in reversed(State)}
+    return {state: own for state, own in titles.items() if own and state.needs_a_look}
 
 
 def sections_of(roll: Roll, results: Sequence[Result]) -> Iterator[tuple[str, list[str]]]:
     """Headings with the students, or entries of the download, that a person should know about."""
     names, records = roll.names(), records_of(results)
-    marks = [(one.member.key, one.mark) for one in results if one.mark and not (one.mark.by_hand or one.mark.excused)]
-    states = {key: open_parts(mark for own, mark in marks if own == key) for key in records}
+
+    def named(is_meant: Callable[[Result], object]) -> list[str]:
+        return [result.member.name for result in results if is_meant(result)]
+
+    states = {
+        key: open_parts(
+            result.mark for result in same if result.mark and not (result.mark.by_hand or result.mark.excused)
+        )
+        for key, same in by_submission(results).items()
+    }
     for state in reversed(State):
         if state.needs_a_look:
-            yield state.value, [names[key] for key, found in states.items() if state in found]
+            yield state.value, [names[key] for key, open_ in states.items() if state in open_]
     using = [names[key] for key, record in records.items() if record.judgement.internals]
-    yield "uses of PyTorch's or Python's internals, to be read by a person", using
+    yield "uses of PyTorch's or Python's internals, or code of the tests, to be read by a person", using
     noted = [names[key] for key, record in records.items() if record.run.notes]
     yield f"{len(noted)} with notes on the grading itself", noted
-    yield "late", [one.member.name for one in results if one.is_late]
-    undated = [one for one in results if one.mark and one.mark.lateness.unknown and one.mark.needs_review]
-    yield f"no score yet; {ENTER_DAYS}", [one.member.name for one in undated]
+    yield "late", named(lambda result: result.is_late)
+    undated = named(lambda result: result.mark and result.mark.lateness.unknown and result.mark.needs_review)
+    yield f"no score yet; {ENTER_DAYS}", undated
     yield "time of submission that cannot be read", [m.name for m in roll.members if m.unread_time]
-    yield "needs review, since nothing tells which submission counts", [m.name for m in roll.members if m.undecided]
-    missing = [one.member.name for one in results if one.status == "nothing handed in"]
+    yield "needs review, since it is not known which submission counts", [m.name for m in roll.members if m.undecided]
+    missing = named(lambda result: result.status == "nothing handed in")
     yield f"nothing handed in ({len(missing)})", missing
-    yield "excused", [one.member.name for one in results if one.status == "excused"]
-    by_hand = [one for one in results if one.member.is_missing and one.score is not None]
-    yield "marked by hand, without a submission", [one.member.name for one in by_hand]
-    untold = [one.member.name for one in results if one.mark and one.mark.lateness.untold]
-    yield "nothing says when these were handed in, so they count as on time", untold
+    yield "excused", named(lambda result: result.status == "excused")
+    by_hand = named(lambda result: result.member.is_missing and result.score is not None)
+    yield "marked by hand, without a submission", by_hand
+    untold = named(lambda result: result.mark and result.mark.lateness.untold)
+    yield "it is not known when these were handed in, so they count as on time", untold
 
 
 def as_csv(heading: Sequence[str], rows: Iterable[Mapping[str, Cell]], has_mark: bool = True) -> str:
@@ -198,17 +207,17 @@ def harmless(value: Cell) -> Cell:
 
 
 def as_regrade_table(held: Sequence[Held], names: Mapping[str, str]) -> str:
-    """Who changes, by how much, and because of which test; names by the submission's key."""
-    n_kept, n_failed = sum(one.is_kept for one in held), sum(one.has_failed for one in held)
+    """The changes of marks, and the tests that cause them; names by the submission's key."""
+    n_kept, n_failed = sum(mark.is_kept for mark in held), sum(mark.has_failed for mark in held)
     lines = []
     if n_waiting := len(held) - n_kept - n_failed:
         lines.append(f"{counted(n_waiting, 'mark')} would change, and stay as they are until you add --keep:")
     elif n_kept:
         lines.append(f"{counted(n_kept, 'mark')} changed:")
-    for one in held:
-        of = [f" of {points:g}" * (len({*one.change.max_scores}) > 1) for points in one.change.max_scores]
-        lines.append(f"  {printable(names[one.entry.key], 40)}: {_points(one.change, *of)}")
-        lines += [f"    {line}" for line in lines_of(one.change)]
+    for mark in held:
+        of = [f" of {points:g}" * (len({*mark.change.max_scores}) > 1) for points in mark.change.max_scores]
+        lines.append(f"  {printable(names[mark.entry.key], 40)}: {_points(mark.change, *of)}")
+        lines += [f"    {line}" for line in lines_of(mark.change)]
     if n_failed:
         lines.append(f"the grader failed over {n_failed} of them this time, so that the earlier marks stay")
     return "\n".join(lines)

@@ -8,18 +8,17 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.texts import as_score, counted
 
-from ..classroom.handed_in import Person
 from ..classroom.marks import PartMark, Result
 from ..classroom.matching import Index
 from ..classroom.roster import Student
 from ..grading.record import write_result
 from ..platforms.download import PLATFORMS
-from ..platforms.platform import Table
+from ..platforms.handed_in import Person
+from ..platforms.platform import Grade, Table
 from .class_summary import as_csv
 from .pages import STUDENTS
 
@@ -28,59 +27,60 @@ IMPORTING = {name: (kind.table, kind.feedback) for name, kind in PLATFORMS.items
 MIDNIGHT = (1980, 1, 1, 0, 0, 0)  # the same marks make the same archive
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A student's mark."""
-
-    result: Result
-    ids: Mapping[str, str]  # by kind, as in `Person`, the roster's first
-    row: Mapping[str, str]  # the student's line in the roster, by heading
-
-    @property
-    def comment(self) -> str:
-        """What people say, and where points are missing and why, in one line; "" where there is no score."""
-        record, mark = self.result.record, self.result.mark
-        if mark is None or self.result.score is None:
-            return ""
-        texts = [mark.comment.text] if mark.comment else []
-        if mark.by_hand:
-            return "; ".join([*texts, f"by hand: {mark.by_hand.text}"])[:MOST_CHARACTERS]
-        if days := mark.lateness.days:
-            texts.append(f"{mark.lateness.percent:g}% off for {counted(days, 'late day')}")
-        reasons = {one.by_hand and one.by_hand.text for one in mark.parts}
-        why = reasons.pop() if len(reasons) == 1 else None
-        texts += [f"all tasks by hand: {why}"] if why else []
-        texts += [told for one in mark.parts if (told := _told(one, bool(why)))]
-        texts += record.judgement.notes if record else []
-        return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
+def grades_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Grade]:
+    """The marks of all students, with what a roster has, perhaps another platform's; ids decide, or else names."""
+    persons = [[Person(result.member.name, result.member.ids)] for result in results]
+    grades = []
+    for result, students in zip(results, Index(roster).students_of(persons), strict=True):
+        member = result.member
+        student = students[0] if len(students) == 1 else Student("", "")
+        grades.append(
+            Grade(
+                name=member.name,
+                called=member.called,
+                score=result.score,
+                is_excused=result.status == "excused",
+                comment=comment_of(result),
+                file=member.file,
+                key=member.key,
+                ids={**member.ids, **student.ids},
+                row=student.row,
+            )
+        )
+    return grades
 
 
-def _told(one: PartMark, is_explained: bool) -> str:
-    """What a part's mark is and why, if it is not the full one or a person has something to say about it."""
-    part, texts = one.part, []
-    is_less = part.points and (one.by_hand or (not part.extension and (one.score or 0.0) < part.points))
+def comment_of(result: Result) -> str:
+    """The comments of people, and where points are missing and why, in one line; "" where there is no score."""
+    mark = result.mark
+    if mark is None or result.score is None:
+        return ""
+    texts = [mark.comment.text] if mark.comment else []
+    if mark.by_hand:
+        return "; ".join([*texts, f"by hand: {mark.by_hand.text}"])[:MOST_CHARACTERS]
+    if days := mark.lateness.days:
+        texts.append(f"{mark.lateness.percent:g}% off for {counted(days, 'late day')}")
+    reasons = {part.by_hand and part.by_hand.text for part in mark.parts}
+    why = reasons.pop() if len(reasons) == 1 else None
+    texts += [f"all tasks by hand: {why}"] if why else []
+    texts += filter(None, (_comment_on(part, bool(why)) for part in mark.parts))
+    texts += result.record.judgement.notes if result.record else []
+    return "; ".join([" ".join(text.split()) for text in texts] or ["all points"])[:MOST_CHARACTERS]
+
+
+def _comment_on(mark: PartMark, is_explained: bool) -> str:
+    """A part's mark and the reason, if it is not the full one or a person has something to say about it."""
+    part, texts = mark.part, []
+    is_less = part.points and (mark.by_hand or (not part.extension and (mark.score or 0.0) < part.points))
     if is_less and not is_explained:
-        why = f"by hand: {one.by_hand.text}" if one.by_hand else part.state.value
-        texts.append(f"{as_score(one.score)} of {as_score(part.points)} ({why})")
-    if one.comment:
-        texts.append(one.comment.text)
+        why = f"by hand: {mark.by_hand.text}" if mark.by_hand else part.state.value
+        texts.append(f"{as_score(mark.score)} of {as_score(part.points)} ({why})")
+    texts += [mark.comment.text] if mark.comment else []
     return f"{part.number} {part.title}: {', '.join(texts)}" if texts else ""
 
 
-def marks_of(results: Sequence[Result], roster: Sequence[Student] = ()) -> list[Mark]:
-    """The marks of all students, with what a roster tells, perhaps another platform's; ids decide, or else names."""
-    index = Index(roster)
-    found = index.students_of([[Person(result.member.name, result.member.ids)] for result in results])
-    marks = []
-    for result, students in zip(results, found, strict=True):
-        student = students[0] if len(students) == 1 else None
-        ids = {**result.member.ids, **(student.ids if student else {})}
-        marks.append(Mark(result, ids, student.row if student else {}))
-    return marks
-
-
 def export(
-    platform: str, marks: Sequence[Mark], column: str, max_score: float, source: Path, output: Path
+    platform: str, grades: Sequence[Grade], column: str, max_score: float, source: Path, output: Path
 ) -> tuple[Table, list[str]]:
     """Writes `PLATFORM.csv`, and `PLATFORM-feedback.zip` with the students' pages where the platform takes that.
 
@@ -88,18 +88,18 @@ def export(
     and the students with a score of whom the archive has no page.
     """
     table_of, feedback_of = IMPORTING[platform]
-    table = table_of(marks, column, max_score)
+    table = table_of(grades, column, max_score)
     write_result(output / f"{platform}.csv", as_csv(table.heading, table.rows, table.has_mark))
     pages, without = dict[str, bytes](), list[str]()
     if feedback_of is None:
         return table, without
-    for mark in (mark for mark in marks if mark.result.score is not None):
-        path = source / STUDENTS / f"{mark.result.member.key}.html"
-        name = feedback_of(mark)
+    for grade in (grade for grade in grades if grade.score is not None):
+        path = source / STUDENTS / f"{grade.key}.html"
+        name = feedback_of(grade)
         if name and path.is_file():
             pages[name] = path.read_bytes()
         else:
-            without.append(mark.result.member.called)
+            without.append(grade.called)
     write_result(output / f"{platform}-feedback.zip", as_zip(pages))
     return table, without
 

@@ -48,9 +48,11 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # whatever it is, it is our fault, and must not count as a zero
         traceback.print_exc()
         reason = f"{type(error).__name__}: {error}"[:500]
-        said = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason}"
+        message = f"The grader failed, and your work has not been graded. Please tell your instructor: {reason}"
         shown = {"output_format": "text", "visibility": "visible", "stdout_visibility": "hidden"}
-        write_json(target, {"output": said, **shown})  # without any score: Gradescope shows that the autograder failed
+        write_json(
+            target, {"output": message, **shown}
+        )  # without any score: Gradescope shows that the autograder failed
         return 1
     return int(record.judgement.score is None)
 
@@ -77,7 +79,7 @@ def as_results(record: Record) -> dict[str, Any]:
     bleu, parts = judgement.bleu, judgement.parts
     board = [] if bleu is None else [{"name": "BLEU", "value": round(bleu.value, 4), "order": "desc"}]
     if any(part.visibility != "visible" for part in parts if not part.components):
-        board = []  # BLEU tells what the hidden parts have earned
+        board = []  # BLEU reveals the points of the hidden parts
     return {
         **({} if judgement.score is None else {"score": judgement.score}),
         "execution_time": run.seconds,

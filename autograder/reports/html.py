@@ -48,7 +48,7 @@ class CodeLine:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Some lines of one file, or of one cell of a notebook; the title says of which."""
+    """Some lines of one file, or of one cell of a notebook; with its name as the title."""
 
     title: str
     lines: tuple[CodeLine, ...]

@@ -55,17 +55,17 @@ def as_table(record: Record) -> str:
     if bleu := judgement.bleu:
         interval = f"[{bleu.low:.3f}, {bleu.high:.3f}]"
         lines.append(f"  BLEU {bleu.value:.3f}, 95% interval {interval}, {counted(bleu.sentences, 'line')}")
-    told: dict[str, list[str]] = {}  # a message that several parts share is printed once
+    names_of: dict[str, list[str]] = {}  # a message that several parts share is printed once
     for part in judgement.parts:
         if text := text_of(part):
-            told.setdefault(text, []).append(f"{part.number} {part.title}")
-    for text, names in told.items():
+            names_of.setdefault(text, []).append(f"{part.number} {part.title}")
+    for text, names in names_of.items():
         lines += ["", names[0] if len(names) == 1 else f"{names[0]}, and {len(names) - 1} more"]
         lines += ["    " + line for line in printable_lines(text)]
     for note in (*run.notes, *judgement.notes):
         lines += ["", f"note: {printable(note, MAX_TEXT)}"]
     if judgement.internals:
-        lines += ["", "uses of PyTorch's and Python's internals, to be read by a person:"]
+        lines += ["", "to be read by a person (uses of PyTorch's and Python's internals, code of the tests):"]
         lines += [f"    {printable(use, MAX_TEXT)}" for use in judgement.internals]
     seed_id = judgement.seed_id or "none"
     lines += ["", f"sandbox: {containment_of(run)}   seed id: {seed_id}   {run.seconds:.1f} s"]

@@ -1,4 +1,4 @@
-"""What a sentence means, apart from either language; both are written from it, and so aligned by it.
+"""The meaning of a sentence, apart from either language; both are written from it, and so aligned by it.
 
 A meaning is a tree of nodes: entries of the lexicon and grammatical choices, no words of a sentence. Nodes are compared
 by identity: two mentions of one noun in a sentence are two nodes. A choice that only English makes (one of two
@@ -8,10 +8,14 @@ synonyms) is drawn when the node is made and kept here, so that writing a meanin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
-from .alignment import Key
-from .entries import Adjective, Adverb, Noun, ProperName, Verb
+from .entries import Adjective, Adverb, Noun, Verb
+from .tables import LEXICON_FOLDER, read_table
+
+Key = tuple[object, str]
+"""A node and the role that a word plays for it."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,9 @@ class Pronoun:
 
 @dataclass(eq=False)
 class Indefinite:
-    """*quelqu'un, quelque chose, tout le monde, personne, rien*: invariable, third person singular."""
+    """*quelqu'un, tout le monde, personne, rien*, in both languages: invariable, third person singular."""
 
-    french: str
-    english: str
+    texts: tuple[str, str]
     agreement: Agreement = field(default_factory=lambda: Agreement(3, "sg", "m"))
 
 
@@ -48,16 +51,21 @@ class Indefinite:
 class Name:
     """A first name, city or country."""
 
-    entry: ProperName
+    entry: Noun
     agreement: Agreement
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The name in both languages."""
+        return self.entry.french, self.entry.english[0]
 
 
 @dataclass(eq=False)
 class Pair:
     """*paul et marie*."""
 
-    first: Nominal
-    second: Nominal
+    first: Name
+    second: Name
     agreement: Agreement
 
 
@@ -70,24 +78,19 @@ class Gap:
 
 
 @dataclass(eq=False)
-class Comparison:
-    """*plus/moins/aussi ... que* (`more`, `less`, `as`) or the superlative (`most`)."""
-
-    kind: str
-    standard: Nominal | None = None
-
-
-@dataclass(eq=False)
 class Modifier:
-    """An adjective as it is used: with a degree, a comparison, a complement."""
+    """An adjective as it is used: with a degree, a comparison, a complement.
+
+    `comparison`: empty, or *plus/moins/aussi ... que* (more, less, as) with its `standard`, or the superlative (most).
+    """
 
     adjective: Adjective
     english: str
     degree: Adverbial | None = None
-    comparison: Comparison | None = None
+    comparison: str = ""
+    standard: Nominal | None = None
     complement: Nominal | None = None
     infinitive: Clause | None = None
-    content: Clause | None = None
 
 
 @dataclass(eq=False)
@@ -96,7 +99,7 @@ class NounPhrase:
 
     `determiner`: the, a, some (*a* with English *some*), no (after a negation: *pas de*), generic (only
     French has the article), this, my, number, every, all, which, bare (none in French, *a* in English), in
-    (none after *en*, English *the*), and the quantities many, a_few, several, enough, too_many, how_many.
+    (none after *en*, English *the*), and the quantities many, a_few, several, how_many.
     """
 
     noun: Noun
@@ -113,20 +116,20 @@ class NounPhrase:
 
     @property
     def agreement(self) -> Agreement:
-        """What its words and a verb agree with."""
+        """Person, number and gender of the French noun."""
         return Agreement(3, self.number, self.noun.gender)
 
     @property
     def is_person(self) -> bool:
-        """Whether *he* and *who* go with it."""
+        """True if *he* and *who* go with it."""
         return self.noun.class_name in ("human", "job", "kin", "friend")
 
 
 @dataclass(eq=False)
 class Relative:
-    """A relative clause: `pronoun` is qui (the gap is the subject), que (the object) or où (the place)."""
+    """A relative clause and its pronoun in both languages; a gap in the clause is what the pronoun stands for."""
 
-    pronoun: str
+    texts: tuple[str, str]
     clause: Clause
 
 
@@ -137,24 +140,27 @@ class Adverbial:
     adverb: Adverb
     english: str
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The adverb in both languages."""
+        return self.adverb.french, self.english
+
 
 @dataclass(eq=False)
 class Prepositional:
-    """A preposition in both languages and what it governs; `kind` is place or company."""
+    """A preposition in both languages and the nominal that it governs."""
 
-    french: str
-    english: str
+    texts: tuple[str, str]
     nominal: Nominal
-    kind: str = "place"
 
 
 @dataclass(eq=False)
 class TimeSpan:
     """*pendant deux heures*, *depuis trois ans*, *il y a deux jours*, *dans une semaine*, *à huit heures*."""
 
-    kind: str  # for, since, ago, in, at, age
+    kind: str  # for, since, ago, in, at, clock, age
     count: int
-    unit: Noun | None = None
+    unit: Noun
 
 
 Nominal = Pronoun | Indefinite | Name | Pair | Gap | NounPhrase
@@ -163,9 +169,10 @@ Adjunct = Adverbial | Prepositional | TimeSpan
 
 @dataclass(eq=False)
 class Clause:
-    """A clause. `tense` names a pair of a French and an English tense, in TENSES.
+    """A clause. `tense` names a pair of a French and an English tense.
 
-    `negation`: empty or pas, plus, jamais, rien, personne, que, encore.
+    `negation`: empty or pas, plus, jamais, rien, personne, que, encore. An infinitive has no subject: `controller` is
+    who would do it, and `link` the prepositions before it.
     """
 
     subject: Nominal | None
@@ -182,6 +189,24 @@ class Clause:
     content: Clause | None = None
     adjuncts: list[Adjunct] = field(default_factory=list)
     controller: Agreement | None = None
+    link: tuple[str, str] = ("", "")
+
+    @property
+    def tenses(self) -> Tense:
+        """French and English tense."""
+        return tenses()[self.tense]
+
+    @property
+    def agreement(self) -> Agreement:
+        """Person, number and gender of the subject, or of who would do it."""
+        agreement = self.controller if self.subject is None else self.subject.agreement
+        assert agreement is not None
+        return agreement
+
+    @property
+    def french_agreement(self) -> Agreement:
+        """Person and number of the French verb."""
+        return self.agreement if self.subject is None else french_subject_agreement(self.subject)
 
 
 @dataclass(eq=False)
@@ -196,20 +221,15 @@ class Linked:
 
 @dataclass(eq=False)
 class QuestionWord:
-    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*.
+    """A question word: *où, quand, qui*; `nominal` where it is *quel livre* or *combien de livres*."""
 
-    `role` is what it stands for in the clause: subject, object or adjunct.
-    """
-
-    french: str
-    english: str
-    role: str
+    texts: tuple[str, str]
     nominal: NounPhrase | None = None
 
 
 @dataclass(eq=False)
 class Sentence:
-    """A sentence and how it is asked or said.
+    """A sentence and its form.
 
     `form`: statement, est-ce que, inversion, plain (a question whose word is the subject) or imperative.
     """
@@ -222,42 +242,22 @@ class Sentence:
     is_contracted: bool = True
     is_negation_contracted: bool = True
 
-    @property
-    def is_question(self) -> bool:
-        """Whether English inverts subject and auxiliary (unless the question word is the subject)."""
-        return self.form in ("est-ce que", "inversion", "plain")
-
 
 class Tense(NamedTuple):
-    """French tense (with its periphrasis, if any) and English tense (with its aspect)."""
+    """French tense (with its periphrasis, if any) and English tense (with its aspect); the adverbs that go with it."""
 
     french: str  # present, passe_compose, pluperfect, imperfect, future, conditional, infinitive, imperative
     periphrasis: str  # "", aller, venir de, être en train de
     english: str  # present, past, will, would, going_to, used_to, base, imperative, to, ing
     aspect: str  # "", progressive, perfect, perfect_progressive
+    adverb: str  # a kind of adverb, or ""
 
 
-TENSES: dict[str, Tense] = {
-    "present": Tense("present", "", "present", ""),
-    "progressive": Tense("present", "", "present", "progressive"),
-    "in_progress": Tense("present", "être en train de", "present", "progressive"),
-    "past": Tense("passe_compose", "", "past", ""),
-    "perfect": Tense("passe_compose", "", "present", "perfect"),
-    "pluperfect": Tense("pluperfect", "", "past", "perfect"),
-    "imperfect": Tense("imperfect", "", "past", ""),
-    "past_progressive": Tense("imperfect", "", "past", "progressive"),
-    "used_to": Tense("imperfect", "", "used_to", ""),
-    "future": Tense("future", "", "will", ""),
-    "going_to": Tense("present", "aller", "going_to", ""),
-    "just": Tense("present", "venir de", "present", "perfect"),
-    "since": Tense("present", "", "present", "perfect"),
-    "since_progressive": Tense("present", "", "present", "perfect_progressive"),
-    "conditional": Tense("conditional", "", "would", ""),
-    "infinitive": Tense("infinitive", "", "base", ""),
-    "to_infinitive": Tense("infinitive", "", "to", ""),
-    "gerund": Tense("infinitive", "", "ing", ""),
-    "imperative": Tense("imperative", "", "imperative", ""),
-}
+@cache
+def tenses() -> dict[str, Tense]:
+    """The tenses by name."""
+    rows = read_table(LEXICON_FOLDER / "tenses.tsv", ("name", *Tense._fields))
+    return {row["name"]: Tense(*(row[column] for column in Tense._fields)) for row in rows}
 
 
 def head_key(nominal: Nominal) -> Key:
@@ -268,7 +268,7 @@ def head_key(nominal: Nominal) -> Key:
 
 
 def french_subject_agreement(nominal: Nominal) -> Agreement:
-    """What a French verb agrees with: *vous* to one person still has the plural, *on* the singular."""
+    """Person and number of a French verb: *vous* to one person still has the plural, *on* the singular."""
     agreement = nominal.agreement
     if isinstance(nominal, Pronoun) and nominal.kind == "formal":
         return Agreement(2, "pl", agreement.gender)
@@ -278,7 +278,7 @@ def french_subject_agreement(nominal: Nominal) -> Agreement:
 
 
 def english_agreement(nominal: Nominal) -> Agreement:
-    """What an English verb or possessive agrees with."""
+    """Person, number and gender of an English verb or possessive."""
     if isinstance(nominal, Pronoun) and nominal.english is not None:
         return nominal.english
     if isinstance(nominal, Pronoun) and nominal.kind == "on":
@@ -298,13 +298,9 @@ def english_number(phrase: NounPhrase) -> str:
 
 
 def is_thing(nominal: Nominal) -> bool:
-    """Whether English says *it* and *that* rather than *he* and *who*."""
+    """True if English has *it* and *that* rather than *he* and *who*."""
     if isinstance(nominal, Pronoun):
         return nominal.kind in ("thing", "impersonal", "ce")
-    if isinstance(nominal, NounPhrase):
+    if isinstance(nominal, NounPhrase | Gap):
         return not nominal.is_person
-    if isinstance(nominal, Gap):
-        return not nominal.is_person
-    if isinstance(nominal, Name):
-        return nominal.entry.class_name != "name"
-    return isinstance(nominal, Indefinite) and nominal.english in ("something", "nothing", "everything")
+    return isinstance(nominal, Name) and nominal.entry.class_name != "name"

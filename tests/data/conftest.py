@@ -1,16 +1,14 @@
-"""The lexicon, the settings and one whole corpus, made once for all tests of the generator."""
+"""One whole corpus, drawn once for all tests of the generator, and the command line."""
 
 from __future__ import annotations
-
-import dataclasses
 
 import pytest
 
 from data import __main__ as command_line
+from data.files import MANIFEST, Manifest, read_manifest
 from data.generator.build import Corpus, build
-from data.generator.corpus_files import read_manifest, render
-from data.generator.settings import Settings, read_settings
-from data.generator.words import Lexicon, read_lexicon
+from data.generator.draw.chance import read_settings
+from data.generator.tables import read_lexicon
 
 
 def run(*arguments: object) -> int:
@@ -22,32 +20,12 @@ def run(*arguments: object) -> int:
 
 
 @pytest.fixture(scope="session")
-def lexicon() -> Lexicon:
-    """The committed lexicon."""
-    return read_lexicon()
+def recorded() -> Manifest:
+    """The committed manifest."""
+    return read_manifest(MANIFEST)
 
 
 @pytest.fixture(scope="session")
-def settings() -> Settings:
-    """The committed settings."""
-    return read_settings()
-
-
-@pytest.fixture(scope="session")
-def small(settings: Settings) -> Settings:
-    """Settings for a corpus of a few hundred pairs."""
-    size = dataclasses.replace(settings.size, train=600, dev=80, test=80, french_vocabulary=400, english_vocabulary=400)
-    return dataclasses.replace(settings, size=size)
-
-
-@pytest.fixture(scope="session")
-def corpus(lexicon: Lexicon, settings: Settings) -> Corpus:
+def corpus(recorded: Manifest) -> Corpus:
     """The corpus that the manifest records, drawn anew."""
-    manifest = read_manifest()
-    return build(lexicon, settings, manifest.seed, manifest.test_seed)
-
-
-@pytest.fixture(scope="session")
-def files(corpus: Corpus) -> dict[str, bytes]:
-    """Its files by name."""
-    return render(corpus)
+    return build(read_lexicon(), read_settings(), recorded.seed, recorded.test_seed)

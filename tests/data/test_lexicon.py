@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from data.generator.settings import SETTINGS_FILE, SettingsError, read_settings
-from data.generator.tables import LexiconError
-from data.generator.words import LEXICON_FOLDER, read_lexicon
+from data.generator.draw.chance import SETTINGS_FILE, SettingsError, read_settings
+from data.generator.tables import LEXICON_FOLDER, LexiconError, read_lexicon
 
 
 @pytest.fixture
@@ -25,6 +24,7 @@ MISTAKES = [
     ("nouns.tsv", "truc\tm\tthing\tfood\tmas", "unknown option 'mas' in options, expected: aspirated,"),
     ("nouns.tsv", "pain\tm\tbread\tfood\t-", "'pain' of class 'food' stands in line "),
     ("verbs.tsv", "transitive\toser\tdare\tstate\tpersons\tfood\t-\t-\t-\t-", "'persons' is no class or group"),
+    ("verbs.tsv", "transitive\toser\tdare\tstate\tperson:m\tfood\t-\t-\t-\t-", "only an adjective can ask for a"),
     ("verbs.tsv", "transitive\toser\tdare\tstate\tperson\tfood\t-\tde\t-\t-", "prep is 'de', expected french:english"),
     ("adjectives.tsv", "grand\thuge\tkin\tbefore\tpredicate\ter\t-", "'grand' has another sense ('tall',)"),
 ]  # fmt: skip
@@ -56,6 +56,7 @@ def test_wrong_header(folder: Path) -> None:
         ("noun_slope", "noun_slop", "[zipf] has the unknown key 'noun_slop'; did you mean 'noun_slope'?"),
         ("dev = 971", "dev = 971.5", "[size] dev is 971.5, expected a whole number of at least 1"),
         ("dev = 971\n", "", "[size] lacks dev"),
+        ("degree = 0.25", "degree = 1.25", "[phrase] degree is 1.25, expected a share between 0 and 1"),
         ("[size]", "[size", "settings.toml: "),
     ],
 )

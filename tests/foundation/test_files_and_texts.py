@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.command_line import Parser, UserError
+from foundation.term_secret import SECRET, term_secret
 from foundation.texts import as_score, clean, counted, first_of, printable
 from foundation.whole_files import check_file, check_folder, in_one_piece, write_whole
 
@@ -121,3 +123,18 @@ def test_an_example_stays_on_its_line(monkeypatch, capsys):
     printed = capsys.readouterr().out.splitlines()
     assert printed[-1] == "example: " + "kit --flag value " * 6
     assert max(map(len, printed[:-1])) <= 60, "the rest is wrapped"
+
+
+def test_a_secret_is_drawn_where_there_is_none_and_kept_if_it_can_be_used(tmp_path, capsys):
+    secret = term_secret(tmp_path)
+    assert str(tmp_path / SECRET) in capsys.readouterr().err
+    assert secret == term_secret(tmp_path) and len(secret) == 65
+    assert capsys.readouterr().err == ""
+    assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
+    (tmp_path / SECRET).write_bytes(b"a short one\n")
+    with pytest.raises(UserError, match="shorter than 16 characters"):
+        term_secret(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "data").write_text("a file")
+    with pytest.raises(UserError, match="secret cannot be kept"):
+        term_secret(tmp_path / "other")

@@ -87,6 +87,7 @@ def test_training_may_end_with_test_translations(train, tmp_path):
     train(*test)
     assert (tmp_path / "run/translations.txt").read_text() == (tmp_path / "t").read_text()
     assert "none: No such file or directory" in train("--test-file", str(tmp_path / "none"), status=2).err
+    assert "has no effect without --test-file" in train("--out-file", "x", status=2).err
 
 
 def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
@@ -112,7 +113,7 @@ def test_runs_are_compared_by_what_differs(trained, train, tmp_path, capsys):
         (["train", "--epochs", "2", "--max-steps", "3"], "--epochs 2 has no effect: max_steps = 3 counts in its place"),
         (["train", "--device", "nosuch"], "--device nosuch: it cannot be used here: "),
         (["train", "--resume", "--dropout", "0.3"], "--resume keeps the settings of the run but its length; leave out"),
-        (["train", "--from", "epoch-09"], "epoch-09.pt: No such file"),
+        (["train", "--from", "epoch-09"], "--from epoch-09: {folder}/run has best, epoch-01, epoch-02, epoch-03, last"),
         (["train", "--from", "epoch-02", "--max-steps", "2"], "has 8 steps already, more than the 2"),
         (["train", "--output", "{folder}/dev"], "{folder}/dev: Not a directory"),
         (["train", "--dev", "{folder}/long"], "{folder}/long:2: a source of 600 tokens, expected at most 512"),

@@ -69,7 +69,7 @@ def test_every_panel_names_its_shape_and_what_the_mask_excludes_is_grey():
     query, key, value = torch.randn(3, 1, 1, 3, 4)
     caught = catch(scaled_dot_product_attention, query, key, value, causal_mask(3)).of_head(0)
     figure = plot_matrices(caught, ["a", "b", "c"], ["d", "e", "f"], "one head")
-    assert [axes.get_title() for axes in figure.axes] == [
+    assert [axes.get_title() for axes in figure.axes[:6]] == [
         "Q: (q, d_k) = (3, 4)",
         "K: (k, d_k) = (3, 4)",
         "V: (k, d_k) = (3, 4)",

@@ -4,21 +4,25 @@ import json
 
 import pytest
 
-from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.build import Project, make_package
+from release.build import Package, Project, make_package
 from release.notebooks import Course, make_course
 from release.skeleton import Skeleton
 
 
 @pytest.fixture(scope="session")
-def skeleton() -> Skeleton:
-    return make_package(Project(ROOT, ROOT / "reference", ROOT))[1]
+def package() -> Package:
+    return make_package(Project(ROOT, ROOT / "reference", ROOT))
 
 
 @pytest.fixture(scope="session")
-def course(skeleton: Skeleton) -> Course:
-    return make_course(ROOT, read_assignment(), skeleton)
+def skeleton(package: Package) -> Skeleton:
+    return package.skeleton
+
+
+@pytest.fixture(scope="session")
+def course(package: Package) -> Course:
+    return make_course(ROOT, package.assignment, package.skeleton, package.prose)
 
 
 @pytest.fixture(scope="session")

@@ -66,14 +66,14 @@ def test_a_prediction_is_right_or_wrong(folder, capsys) -> None:
     question = {"1.2": {"letters": "abc", "right": "c", "why": "the softmax runs over the keys."}}
     (folder / "support" / "predictions.json").write_text(json.dumps(question))
     notebooks = Notebooks(folder, folder / "support")
-    for choice, said in (
+    for choice, printed in (
         ("", "write a letter between the quotes: a, b, c\n"),
         ("b", "✗ not b; think again\n"),
         ("c", "✓ c: the softmax runs over the keys.\n"),
         ("C", "predict('1.2', 'C'): expected one of the letters a, b, c\n"),
     ):
         notebooks.predict("1.2", choice)
-        assert capsys.readouterr().out == said
+        assert capsys.readouterr().out == printed
     notebooks.predict("9.9", "a")
     assert "expected a task with a question" in capsys.readouterr().out
 
@@ -108,9 +108,9 @@ def test_on_colab_the_first_cell_finds_the_folder_and_installs_what_is_missing(c
 @pytest.mark.slow
 def test_from_todo_to_all_points(notebooks, history, course, capsys) -> None:
     assert notebooks.check("1.1", seed=7) == 0
-    said = capsys.readouterr().out
-    assert re.match(r"✗ 1.1 Input embedding: 0 of \d+ tests pass, 0 of 4 points\n\nTODO 1.1: create", said)
-    assert 'check("1.1", seed=7)' in said
+    printed = capsys.readouterr().out
+    assert re.match(r"✗ 1.1 Input embedding: 0 of \d+ tests pass, 0 of 4 points\n\nTODO 1.1: create", printed)
+    assert 'check("1.1", seed=7)' in printed
     history += ["import math", "from torch import Tensor, nn", solved(course, "InputEmbedding")]
     assert notebooks.check("1.1") == 4
     assert re.match(r"✓ 1.1 Input embedding: (\d+) of \1 tests pass, 4 of 4 points\n", capsys.readouterr().out)
@@ -121,10 +121,10 @@ def test_a_fault_is_explained_and_located(notebooks, history, course, capsys) ->
     text = solved(course, "InputEmbedding")
     history += ["from torch import nn", text.replace("import math", "math = None").replace("* math.sqrt", "* nn.sqrt")]
     assert notebooks.check("1.1") < 4
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     line = 1 + history[-1].split("\n").index("        return self.table(tokens) * nn.sqrt(self.d_model)")
-    assert "AttributeError: module 'torch.nn' has no attribute 'sqrt'" in said
-    assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in said
+    assert "AttributeError: module 'torch.nn' has no attribute 'sqrt'" in printed
+    assert f"this notebook, cell 2, line {line}: return self.table(tokens) * nn.sqrt(self.d_model)" in printed
     history += ["import torch", solved(course, "LayerNorm").replace("centred = x -", "x -= 1\n        centred = x -")]
     assert notebooks.check("1.4") == 7.5
     assert re.search(r"changed in place by this notebook, cell 4, line \d+: x -= 1\n", capsys.readouterr().out)
@@ -135,9 +135,13 @@ def test_a_wrong_result_is_drawn_beside_what_was_expected(notebooks, history, co
     attention = solved(course, "scaled_dot_product_attention").replace("/ math.sqrt", "* math.sqrt")
     history += ["import math\nimport torch\nfrom torch import Tensor, nn", attention]
     assert notebooks.check("1.2", seed=3) == 9, "only the scale is wrong"
-    said = capsys.readouterr().out
-    assert said.count("tests pass") == 1 and "  inputs:   query (" in said and "perhaps for the same reason" in said
-    assert re.search(r"\nexpected\[\d, \d, \d:, \d:\] +got\n( +-?\d\S*){4,8}\n", said)
+    printed = capsys.readouterr().out
+    assert (
+        printed.count("tests pass") == 1
+        and "  inputs:   query (" in printed
+        and "perhaps for the same reason" in printed
+    )
+    assert re.search(r"\nexpected\[\d, \d, \d:, \d:\] +got\n( +-?\d\S*){4,8}\n", printed)
 
 
 def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks, folder, history, course) -> None:
@@ -157,7 +161,7 @@ def test_answers_that_were_saved_elsewhere_are_imported_and_refreshed(notebooks,
 
 def test_translations_are_read_as_in_grading(notebooks, folder, capsys) -> None:
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
-    for content, said in (
+    for content, printed in (
         (None, "translations.txt does not exist yet"),
         ("a\n", f"✗ 4.1 BLEU, beginner: BLEU of at least 0.30\n\ntranslations.txt: 1 line, but there are {n_lines:,}"),
         ("a\n" * (n_lines - 1) + "a", f"has the expected {n_lines} lines"),
@@ -166,26 +170,26 @@ def test_translations_are_read_as_in_grading(notebooks, folder, capsys) -> None:
         if content:
             (folder / "translations.txt").write_text(content)
         assert notebooks.check("4.1") == 0
-        assert said in capsys.readouterr().out
+        assert printed in capsys.readouterr().out
 
 
 def test_a_cell_that_cannot_be_read_is_named_by_the_check(notebooks, folder, history, capsys) -> None:
     save(folder, "2_layers_and_model.ipynb", "task_2_1_EncoderLayer", "class EncoderLayer(nn.Module)\n    pass\n")
     history += ["class Decoder:\n  x = (", "print(", "class Encoder(\n", "class Encoder: pass"]
     notebooks.check("1.1")
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     saved = "(task_2_1_EncoderLayer), which begins `class EncoderLayer(nn.Module)`"
-    assert f"{saved}, cannot be read, so what it defines is missing (line 1: expected ':'" in said
-    assert "this notebook, cell 1, which begins `class Decoder:`, cannot be read" in said
-    assert said.count("cannot be read") == 2, "experiments, and what was run again since, are not"
+    assert f"{saved}, cannot be read, so what it defines is missing (line 1: expected ':'" in printed
+    assert "this notebook, cell 1, which begins `class Decoder:`, cannot be read" in printed
+    assert printed.count("cannot be read") == 2, "experiments, and what was run again since, are not"
 
 
 def test_of_an_answer_that_cannot_be_read_only_the_error_is_shown(notebooks, history, capsys) -> None:
     history += ["class InputEmbedding(nn.Module):\n    x = ("]
     notebooks.check("1.1")
-    said = capsys.readouterr().out
-    assert "SyntaxError: this notebook, cell 1, line 2: '(' was never closed" in said
-    assert "raise SyntaxError" not in said
+    printed = capsys.readouterr().out
+    assert "SyntaxError: this notebook, cell 1, line 2: '(' was never closed" in printed
+    assert "raise SyntaxError" not in printed
 
 
 def test_bad_input_is_named(notebooks, folder) -> None:
@@ -207,11 +211,11 @@ def run(folder: Path, name: str) -> dict[str, str]:
     notebook = nbformat.read(folder / name, as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
     nbformat.write(notebook, folder / name)
-    said = {}
+    printed = {}
     for cell in notebook.cells:
         outputs = [output.get("text") or " ".join(output.get("data", {})) for output in cell.get("outputs", ())]
-        said[cell.id] = "\n".join(outputs)
-    return said
+        printed[cell.id] = "\n".join(outputs)
+    return printed
 
 
 @pytest.mark.slow
@@ -230,18 +234,18 @@ def test_from_the_first_answer_to_translations(course, skeleton, tmp_path, monke
     (tmp_path / LAST).write_text(
         text.replace('replace(PRESETS[\\"fast\\"]', 'replace(PRESETS[\\"tiny\\"]').replace("epochs=3", "epochs=1")
     )
-    said = run(tmp_path, LAST)
-    assert re.search(r"(\d+) of \1 tests pass, 6 of 6 points", said["test_3_1"])
-    assert "epoch 1  train_loss" in said["code-train"]
+    printed = run(tmp_path, LAST)
+    assert re.search(r"(\d+) of \1 tests pass, 6 of 6 points", printed["test_3_1"])
+    assert "epoch 1  train_loss" in printed["code-train"]
     n_lines = len((ROOT / "data/corpus/fren.test.src.bpe").read_text().splitlines())
-    assert f"{n_lines} translations in translations.txt" in said["code-translate"]
-    assert f"translations.txt has the expected {n_lines} lines" in said["test_4_1"]
-    assert "image/png" in said["code-look-at-what-attends-to-what"]
-    assert said["code-bleu"] == "text/plain"
+    assert f"{n_lines} translations in translations.txt" in printed["code-translate"]
+    assert f"translations.txt has the expected {n_lines} lines" in printed["test_4_1"]
+    assert "image/png" in printed["code-look-at-what-attends-to-what"]
+    assert printed["code-bleu"] == "text/plain"
     # What was run is what is handed in, as a folder or as an archive; pictures and progress bars do no harm.
     archive = shutil.make_archive(str(tmp_path.with_name("anna")), "zip", tmp_path.parent, tmp_path.name)
     for path in (tmp_path, Path(archive)):
         intake = take_in(path, ROOT / "student", read_assignment())
-        assert intake.submitted == {one.module for one in find_definitions(skeleton, read_assignment())}
+        assert intake.submitted == {definition.module for definition in find_definitions(skeleton, read_assignment())}
         assert intake.translations is not None and intake.translations.count(b"\n") == n_lines
     assert any(cell.get("outputs") for cell in json.loads((tmp_path / LAST).read_text())["cells"])

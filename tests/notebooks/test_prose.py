@@ -8,8 +8,19 @@ import pytest
 
 from foundation.assignment_file import read_assignment
 from foundation.places import ROOT
-from release.notebooks import PROSE, check_tasks, make_notebook, make_sources
-from release.prose import Answer, Code, Predict, Setup, TaskHead, Text, find_definitions, read_prose
+from release.notebooks import check_tasks, make_notebook, make_sources
+from release.prose import (
+    FOLDER,
+    Answer,
+    Code,
+    Predict,
+    Setup,
+    TaskHead,
+    Text,
+    find_definitions,
+    read_folder,
+    read_prose,
+)
 from release.regions import ReleaseError
 
 SAMPLE = """# One
@@ -102,18 +113,18 @@ def test_every_word_in_italics_has_an_entry():
 def test_predictions_are_asked_before_the_answer_and_can_be_switched_off(assignment, skeleton) -> None:
     def ids(assignment) -> list[str]:
         name = "1_building_blocks.ipynb"
-        cells = nbformat.reads(make_sources(ROOT, assignment, skeleton)[name].decode(), 4).cells
+        cells = nbformat.reads(make_sources(assignment, skeleton, read_folder(ROOT))[name].decode(), 4).cells
         return [cell["id"] for cell in cells]
 
     asked = ids(assignment)
     assert asked.index("prediction-task-1_2") < asked.index("task_1_2_scaled_dot_product_attention")
-    assert not any("predict" in one for one in ids(replace(assignment, predictions=False)))
+    assert not any("predict" in name for name in ids(replace(assignment, predictions=False)))
 
 
 @pytest.mark.slow
 def test_texts_name_the_thresholds_of_the_assignment(course, assignment) -> None:
     changed = replace(assignment, thresholds={"beginner": 0.125, "advanced": 0.875})
-    prose = {path.name: path.read_text() for path in (ROOT / PROSE).glob("[0-9]*.md")}
+    prose = {path.name: path.read_text() for path in (ROOT / FOLDER).glob("[0-9]*.md")}
     assert not any(f"{value:.2f}" in text for text in prose.values() for value in assignment.thresholds.values())
     name = "3_training_and_translation.md"
     notebook = make_notebook("3", read_prose(name, prose[name]), [], changed)
@@ -152,10 +163,10 @@ def test_notebooks_are_sound_and_have_the_skeletons_answers_and_the_assignments_
             MetadataValidator().validate_nb(notebook)
             assert not any(cell.get("outputs") or cell.get("attachments") for cell in notebook.cells)
             cells |= cells_of(files, path)
-    for one in find_definitions(skeleton, assignment):
+    for definition in find_definitions(skeleton, assignment):
         assert (
-            cells[f"task_{one.task.replace('.', '_').lower()}_{one.name}"]["source"].encode()
-            in skeleton.files[f"{one.module}.py"]
+            cells[f"task_{definition.task.replace('.', '_').lower()}_{definition.name}"]["source"].encode()
+            in skeleton.files[f"{definition.module}.py"]
         )
     for task in (task for task in assignment.tasks if task.written or not task.by_hand):
         cell = cells[task.marker.replace("task", "test")]

@@ -109,14 +109,14 @@ def as_fused(state, n_heads):
 
 def as_einsum(state, n_heads):
     """Inputs before outputs, and an axis for the heads: (h, d, d_head), and (h, d_head, d) for the output."""
-    found = {
+    moved = {
         "output_weight": state["project_output.weight"].T.unflatten(0, (n_heads, -1)),
         "output_bias": state["project_output.bias"],
     }
     for role in ROLES:
         weight, bias = (state[f"project_{role}.{part}"].unflatten(0, (n_heads, -1)) for part in PARTS)
-        found |= {f"{role}_weight": weight.mT, f"{role}_bias": bias[:, None]}
-    return found
+        moved |= {f"{role}_weight": weight.mT, f"{role}_bias": bias[:, None]}
+    return moved
 
 
 WAYS = {"head_modules_with_bias": as_head_modules, "fused": as_fused, "einsum_with_bias": as_einsum}
@@ -151,7 +151,7 @@ def test_equal_output_weights_and_gradients(name, d, h, kind):
             module.zero_grad()
             output, weights = module(query, key, value, mask)
             output.square().sum().backward()
-            results.append((output, weights, {name: one.grad for name, one in module.named_parameters()}))
+            results.append((output, weights, {name: parameter.grad for name, parameter in module.named_parameters()}))
         (output, weights, gradients), (other_output, other_weights, other_gradients) = results
         torch.testing.assert_close(other_output, output, rtol=0, atol=1e-12)
         torch.testing.assert_close(other_weights, weights, rtol=0, atol=1e-12)

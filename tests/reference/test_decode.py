@@ -27,15 +27,15 @@ def _same_models_in_any_order_of_tests():
 def plain_greedy(model, src, src_mask, encoder_mask, max_length):
     """One sentence at a time, the whole prefix again at each step: slow and obviously right."""
     model.eval()
-    found = []
+    sentences = []
     for row in range(src.size(0)):
         memory, _ = model.encode(src[row : row + 1], encoder_mask[row : row + 1])
         ids = [1]
         while len(ids) <= max_length and ids[-1] != 2:
             output, _, _ = model.decode(torch.tensor([ids]), memory, src_mask[row : row + 1], causal_mask(len(ids)))
             ids.append(int(model.get_predictions(output)[0, -1].argmax()))
-        found.append([token for token in ids[1:] if token != 2])
-    return found
+        sentences.append([token for token in ids[1:] if token != 2])
+    return sentences
 
 
 def random_model(norm_first, n_layers=2, tgt_vocab_size=11):
@@ -106,8 +106,8 @@ def test_a_beam_as_wide_as_everything_finds_the_best(penalty):
         scores[:, 0] = -1e4
         src = torch.full((2, 3), 4)
         options = {**IDS, "max_length": 4, "beam_size": 5**4, "length_penalty": penalty}
-        found = beam_decode(Table(scores), src, padding_mask(src, 0), **options)
-        assert found == [best_by_trying_all(scores, 4, penalty)] * 2
+        sentences = beam_decode(Table(scores), src, padding_mask(src, 0), **options)
+        assert sentences == [best_by_trying_all(scores, 4, penalty)] * 2
 
 
 def random_batch(n_sentences, longest):

@@ -1,7 +1,7 @@
 """A project that a release can be made of: the kit with the example of `tests/example` as its assignment."""
 
+import os
 import shutil
-import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +14,11 @@ from release.__main__ import main
 from release.build import Project, Release, make_release
 from release.gates import unpack, write_all
 from release.packing import make_zip
-from release.regions import Region, ReleaseError, Source, find_regions, parse_source
 from release.skeleton import Skeleton, make_skeleton, read_folder
 
 EXAMPLE = ROOT / "tests" / "example"
-TASKS = ("1.1", "1.2", "1.3", "E.1")
-KEPT_IN_A_FORK = ("autograder", "foundation", "release", "pyproject.toml", "requirements.lock")
+ENGINE = ("autograder", "foundation", "release")
+KEPT_IN_A_FORK = (*ENGINE, "pyproject.toml", "requirements.lock")
 ROOM = "assignment"
 BLEU = """
 [thresholds]
@@ -83,20 +82,32 @@ def copy_example(root: Path) -> Project:
     path = root / ROOM / "assignment.toml"
     path.write_text(path.read_text().replace('name = "regressor"\n', 'name = "regressor"\nextension = true\n') + BLEU)
     with (root / ROOM / "handout.md").open("a") as file:
-        file.write("\n$bleu\n")
+        file.write("\n{{ bleu }}\n")
     return project
 
 
+@pytest.fixture(scope="session")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The example, for tests that change nothing."""
+    return copy_example(tmp_path_factory.mktemp("example"))
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A copy of the example that a test may change."""
-    (tmp_path / "project").mkdir()
-    return copy_example(tmp_path / "project")
+def project(example: Project, tmp_path: Path) -> Project:
+    """A copy of the example that a test may change, all but the engine, which is the same in all copies."""
+    root = tmp_path / "project"
+    for path in sorted(example.root.iterdir()):
+        root.mkdir(exist_ok=True)
+        if path.is_file():
+            shutil.copy(path, root / path.name)
+        else:
+            shutil.copytree(path, root / path.name, copy_function=os.link if path.name in ENGINE else shutil.copy2)
+    return Project(root, root / "reference", root)
 
 
 @pytest.fixture(scope="session")
-def example_release(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    return make_release(copy_example(tmp_path_factory.mktemp("example")))
+def example_release(example: Project) -> Release:
+    return make_release(example)
 
 
 @pytest.fixture
@@ -111,31 +122,11 @@ def doctored(example_release: Release) -> Callable[..., Release]:
         return replace(
             release,
             skeleton=replace(release.skeleton, files={**release.skeleton.files, **changed}),
-            folder={**release.folder, **changed},
             archives={**release.archives, archive: inside},
             outputs={**release.outputs, **made},
         )
 
     return doctor
-
-
-@pytest.fixture(scope="session")
-def read() -> Callable[[str], Source]:
-    """Turns an indented text into a source file called a.py."""
-    return lambda text: parse_source("a.py", textwrap.dedent(text))
-
-
-@pytest.fixture(scope="session")
-def regions_of(read: Callable[[str], Source]) -> Callable[[str], tuple[list[Region], list[str]]]:
-    """The regions of an indented text, and its problems as the user sees them."""
-
-    def find(text: str) -> tuple[list[Region], list[str]]:
-        try:
-            return find_regions(read(text), TASKS), []
-        except ReleaseError as error:
-            return [], str(error).splitlines()
-
-    return find
 
 
 @pytest.fixture

@@ -1,6 +1,13 @@
-"""The archives: what is in them, for whom, and when: in the first phase, some tests are held back."""
+"""The archives: what is in them, for whom, and when; and what students can do with theirs, unpacked.
 
+In the first phase, some tests are held back.
+"""
+
+import ast
 import io
+import json
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -9,12 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.catalogue import apply, faults_of
+from autograder.intake.sources import read_sources
 from foundation.assignment_file import read_assignment
-from foundation.places import REFERENCES, ROOT
+from foundation.places import REFERENCE, REFERENCES, ROOT
 from foundation.term_secret import SECRET, term_secret
 from release.build import Project, make_package, make_release
 from release.contents import ARCHIVE_FOLDER, PROGRAMS, collect_kit, read_given
-from release.gates import run_python, unpack
+from release.gates import INSTALLED, run_python, unpack
 from release.handout import NAMES
 from release.packing import make_zip, members_of
 from release.regions import ReleaseError
@@ -41,7 +50,7 @@ def test_students_get_what_they_need_and_no_more(example_release) -> None:
 
 
 def test_pip_installs_the_wheel(example_release, tmp_path: Path) -> None:
-    [(path, wheel)] = [one for one in example_release.archives["student.zip"].items() if one[0].endswith(".whl")]
+    [(path, wheel)] = (item for item in example_release.archives["student.zip"].items() if item[0].endswith(".whl"))
     file = tmp_path / path.rpartition("/")[2]
     file.write_bytes(wheel)
     options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--target", tmp_path / "site", file]
@@ -90,11 +99,14 @@ HELD = {"test_1_2_attention.py", "test_1_4_layer_norm.py"}
 
 @pytest.fixture(scope="module")
 def phases():
-    """The students' archive in each phase."""
-    return {
-        phase: collect_kit(ROOT, replace(read_assignment(), phase=phase), {"masks.py": b"x = 1\n"})
-        for phase in (1, 2, None)
-    }
+    """The files of the course's archive for students, in each phase."""
+    assignment, skeleton = make_package(Project(ROOT, REFERENCE, ROOT))[:2]
+    return {phase: collect_kit(ROOT, replace(assignment, phase=phase), skeleton.files) for phase in (1, 2, None)}
+
+
+@pytest.fixture(scope="module")
+def kit(phases) -> dict[str, bytes]:
+    return phases[None]
 
 
 def names(kit) -> set[str]:
@@ -117,5 +129,93 @@ def test_who_runs_a_test_that_is_held_back_is_told(phases, tmp_path):
 
 
 def test_the_handout_of_phase_1_says_which_tests_come_later(tmp_path):
-    _, _, folder = make_package(Project(ROOT, ROOT / "reference", tmp_path, phase=1))
-    assert "The tests of 1.2 and 1.4 are handed out later." in folder["README.md"].decode()
+    package = make_package(Project(ROOT, ROOT / "reference", tmp_path, phase=1))
+    assert "The tests of 1.2 and 1.4 are handed out later." in package.handout["README.md"].decode()
+
+
+@pytest.fixture(scope="module")
+def unpacked(kit: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The students' folder, which these tests may not change."""
+    return unpack(make_zip(kit), tmp_path_factory.mktemp("unpacked") / "my course")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("flags", "status", "shown"),
+    [
+        (["--submission", "../other work"], 0, " passed"),
+        (["--submission=../other work"], 0, " passed"),
+        (["--submission", "../no work"], 2, "--submission ../no work: no such folder"),
+    ],
+)
+def test_another_folder_is_tested(unpacked: Path, flags: list[str], status: int, shown: str) -> None:
+    shutil.copytree(ROOT / "reference", unpacked.parent / "other work", dirs_exist_ok=True)
+    done = run_python(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "task_1_1", *flags], unpacked)
+    assert (done.returncode, "warning" in done.stdout) == (status, False), done.stdout
+    assert shown in done.stdout + done.stderr
+
+
+HINTS = """import json, sys
+from pathlib import Path
+from student.__main__ import main
+for text in json.load(sys.stdin):
+    Path("student/attention.py").write_text(text)
+    print("status", main(["hint", "1.2"]))
+print("status", main(["hint", "9"]), main(["hint", "1.4"]))
+"""
+
+
+@pytest.mark.slow
+def test_a_hint_comes_after_three_failed_versions_and_is_the_catalogues(kit, tmp_path: Path) -> None:
+    """In one process, since each start of PyTorch takes seconds."""
+    assignment, folder = read_assignment(), unpack(make_zip(kit), tmp_path)
+    [fault] = (fault for fault in faults_of(assignment) if fault.id == "attention-not-scaled")
+    text = apply(fault, read_sources(REFERENCE, REFERENCE))["attention"][1]
+    versions = [text, text, f"# 2\n{text}", f"# 3\n{text}", text.replace("# (b, h, q, k)", "* 3")]
+    done = run_python(["-c", HINTS], folder, json.dumps(versions))
+    *seen, others = done.stdout.split("\nstatus 1\n")
+    assert ["failed attempts: 1" in output for output in seen] == [True, True, False, False, False]
+    assert seen[3].endswith(f"\nHint: {fault.hint}") and fault.when not in seen[3]
+    assert seen[4].endswith("\nno known mistake fits what the tests see")
+    assert "still to be written" in others and others.endswith("status 2 1\n")
+    assert "expected one of 1.1, 1.2" in done.stderr
+    own_run = run_python(["-m", "pytest", "-q", "-m", "task_1_2"], folder)
+    assert "perhaps there is a hint: python -m student hint 1.2\n" in own_run.stdout
+
+
+STAFF_ONLY = ("pydantic", "sqlalchemy", "nbgrader")
+POSIX_ONLY = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
+
+
+@pytest.mark.slow
+def test_students_need_no_module_that_they_may_lack(kit):
+    """The tests and the notebooks' checks import the grader in part, and that part gets by without these."""
+    members = members_of("student.zip", make_zip(kit))
+    modules = {path: content for path, content in members if path.endswith(".py")}
+    assert any(path.endswith("autograder/running/under_test.py") for path in modules)
+    for path, content in modules.items():
+        for node in ast.walk(ast.parse(content)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.partition(".")[0] for name in names} & {*STAFF_ONLY, *POSIX_ONLY}, path
+
+
+def run_without_posix(folder: Path, *command: str) -> str:
+    paths = Path(__file__).with_name("without_posix"), folder.parent / INSTALLED
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_students_test_train_and_translate_without_what_windows_lacks(kit, tmp_path: Path) -> None:
+    folder = unpack(make_zip(kit), tmp_path)
+    shutil.copytree(REFERENCE, folder / "student", dirs_exist_ok=True)
+    assert " passed" in run_without_posix(folder, "-m", "pytest", "-q", "-m", "task_1_1 or given")
+    short = "--preset tiny --max-steps 2 --samples 0 --max-length 3 --output runs/short"
+    train, translate = f"train {short}", "translate --checkpoint runs/short/best.pt --output translations.txt"
+    both = "import sys; from student.__main__ import main; sys.exit(any(main(words.split()) for words in sys.argv[1:]))"
+    run_without_posix(folder, "-c", both, train, translate)
+    assert len((folder / "translations.txt").read_text("utf-8").splitlines()) == 971
+    run_without_posix(folder, "grade.py", "--help")

@@ -58,8 +58,8 @@ def test_a_class_is_graded_in_the_sandbox_and_told_what_is_wrong(tmp_path, skele
         "dan": ["refused", "passed", "passed"],
         "finn": ["not attempted"] * 3,
     }
-    [found] = [part.diagnosis for part in records["bob"].judgement.parts if part.diagnosis]
-    assert found.fault == "affine-no-bias" and "What is the output for x = 0?" in found.text
+    [diagnosis] = [part.diagnosis for part in records["bob"].judgement.parts if part.diagnosis]
+    assert diagnosis.fault == "affine-no-bias" and "What is the output for x = 0?" in diagnosis.text
 
 
 @pytest.mark.slow

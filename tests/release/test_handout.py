@@ -12,10 +12,11 @@ from foundation.assignment_file import ASSISTANTS, read_assignment
 from foundation.assignment_tables import LatePolicy
 from foundation.places import ROOT, SKELETON
 from release.build import Project, make_package
-from release.guide import make_guide
-from release.handout import NAMES, files_for_assistants, words_of
+from release.handout import NAMES, files_for_assistants, make_guide, words_of
 
-SAID = {
+from .conftest import ROOM
+
+ASKED = {
     "none": ("without a coding assistant", "do not write"),
     "tutor": ("not for answers", "ask back first"),
     "free": ("every line", "defend"),
@@ -25,8 +26,8 @@ SAID = {
 @pytest.fixture(scope="module")
 def made():
     project = Project(ROOT, ROOT / "reference", ROOT)
-    assignment, skeleton, _ = make_package(project)
-    return assignment, make_guide(ROOT, assignment, skeleton).decode()
+    package = make_package(project)
+    return package.assignment, make_guide(ROOT, package.assignment, package.skeleton, package.prose).decode()
 
 
 def test_each_task_has_its_idea_its_place_and_its_test(made):
@@ -59,13 +60,24 @@ def test_its_examples_run(made, tmp_path, monkeypatch):
     assert (tmp_path / "matrices.png").is_file() and {"batch", "tiny"} <= namespace.keys()
 
 
+def test_the_handout_has_a_row_for_every_task_and_rounds_nothing(project, edit):
+    handout = make_package(project).handout["README.md"].decode()
+    assert "| 1.1 | Affine map | 4 |  |  | `student/affine.py` |" in handout and "{" not in handout
+    assert "0.30" in handout and "| 2.1 | Regressor | 4 (bonus) |" in handout
+    for old, new in (("= 0.30", "= 0.255"), ('"Affine map"', '"Affine | map"'), ("points = 2", "points = 0")):
+        edit(project.root / ROOM / "assignment.toml", old, new)
+    handout = make_package(project).handout["README.md"].decode()
+    assert "for at least 0.255 (" in handout and "| 1.1 | Affine \\| map | 4 |" in handout
+    assert "| 1.2 | Squared error | none |" in handout
+
+
 def test_it_says_what_handing_in_late_costs():
     usual = read_assignment()
     late = LatePolicy(datetime(2026, 12, 18, 23, 59, tzinfo=UTC), 1, 10, 50)
     assert words_of(usual, [])["due"] == ""
-    said = words_of(replace(usual, late=late), [])["due"]
-    assert "by **18 December 2026, 23:59 UTC**. Each day late that has begun costs 10% of the points" in said
-    assert "earn, at most 50%. Up to 1 h late costs nothing;" in said
+    due = words_of(replace(usual, late=late), [])["due"]
+    assert "by **18 December 2026, 23:59 UTC**. Each day late that has begun costs 10% of the points" in due
+    assert "earn, at most 50%. Up to 1 h late costs nothing;" in due
     assert "Hand in by **Friday**. Each day late" in words_of(replace(usual, late=late, due="Friday"), [])["due"]
 
 
@@ -74,7 +86,7 @@ def test_students_and_assistants_are_told_the_same(policy):
     assignment = replace(read_assignment(), assistants=policy, contact="the forum")
     files = files_for_assistants(assignment)
     assert set(files) == set(NAMES) and len(set(files.values())) == 1
-    for_students, for_assistants = SAID[policy]
+    for_students, for_assistants = ASKED[policy]
     assert for_students in " ".join(words_of(assignment, [])["assistants"].split())
     assert for_assistants in " ".join(files["AGENTS.md"].decode().split())
 

@@ -1,17 +1,22 @@
 """Regions, and stripping: imports of the solution go, all else stays; a malformed region is an error with its line."""
 
+import textwrap
+
 import pytest
 
-from release.regions import ReleaseError, find_regions
+from release.regions import ReleaseError, find_regions, parse_source
 from release.skeleton import drop_unused_imports, make_skeleton, strip_regions
 
-
-def stripped(source) -> str:
-    return strip_regions(source, find_regions(source, ("1.1", "1.3")))
+TASKS = ("1.1", "1.2", "1.3", "E.1")
 
 
-def test_the_solution_becomes_a_raise_below_its_hint(read) -> None:
-    source = read('''
+def stripped(text: str) -> str:
+    source = parse_source("a.py", text)
+    return strip_regions(source, find_regions(source, TASKS))
+
+
+def test_the_solution_becomes_a_raise_below_its_hint() -> None:
+    text = textwrap.dedent('''
         def f(x):
             """Doubles."""
             given = 1
@@ -23,7 +28,7 @@ def test_the_solution_becomes_a_raise_below_its_hint(read) -> None:
             ### END SOLUTION
             after = 2  # given
     ''')
-    assert stripped(source) == (
+    assert stripped(text) == (
         '\ndef f(x):\n    """Doubles."""\n    given = 1\n    # TODO 1.3: double it,\n    # and return it.\n'
         '    raise NotImplementedError("TODO 1.3")\n    after = 2  # given\n'
     )
@@ -31,10 +36,10 @@ def test_the_solution_becomes_a_raise_below_its_hint(read) -> None:
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "\n"])
-def test_newlines_stay_as_they_are(read, newline: str, last: str) -> None:
+def test_newlines_stay_as_they_are(newline: str, last: str) -> None:
     text = 'X = """a\n\tb"""\n\x0c\ndef f():\n    # TODO 1.1: t\n    ### BEGIN SOLUTION\n    pass\n    ### END SOLUTION'
     expected = 'X = """a\n\tb"""\n\x0c\ndef f():\n    # TODO 1.1: t\n    raise NotImplementedError("TODO 1.1")'
-    assert stripped(read((text + last).replace("\n", newline))) == (expected + last).replace("\n", newline)
+    assert stripped((text + last).replace("\n", newline)) == (expected + last).replace("\n", newline)
 
 
 def test_the_example_is_stripped(skeleton, reference_files) -> None:
@@ -103,10 +108,8 @@ SOUND = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_sound_regions_pass(regions_of, name: str) -> None:
-    regions, problems = regions_of(SOUND[name])
-    assert not problems
-    assert len(regions) == 1
+def test_sound_regions_pass(name: str) -> None:
+    assert len(find_regions(parse_source("a.py", SOUND[name]), TASKS)) == 1
 
 
 BODIES = {
@@ -145,10 +148,11 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_region_is_an_error_with_its_line(regions_of, name: str) -> None:
+def test_a_malformed_region_is_an_error_with_its_line(name: str) -> None:
     text, line, says = MALFORMED[name]
-    _, problems = regions_of(text)
-    matching = [problem for problem in problems if says in problem]
-    assert matching, problems
+    with pytest.raises(ReleaseError) as caught:
+        find_regions(parse_source("a.py", text), TASKS)
+    matching = [problem for problem in str(caught.value).splitlines() if says in problem]
+    assert matching, caught.value
     place = f"a.py:{line}: " if line else "a.py: "
     assert matching[0].startswith(place) and "; " in matching[0]  # and what would be right

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from foundation.places import HANDED_OUT
-from release.__main__ import main
 from release.build import Project, make_release, write_release
 from release.update import changes_of, hints_of, merge_texts
 
@@ -25,13 +24,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def update(project: Project, student: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Builds anew and runs the command; returns exit status, stdout and stderr."""
+def update(project: Project, student: Path, run) -> Callable[..., tuple[int, str, str]]:
+    """Builds, at first or anew, and runs the command; returns exit status, stdout and stderr."""
 
-    def call(*arguments: str) -> tuple[int, str, str]:
-        write_release(make_release(project), project.output)
-        status = main(["update", str(student), "--root", str(project.root), *arguments])
-        return status, *capsys.readouterr()
+    def call(*arguments: str, is_new: bool = False) -> tuple[int, str, str]:
+        if is_new or not (project.output / "dist").exists():
+            write_release(make_release(project), project.output)
+        return run("update", str(student), *arguments)
 
     return call
 
@@ -69,16 +68,12 @@ def test_answers_stay_and_news_arrive(update, at_work: Path) -> None:
     assert update() == (0, f"{at_work}: already up to date\n", "")
 
 
-def test_the_folder_above_is_enough_where_only_one_was_unpacked(
-    update, at_work: Path, project: Project, capsys
-) -> None:
+def test_the_folder_above_is_enough_where_only_one_was_unpacked(update, at_work: Path, run) -> None:
     update()
-    above = ["update", str(at_work.parent), "--root", str(project.root)]
-    if len([*at_work.parent.glob("*/.handed_out.zip")]) == 1:
-        assert main(above) == 0 and f"{at_work}: already up to date" in capsys.readouterr().out
+    assert run("update", str(at_work.parent)) == (0, f"{at_work}: already up to date\n", "")
     shutil.copytree(at_work, at_work.parent / "another")
-    assert main(above) == 2
-    assert f"{at_work.name}" in (said := capsys.readouterr().err) and "another" in said
+    status, _, err = run("update", str(at_work.parent))
+    assert status == 2 and f"(another, {at_work.name} are)" in err
 
 
 def test_conflicts_are_named_and_the_students_file_stays(update, at_work: Path, project: Project, edit) -> None:
@@ -103,7 +98,7 @@ def test_a_file_that_is_gone_from_the_release(update, student: Path, project: Pr
     (student / "student" / "mine.py").write_text("x = 2\n")
     for name in ("more.py", "mine.py"):
         (project.reference / name).unlink()
-    status, out, _ = update()
+    status, out, _ = update(is_new=True)
     assert status == 1 and "removed   student/more.py" in out and not (student / "student" / "more.py").exists()
     assert "changed by you, no longer part of the release: student/mine.py" in out
     assert (student / "student" / "mine.py").read_text() == "x = 2\n"

@@ -1,200 +1,204 @@
-"""Drawing whole sentences: which kind, and what it needs.
+"""Drawing whole sentences: which kind, and what it needs; questions and commands.
 
-    chance.py     random choices, speaker, hearer     modifiers.py    adjectives, determiners
-    nominals.py   subjects and objects                adjuncts.py     tenses, times, places, company
-    clauses.py    verbs and their complements         predicates.py   *être* with an adjective, comparisons
-    existence.py  what is and what there is           links.py        two clauses
-    questions.py  questions and commands
+    chance.py    settings, one random stream             modifiers.py     adjectives, determiners
+    nominals.py  subjects, objects, relative clauses     adjuncts.py      tenses, times, places, company
+    clauses.py   verbs and their complements             predicates.py    *être* and its like, impersonal verbs
+    complex_sentences.py                                 two clauses, one within the other or linked
 
-Each kind of `[sentence]` in the settings is a method here or in one of these.
+Each function draws from the stream that it is given; None means that a choice led nowhere, and all is drawn again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..entries import Verb
-from ..meaning import Clause, Gap, Linked, NounPhrase, Relative, Sentence
-from ..settings import Settings
-from ..words import Lexicon
-from .adjuncts import Tenses, same
-from .chance import Chance, Context, Tools, new_context, pronoun
-from .clauses import Clauses, is_quantified
-from .existence import Existence
-from .links import Links
-from .modifiers import Adjectives
-from .nominals import Nominals
-from .predicates import Predicates
-from .questions import Questions
+from ..meaning import Adverbial, Agreement, Clause, Gap, Linked, NounPhrase, Pronoun, QuestionWord, Sentence
+from .adjuncts import adverb, drop_time
+from .chance import Draw
+from .clauses import complete, draw_clause, draw_frame, draw_verb
+from .complex_sentences import draw_content, draw_infinitive_clause, draw_linked
+from .modifiers import DEFINITE, Surroundings
+from .nominals import PERSON_CLASSES, object_phrase
+from .predicates import (
+    draw_adjective,
+    draw_age,
+    draw_comparison,
+    draw_existence,
+    draw_identity,
+    draw_impersonal,
+    draw_noun,
+)
 
-NOT_BEFORE_INFINITIVE = (
-    "perfect", "used_to", "in_progress", "since_progressive", "just", "past_progressive",
-)  # fmt: skip
 EVENT_ADVERBS = ("soudain", "enfin", "finalement")
-FUTURE_CONTENT = ("espérer", "promettre")
+ASKED = ("tu", "vous", "il", "elle", "ils")
+COMMANDED = {"intransitive": 20, "transitive": 45, "dative": 12, "locative": 8, "oblique": 12, "expression": 5}
+REPROACHES = ("mal", "trop")
 
 
-class Sentences:
-    """Draws sentences, one after the other, from one stream of chance."""
+def draw_sentence(draw: Draw) -> Sentence:
+    """One sentence, of a kind of `[sentence]` in the settings."""
+    while True:
+        kind = draw.weighted(draw.settings.sentence)
+        draw.begin_sentence()
+        sentence = QUESTIONS[kind](draw) if kind in QUESTIONS else _statement(draw, kind)
+        if sentence is not None:
+            english = draw.settings.english
+            sentence.is_contracted = draw.happens(english["contraction"])
+            sentence.is_negation_contracted = draw.happens(english["negation_contraction"])
+            return sentence
 
-    def __init__(self, lexicon: Lexicon, settings: Settings, chance: Chance):
-        self.tools = Tools(lexicon, settings, chance)
-        self.chance = chance
-        adjectives = Adjectives(self.tools)
-        self.tenses = Tenses(self.tools)
-        self.nominals = Nominals(self.tools, adjectives)
-        self.nominals.relative = self._relative
-        self.clauses = Clauses(self.tools, self.nominals, self.tenses)
-        self.predicates = Predicates(self.tools, self.clauses, adjectives, self.tenses)
-        self.existence = Existence(self.tools, self.clauses, self.predicates, adjectives)
-        self.links = Links(self.tools, self.clauses, self.predicates, self.existence)
-        questions = Questions(self.tools, self.clauses, self.predicates)
-        self._questions = {
-            "yes_no": questions.yes_no, "wh": questions.wh, "imperative": questions.imperative,
-        }  # fmt: skip
-        self._relatives: dict[tuple[str, str, str], tuple[tuple[Verb, ...], tuple[Verb, ...]]] = {}
 
-    def draw(self) -> Sentence:
-        """One sentence; draws again where a choice led nowhere."""
-        while True:
-            sentence = self._draw_kind(self.chance.weighted(self.tools.settings.sentence))
-            if sentence is not None:
-                english = self.tools.settings.english
-                sentence.is_contracted = self.chance.happens(english["contraction"])
-                sentence.is_negation_contracted = self.chance.happens(english["negation_contraction"])
-                return sentence
-
-    def _draw_kind(self, kind: str) -> Sentence | None:
-        context = new_context(self.chance, self.tools.settings)
-        if kind in self._questions:
-            return self._questions[kind](context)
-        draws: dict[str, Callable[[Context], Clause | Linked | None]] = {
-            "adjective": self.predicates.adjective,
-            "noun": self.existence.noun,
-            "verb": self.clauses.clause,
-            "infinitive": self._infinitive,
-            "content": self._content,
-            "linked": self.links.draw,
-            "existential": self.existence.existential,
-            "identity": self._identity,
-            "comparison": self.predicates.comparison,
-            "age": self.existence.age,
-            "impersonal": self.existence.impersonal,
-        }
-        body = draws[kind](context)
-        if body is None:
-            return None
-        sentence = Sentence(body)
-        if isinstance(body, Clause) and kind in ("adjective", "verb") and self.tools.share("front"):
-            front = self.tenses.adverb("attitude")
-            is_event = front.adverb.french in EVENT_ADVERBS
-            if body.verb.aspect != "state" and body.tense == "past" or not is_event:
-                sentence.front = front
-        return sentence
-
-    def _identity(self, context: Context) -> Clause | None:
-        if self.chance.happens(0.3):
-            return self.existence.general(context)
-        return self.existence.identity(context)
-
-    def _infinitive(self, context: Context) -> Clause | None:
-        """*je veux dormir*, *elle a décidé de partir*, *je voudrais un café*."""
-        verb = self.clauses.verb("infinitive")
-        assert verb is not None
-        subject = self.nominals.subject(verb.subject, context)
-        if subject is None:
-            return None
-        clause = Clause(subject, verb, self.chance.synonym(verb.english), self.tenses.tense(verb))
-        if clause.tense in NOT_BEFORE_INFINITIVE:
-            clause.tense = "past"
-        if verb.french == "vouloir" and self.chance.happens(0.3):
-            clause.english, clause.tense = "like", "conditional"
-        elif verb.aspect == "state" and clause.tense == "future":
-            clause.tense = "present"
-        if clause.tense == "present" and verb.aspect == "activity":
-            clause.tense = "progressive"
-        is_negatable = "negatable" in verb.options and not is_quantified(subject)
-        if is_negatable and clause.tense != "conditional" and self.tools.share("negation"):
-            clause.negation = "pas"
-        clause.infinitive = self.clauses.complements.infinitive(verb, subject, context)
-        return clause if clause.infinitive is not None else None
-
-    def _content(self, context: Context) -> Clause | None:
-        """*je pense que tu as raison*."""
-        verb = self.clauses.verb("content")
-        assert verb is not None
-        names = ("je", "tu", "il", "elle", "nous", "vous", "ils", "name", "noun")
-        subject = self.nominals.subject(verb.subject, context, names)
-        if subject is None:
-            return None
-        is_past = verb.aspect != "state" and verb.french not in FUTURE_CONTENT
-        clause = Clause(subject, verb, self.chance.synonym(verb.english), "past" if is_past else "present")
-        if "negative" in verb.options:
-            clause.negation = "pas"
-        tense = "imperfect" if is_past else "future" if verb.french in FUTURE_CONTENT else ""
-        context.can_relate = False
-        clause.content = self._embedded(context, tense)
-        if clause.content is None or clause.content.subject is None:
-            return None
-        if same(clause.content.subject, subject):
-            return None
-        speaks_of_self = clause.content.subject.agreement.person == subject.agreement.person != 3
-        return None if speaks_of_self and verb.french not in FUTURE_CONTENT else clause
-
-    def _embedded(self, context: Context, tense: str) -> Clause | None:
-        if tense != "future" and self.chance.happens(0.5):
-            return self.predicates.adjective(context, tense=tense or "present")
-        if tense == "imperfect":
-            clause = self.clauses.clause(context, tense="pluperfect", frame=self.clauses.frame("swap"))
-            return clause if clause is not None and clause.verb.aspect != "state" else None
-        return self.clauses.clause(context, tense=tense)
-
-    # -- relative clauses -------------------------------------------------------------------------------
-
-    def _relative(self, phrase: NounPhrase, context: Context) -> Relative | None:
-        """*qui dort*, *que j'ai acheté*: the noun itself is the subject or object that the verb admits."""
-        key = (phrase.noun.class_name, phrase.noun.lemma, phrase.noun.gender)
-        if key not in self._relatives:
-            by_frame = self.clauses.by_frame
-            as_subject = tuple(
-                verb
-                for verb in (*by_frame["intransitive"], *by_frame["expression"], *by_frame["transitive"])
-                if verb.subject.admits(phrase.noun) and verb.subject.number != "pl"
-            )
-            as_object = tuple(
-                verb
-                for verb in by_frame["transitive"]
-                if verb.object.admits(phrase.noun) and "human" in verb.subject.classes and verb.french != "avoir"
-            )
-            self._relatives[key] = as_subject, as_object
-        as_subject, as_object = self._relatives[key]
-        gap = Gap(phrase.agreement, phrase.is_person)
-        if as_subject and (not as_object or self.chance.happens(0.5)):
-            return self._relative_qui(self.chance.by_order(as_subject, "verb"), gap, context)
-        if as_object and not phrase.noun.is_generic:
-            return self._relative_que(self.chance.by_order(as_object, "verb"), gap, context)
+def _statement(draw: Draw, kind: str) -> Sentence | None:
+    body = STATEMENTS[kind](draw)
+    if body is None:
         return None
+    sentence = Sentence(body)
+    if isinstance(body, Clause) and kind in ("adjective", "verb") and draw.share("front"):
+        front = adverb(draw, "attitude")
+        is_event = body.verb.aspect != "state" and body.tense == "past"
+        if is_event or front.adverb.french not in EVENT_ADVERBS:
+            sentence.front = front
+    return sentence
 
-    def _relative_qui(self, verb: Verb, gap: Gap, context: Context) -> Relative | None:
-        tense = self._relative_tense(verb)
-        clause = Clause(gap, verb, self.chance.synonym(verb.english), tense)
-        if verb.frame == "transitive":
-            from_ = self.clauses.complements.around(clause, is_plain=True)
-            clause.object = self.nominals.object(verb.object, context, from_)
-            if clause.object is None:
-                return None
-        return Relative("qui", clause)
 
-    def _relative_que(self, verb: Verb, gap: Gap, context: Context) -> Relative:
-        name = self.chance.weighted({"je": 10, "tu": 5, "il": 4, "elle": 4, "nous": 3, "vous": 3})
-        subject = pronoun(name, context)
-        clause = Clause(subject, verb, self.chance.synonym(verb.english), self._relative_tense(verb))
-        clause.object = gap
-        return Relative("que", clause)
+STATEMENTS: dict[str, Callable[[Draw], Clause | Linked | None]] = {
+    "adjective": draw_adjective,
+    "noun": draw_noun,
+    "verb": draw_clause,
+    "infinitive": draw_infinitive_clause,
+    "content": draw_content,
+    "linked": draw_linked,
+    "existential": draw_existence,
+    "identity": draw_identity,
+    "comparison": draw_comparison,
+    "age": draw_age,
+    "impersonal": draw_impersonal,
+}
 
-    def _relative_tense(self, verb: Verb) -> str:
-        if verb.aspect == "state":
-            return "present"
-        if verb.aspect == "point" or "past" in verb.options:
-            return "past"
-        return self.chance.weighted({"progressive": 4, "past": 6})
+
+# -- questions ------------------------------------------------------------------------------------------
+
+
+def _yes_no(draw: Draw) -> Sentence | None:
+    """*est-ce que tu dors ?*, *as tu faim ?*."""
+    clause = draw_adjective(draw, subjects=ASKED) if draw.happens(0.3) else _asked(draw, draw_frame(draw, "swap"))
+    if clause is None or not isinstance(clause.subject, Pronoun) or clause.tense == "just":
+        return None
+    return _question(draw, clause)
+
+
+def _asked(draw: Draw, frame: str, tense: str = "", can_negate: bool = True) -> Clause | None:
+    """A clause about a pronoun."""
+    clause = draw_clause(draw, subjects=ASKED, frame=frame, tense=tense, can_negate=can_negate)
+    return clause if clause is not None and isinstance(clause.subject, Pronoun) else None
+
+
+def _question(draw: Draw, clause: Clause, word: QuestionWord | None = None) -> Sentence:
+    return Sentence(clause, draw.weighted({"est-ce que": 55, "inversion": 45}), "?", question=word)
+
+
+def _wh(draw: Draw) -> Sentence | None:
+    ask = draw.weighted({_adjunct: 30, _where: 20, _what: 20, _who: 12, _which: 18})
+    return ask(draw)
+
+
+def _adjunct(draw: Draw) -> Sentence | None:
+    """*pourquoi pleures tu ?*, *quand est-ce que tu vas partir ?*."""
+    word = draw.weighted({("pourquoi", "why"): 50, ("quand", "when"): 30, ("comment", "how"): 20})
+    is_why = word[0] == "pourquoi"
+    if is_why:
+        clause = _asked(draw, draw_frame(draw, "swap"))
+    else:
+        tense = draw.weighted({"past": 5, "going_to": 3, "future": 2})
+        frame = draw.pick(("intransitive", "transitive", "locative"))
+        clause = _asked(draw, frame, tense, can_negate=False)
+    if clause is None or clause.tense == "just":
+        return None
+    if not is_why:
+        if clause.verb.aspect == "state" or "involuntary" in clause.verb.options:
+            return None
+        clause.adjuncts = []
+    return _question(draw, clause, QuestionWord(word))
+
+
+def _where(draw: Draw) -> Sentence | None:
+    """*où est la gare ?*, *où vas tu ?*."""
+    word = QuestionWord(("où", "where"))
+    if draw.happens(0.3):
+        phrase = object_phrase(draw, draw.group("sought"), Surroundings(tense="present", options=DEFINITE))
+        if phrase is None or phrase.relative is not None:
+            return None
+        tense = "imperfect" if draw.happens(0.15) else "present"
+        be = Clause(phrase, draw.lexicon.verbs["copula"][0], "be", tense)
+        return Sentence(be, "inversion", "?", question=word)
+    clause = _asked(draw, "locative", can_negate=False)
+    if clause is None:
+        return None
+    clause.place = None
+    drop_time(clause)
+    return _question(draw, clause, word)
+
+
+def _about_object(draw: Draw) -> Clause | None:
+    clause = _asked(draw, "transitive", can_negate=False)
+    if clause is not None:
+        clause.adjuncts = clause.adjuncts[:1]
+    return clause
+
+
+def _what(draw: Draw) -> Sentence | None:
+    """*qu'est-ce que tu manges ?*."""
+    clause = _about_object(draw)
+    if clause is None or clause.verb.object.classes & PERSON_CLASSES:
+        return None
+    clause.object = Gap(Agreement(3, "sg", "m"))
+    return _question(draw, clause, QuestionWord(("que", "what")))
+
+
+def _who(draw: Draw) -> Sentence | None:
+    """*qui a mangé le gâteau ?*."""
+    clause = draw_clause(draw, subject=draw.pronoun("il"), frame=draw_frame(draw, "swap"), can_negate=False)
+    if clause is None:
+        return None
+    clause.subject = Gap(Agreement(3, "sg", "m"), is_person=True)
+    return Sentence(clause, "plain", "?", question=QuestionWord(("qui", "who")))
+
+
+def _which(draw: Draw) -> Sentence | None:
+    """*quel livre as tu lu ?*, *combien de pommes veux tu ?*."""
+    clause = _about_object(draw)
+    if clause is None or not isinstance(clause.object, NounPhrase) or clause.object.content is not None:
+        return None
+    noun = clause.object.noun
+    is_counted = draw.happens(0.45)
+    if noun.is_generic or noun.is_unique or noun.is_english_plural_only:
+        return None
+    phrase = NounPhrase(noun, clause.object.english, clause.object.number, "which")
+    if is_counted:
+        phrase.determiner, phrase.number = "how_many", "sg" if noun.is_mass else "pl"
+    if (noun.is_english_mass or noun.is_plural_only) if is_counted else noun.is_mass:
+        return None
+    clause.object = Gap(phrase.agreement)
+    return _question(draw, clause, QuestionWord(("", ""), phrase))
+
+
+def _command(draw: Draw) -> Sentence | None:
+    """*ferme la porte !*."""
+    frame = draw.weighted(COMMANDED)
+    subject = draw.pronoun(draw.weighted({"tu": 50, "vous": 40, "nous": 10}))
+    verb = draw_verb(draw, frame, subject, is_voluntary=True)
+    if verb is None:
+        return None
+    clause = Clause(subject, verb, draw.synonym(verb.english), "imperative")
+    is_bad = "bad" in verb.options
+    if is_bad and subject.agreement.person == 1:
+        return None
+    if is_bad or (subject.agreement.person == 2 and draw.happens(0.25)):
+        clause.negation = "jamais" if draw.happens(0.1) else "pas"
+    if not complete(draw, clause):
+        return None
+    clause.adjuncts = [a for a in clause.adjuncts if not (isinstance(a, Adverbial) and a.adverb.french in REPROACHES)]
+    return Sentence(clause, "imperative", "!" if draw.happens(0.6) else ".")
+
+
+QUESTIONS = {"yes_no": _yes_no, "wh": _wh, "imperative": _command}

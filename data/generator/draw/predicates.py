@@ -1,198 +1,312 @@
-"""Drawing clauses with *être* and its like and an adjective, and comparisons."""
+"""Drawing clauses with *être* and its like, and those whose subject means nothing.
+
+With an adjective (*je suis content*), a comparison, a noun (*c'est mon frère*), a place (*il y a un chat*), an age, the
+weather.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..entries import Adjective, Selection, Verb
-from ..meaning import Clause, Comparison, Indefinite, Modifier, Name, Nominal, NounPhrase, Pair, is_thing
-from .adjuncts import Tenses
-from .chance import Context, Tools
-from .clauses import PERSONS, Clauses, is_quantified
-from .modifiers import Adjectives, Surroundings
+from ..meaning import (
+    Agreement,
+    Clause,
+    Indefinite,
+    Modifier,
+    Name,
+    Nominal,
+    NounPhrase,
+    Pair,
+    Pronoun,
+    french_subject_agreement,
+    is_thing,
+)
+from ..tables import Lexicon
+from .adjuncts import AGES, HOURS, add_time, counted, draw_person, draw_place, draw_tense, other_person
+from .chance import Draw
+from .clauses import draw_infinitive, is_quantified
+from .modifiers import DEFINITE, Surroundings, adjectives_for, decorate, degree, modifier, owner
+from .nominals import object_
+from .nominals import subject as draw_subject
 
 COPULA_TENSES = {"present": 80, "imperfect": 12, "future": 5}
+TENSES_OF = {"point": {"past": 5, "going_to": 3, "future": 2}, "rester": {"past": 5, "future": 3}}
 DEAD = "mort"
 SIZES = ("grand", "petit", "gros")
-THINGS = Selection(
-    frozenset(
-        ("clothing", "vehicle", "furniture", "container", "device", "text", "film", "song", "building", "room",
-         "food", "fruit", "dish", "sweet", "drink", "area", "idea", "problem", "event", "jewel", "picture", "tool",
-         "plant", "landscape", "toy", "part", "instrument", "pet", "wild")
-    )
-)  # fmt: skip
 
 
-class Predicates:
-    """Draws clauses that say what somebody or something is."""
+# -- adjectives -----------------------------------------------------------------------------------------
 
-    def __init__(self, tools: Tools, clauses: Clauses, adjectives: Adjectives, tenses: Tenses):
-        self.tools = tools
-        self.chance = tools.chance
-        self.clauses = clauses
-        self.nominals = clauses.nominals
-        self.adjectives = adjectives
-        self.tenses = tenses
-        self._copulas = clauses.by_frame["copula"]
-        self._special = {verb.french: verb for verb in clauses.by_frame["special"]}
-        self._still = tuple(a for a in tools.lexicon.adverbs if a.kind == "predicate")
-        self._persons = tuple(
-            adjective
-            for adjective in tools.lexicon.adjectives
-            if adjective.use != "attribute" and "human" in adjective.selection.classes
-        )
 
-    # -- adjectives -------------------------------------------------------------------------------------
+def draw_adjective(
+    draw: Draw,
+    subject: Nominal | None = None,
+    tense: str = "",
+    subjects: tuple[str, ...] = (),
+    can_negate: bool = True,
+    only_states: bool = False,
+    only: tuple[str, ...] = (),
+) -> Clause | None:
+    """*je suis content*: a person or thing, a copula, an adjective that fits."""
+    if subject is None:
+        kind = "person" if subjects or draw.happens(0.8) else "described"
+        subject = draw_subject(draw, draw.group(kind), subjects)
+    if subject is None:
+        return None
+    verb = _copula(draw, subject, tense, bool(only))
+    attribute = _predicate(draw, subject, verb, only_states, only)
+    if attribute is None:
+        return None
+    clause = Clause(subject, verb, draw.synonym(verb.english), tense or _tense(draw, verb), attribute=attribute)
+    if attribute.degree is not None and attribute.degree.adverb.kind == "predicate":
+        clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
+    if can_negate and not attribute.degree and verb.french == "être":
+        _negate(draw, clause)
+    return clause
 
-    def adjective(
-        self,
-        context: Context,
-        subject: Nominal | None = None,
-        tense: str = "",
-        subjects: tuple[str, ...] = (),
-        can_negate: bool = True,
-        only_states: bool = False,
-        only: tuple[str, ...] = (),
-    ) -> Clause | None:
-        """*je suis content*: a person or thing, a copula, an adjective that fits."""
-        if subject is None:
-            selection = PERSONS if subjects or self.chance.happens(0.8) else THINGS
-            subject = self.nominals.subject(selection, context, subjects)
-        if subject is None:
-            return None
-        if isinstance(subject, Indefinite) and is_thing(subject):
-            return None
-        verb = self._copulas[0] if only else self._copula(subject)
-        if tense and verb.aspect == "point" and tense in ("present", "imperfect"):
-            verb = self._copulas[0]
-        modifier = self.modifier(subject, verb, context, only_states, only)
-        if modifier is None:
-            return None
-        clause = Clause(subject, verb, self.chance.synonym(verb.english), tense or self.tense(verb), attribute=modifier)
-        if modifier.degree is not None and modifier.degree.adverb in self._still:
-            clause.tense = clause.tense if clause.tense in ("present", "imperfect") else "present"
-        if can_negate and not modifier.degree and verb.french == "être":
-            self.negate(clause)
-        return clause
 
-    def _copula(self, subject: Nominal) -> Verb:
-        if self.chance.happens(0.86):
-            return self._copulas[0]
-        if is_thing(subject) or isinstance(subject, Indefinite):
-            return self._copulas[0]
-        is_seen = subject.agreement.person == 3
-        verbs = [
-            verb for verb in self._copulas if "adjective" in verb.options and (is_seen or "seen" not in verb.options)
-        ]
-        return self.chance.by_order(verbs, "verb")
+def _copula(draw: Draw, subject: Nominal, tense: str, is_plain: bool) -> Verb:
+    copulas = draw.lexicon.verbs["copula"]
+    if is_plain or draw.happens(0.86) or is_thing(subject) or isinstance(subject, Indefinite):
+        return copulas[0]
+    unfit = {"seen"} if subject.agreement.person != 3 else set()
+    verb = draw.by_order([v for v in copulas if "adjective" in v.options and not v.options & unfit], "verb")
+    return copulas[0] if tense in ("present", "imperfect") and verb.aspect == "point" else verb
 
-    def tense(self, verb: Verb) -> str:
-        """A tense for the copula."""
-        if verb.aspect == "point":
-            return self.chance.weighted({"past": 5, "going_to": 3, "future": 2})
-        if verb.french == "rester":
-            return self.chance.weighted({"past": 5, "future": 3})
-        if verb.french != "être":
-            return self.chance.weighted({"present": 8, "imperfect": 3})
-        return self.chance.weighted(COPULA_TENSES)
 
-    def modifier(
-        self,
-        subject: Nominal,
-        verb: Verb,
-        context: Context,
-        only_states: bool = False,
-        only: tuple[str, ...] = (),
-    ) -> Modifier | None:
-        """A predicate adjective for the subject, with degree, complement, infinitive or clause."""
-        adjectives = self._adjectives_for(subject)
-        if verb.manners or only:
-            adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
-        elif verb.french != "être":
-            adjectives = [a for a in adjectives if a.is_gradable]
-        if only_states:
-            adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or is_state(a))]
-        if not adjectives:
-            return None
-        adjective = self.chance.by_order(adjectives, "adjective")
-        modifier = self.adjectives.modifier(adjective)
-        if verb.french != "être" or isinstance(subject, Indefinite):
-            return modifier
-        kind = self.chance.weighted({"plain": 45, "complement": 25, "infinitive": 10})
-        if kind == "complement" and adjective.complement is not None and not is_thing(subject):
-            modifier.complement = self._complement(adjective.complement, subject, context)
-        elif kind == "infinitive" and adjective.infinitive and not is_thing(subject):
-            bare = next(found for found in self.clauses.by_frame["special"] if found.prep[1] == "bare")
-            modifier.infinitive = self.clauses.complements.infinitive(bare, subject, context)
-        elif adjective.is_gradable and self.tools.share("degree"):
-            modifier.degree = self.adjectives.degree(modifier.adjective)
-        elif is_state(adjective) and not is_thing(subject) and self.chance.happens(0.1):
-            modifier.degree = self.adjectives.degree(adjective, self.chance.pick(self._still))
-        return modifier
+def _tense(draw: Draw, verb: Verb) -> str:
+    if verb.french == "être":
+        return draw.weighted(COPULA_TENSES)
+    return draw.weighted(TENSES_OF.get(verb.aspect) or TENSES_OF.get(verb.french) or {"present": 8, "imperfect": 3})
 
-    def _adjectives_for(self, subject: Nominal) -> list[Adjective]:
-        if isinstance(subject, NounPhrase):
-            said = {modifier.adjective.french for modifier in subject.modifiers}
-            return [a for a in self.adjectives.fitting(subject.noun, "predicate") if a.french not in said]
-        agreement = subject.agreement
-        return [
-            a
-            for a in self._persons
-            if a.selection.gender in ("", agreement.gender) and (agreement.person == 3 or a.french != DEAD)
-        ]
 
-    def _complement(self, selection: Selection, subject: Nominal, context: Context) -> Nominal | None:
-        around = Surroundings(subject, "present", options=frozenset(("definite",)))
-        if "human" in selection.classes and self.chance.happens(0.5):
+def _predicate(draw: Draw, subject: Nominal, verb: Verb, only_states: bool, only: tuple[str, ...]) -> Modifier | None:
+    """A predicate adjective for the subject, with degree, complement or infinitive."""
+    adjectives = _adjectives_about(draw, subject)
+    if verb.manners or only:
+        adjectives = [a for a in adjectives if a.french in (verb.manners or only)]
+    if only_states:
+        adjectives = [a for a in adjectives if a.is_gradable and (is_thing(subject) or _is_state(a))]
+    if not adjectives:
+        return None
+    adjective = draw.by_order(adjectives, "adjective")
+    attribute = modifier(draw, adjective)
+    if verb.french != "être" or isinstance(subject, Indefinite):
+        return attribute
+    is_person = not is_thing(subject)
+    kind = draw.weighted({"plain": 45, "complement": 25, "infinitive": 10})
+    if kind == "complement" and adjective.complement is not None and is_person:
+        if "human" in adjective.complement.classes and draw.happens(0.5):
             names = ("je", "tu", "nous", "vous", "il", "elle", "ils")
-            return self.clauses.adjuncts.other_person(subject, context, names)
-        return self.nominals.object(selection, context, around)
-
-    def negate(self, clause: Clause) -> None:
-        """Sometimes *ne ... pas*, *plus* or *jamais*."""
-        if is_quantified(clause.subject) or not self.tools.share("negation"):
-            return
-        never = 5 if isinstance(clause.attribute, Modifier) else 0
-        clause.negation = self.chance.weighted({"pas": 85, "plus": 10, "jamais": never})
-        if clause.tense != "present" and clause.negation == "plus":
-            clause.negation = "pas"
-
-    # -- comparison -------------------------------------------------------------------------------------
-
-    def comparison(self, context: Context) -> Clause | None:
-        """*il est plus grand que moi*."""
-        subject = self.nominals.subject(PERSONS, context)
-        if subject is None or isinstance(subject, Indefinite):
-            return None
-        adjectives = [a for a in self._adjectives_for(subject) if a.is_gradable]
-        if not adjectives:
-            return None
-        adjective = self.chance.by_order(adjectives, "adjective")
-        modifier = Modifier(adjective, adjective.english[0])
-        standard = self._standard(subject, context)
-        if standard is None:
-            return None
-        kind = self.chance.weighted({"more": 65, "less": 12, "as": 23})
-        is_short = adjective.comparison != "more"  # taller, so less tall is rarely said
-        if (is_short and kind == "less") or (adjective.french_comparative and kind == "more"):
-            kind = "as"
-        modifier.comparison = Comparison(kind, standard)
-        clause = Clause(subject, self._copulas[0], "be", self.chance.weighted(COPULA_TENSES), attribute=modifier)
-        if kind == "as" or self.chance.happens(0.4):
-            self.negate(clause)
-        return clause
-
-    def _standard(self, subject: Nominal, context: Context) -> Nominal | None:
-        kind = self.chance.weighted({"pronoun": 50, "name": 25, "noun": 25})
-        if kind == "pronoun":
-            names = ("je", "tu", "il", "elle", "nous", "vous", "ils")
-            return self.clauses.adjuncts.other_person(subject, context, names)
-        if kind == "name":
-            name = self.nominals.name()
-            same_name = isinstance(subject, Name) and subject.entry == name.entry
-            return None if same_name or isinstance(subject, Pair) else name
-        around = Surroundings(subject, "present", options=frozenset(("definite",)), is_plain=True)
-        return self.nominals.object(Selection(frozenset(("kin", "friend"))), context, around)
+            attribute.complement = other_person(draw, subject, names)
+        else:
+            around = Surroundings(subject, "present", options=DEFINITE)
+            attribute.complement = object_(draw, adjective.complement, around)
+    elif kind == "infinitive" and adjective.infinitive and is_person:
+        must, link = draw.lexicon.special["falloir"], (adjective.infinitive, "to")
+        attribute.infinitive = draw_infinitive(draw, must, subject, link)
+    elif adjective.is_gradable and draw.share("degree"):
+        attribute.degree = degree(draw, adjective)
+    elif _is_state(adjective) and is_person and draw.happens(0.1):
+        attribute.degree = degree(draw, adjective, draw.pick(draw.lexicon.adverbs["predicate"]))
+    return attribute
 
 
-def is_state(adjective: Adjective) -> bool:
-    """Whether it says how a person is for a while: *fatigué*, but not *grand*."""
+@cache
+def _adjectives_of_persons(lexicon: Lexicon) -> tuple[Adjective, ...]:
+    return tuple(a for a in lexicon.adjectives if a.use != "attribute" and "human" in a.selection.classes)
+
+
+def _adjectives_about(draw: Draw, subject: Nominal) -> list[Adjective]:
+    if isinstance(subject, NounPhrase):
+        used = {modifier.adjective.french for modifier in subject.modifiers}
+        return [a for a in adjectives_for(draw.lexicon, subject.noun, "predicate") if a.french not in used]
+    agreement = subject.agreement
+    return [
+        a
+        for a in _adjectives_of_persons(draw.lexicon)
+        if a.selection.gender in ("", agreement.gender) and (agreement.person == 3 or a.french != DEAD)
+    ]
+
+
+def _is_state(adjective: Adjective) -> bool:
+    """True if it describes a person for a while: *fatigué*, but not *grand*."""
     return adjective.use == "predicate" and adjective.french not in SIZES
+
+
+def _negate(draw: Draw, clause: Clause) -> None:
+    """Sometimes *ne ... pas*, *plus* or *jamais*."""
+    if is_quantified(clause.subject) or not draw.share("negation"):
+        return
+    never = 5 if isinstance(clause.attribute, Modifier) else 0
+    clause.negation = draw.weighted({"pas": 85, "plus": 10, "jamais": never})
+    if clause.tense != "present" and clause.negation == "plus":
+        clause.negation = "pas"
+
+
+def draw_comparison(draw: Draw) -> Clause | None:
+    """*il est plus grand que moi*."""
+    subject = draw_subject(draw, draw.group("person"))
+    if subject is None or isinstance(subject, Indefinite):
+        return None
+    adjective = draw.by_order([a for a in _adjectives_about(draw, subject) if a.is_gradable], "adjective")
+    around = Surroundings(subject, "present", options=DEFINITE, is_plain=True)
+    standard = draw_person(draw, around, {"pronoun": 50, "name": 25, "noun": 25})
+    if standard is None or (isinstance(standard, Name) and isinstance(subject, Pair)):
+        return None
+    kind = draw.weighted({"more": 65, "less": 12, "as": 23})
+    is_short = adjective.comparison != "more"  # taller, so less tall is rarely used
+    if (is_short and kind == "less") or (adjective.french_comparative and kind == "more"):
+        kind = "as"
+    attribute = Modifier(adjective, adjective.english[0], comparison=kind, standard=standard)
+    clause = _be(draw, subject, draw.weighted(COPULA_TENSES), attribute)
+    if kind == "as" or draw.happens(0.4):
+        _negate(draw, clause)
+    return clause
+
+
+def _be(draw: Draw, subject: Nominal, tense: str, attribute: Modifier | NounPhrase) -> Clause:
+    return Clause(subject, draw.lexicon.verbs["copula"][0], "be", tense, attribute=attribute)
+
+
+# -- nouns ----------------------------------------------------------------------------------------------
+
+
+def draw_noun(draw: Draw) -> Clause | None:
+    """*je suis médecin* (bare), *tu es un bon ami*, *il est devenu avocat*."""
+    names = ("je", "tu", "il", "elle", "nous", "vous", "ils", "elles", "name")
+    subject = draw_subject(draw, draw.group("person"), names)
+    assert subject is not None
+    agreement = subject.agreement
+    noun = draw.noun(Selection(draw.group("being").classes, gender=agreement.gender))
+    if noun is None:
+        return None
+    phrase = NounPhrase(noun, draw.synonym(noun.english), agreement.number, "a")
+    copulas = draw.lexicon.verbs["copula"]
+    verb = copulas[0]
+    if noun.class_name == "job":
+        decorate(draw, phrase)
+        phrase.determiner = "a" if phrase.modifiers else "bare"
+        if draw.happens(0.2):
+            verb = next(v for v in copulas if "noun" in v.options and v.french != "être")
+    elif noun.class_name == "friend" and draw.happens(0.7):
+        person = draw.weighted({1: 5, 2: 3})
+        phrase.owner = draw.owner(person if agreement.person == 3 else 3 - agreement.person)
+        phrase.determiner = "my"
+    else:
+        decorate(draw, phrase)
+    clause = Clause(subject, verb, draw.synonym(verb.english), _tense(draw, verb), attribute=phrase)
+    if verb.french == "être":
+        _negate(draw, clause)
+    return clause
+
+
+def draw_identity(draw: Draw) -> Clause | None:
+    """*c'est vrai*, *c'est trop cher*; *c'est mon frère*, *ce sont de bonnes idées*."""
+    if draw.happens(0.3):
+        return _general(draw)
+    noun = draw.noun(draw.group("identity"))
+    if noun is None or noun.is_plural_only or noun.is_mass:
+        return None
+    number = "pl" if draw.happens(0.15) and not noun.is_english_mass else "sg"
+    phrase = NounPhrase(noun, draw.synonym(noun.english), number, "a")
+    if noun.class_name in ("kin", "friend") or (noun.class_name != "job" and draw.happens(0.2)):
+        phrase.determiner, phrase.owner = "my", owner(draw, None)[0]
+    elif draw.happens(0.15):
+        phrase.determiner = "the"
+    decorate(draw, phrase)
+    english = Agreement(3, number, noun.gender) if phrase.is_person else None
+    plural = Agreement(3, "pl", "m") if number == "pl" else None
+    subject = Pronoun(Agreement(3, number, "m"), "ce", english or plural)
+    clause = _be(draw, subject, "imperfect" if draw.happens(0.12) else "present", phrase)
+    _negate(draw, clause)
+    return clause
+
+
+@cache
+def _adjectives_of_ideas(lexicon: Lexicon) -> tuple[Adjective, ...]:
+    adjectives = (a for a in lexicon.adjectives if a.use == "both" and not a.is_before)
+    return tuple(a for a in adjectives if "idea" in a.selection.classes)
+
+
+def _general(draw: Draw) -> Clause:
+    attribute = modifier(draw, draw.by_order(_adjectives_of_ideas(draw.lexicon), "adjective"))
+    if attribute.adjective.is_gradable and draw.share("degree"):
+        attribute.degree = degree(draw, attribute.adjective)
+    subject = Pronoun(Agreement(3, "sg", "m"), "ce")
+    clause = _be(draw, subject, "imperfect" if draw.happens(0.15) else "present", attribute)
+    if attribute.degree is None:
+        _negate(draw, clause)
+    return clause
+
+
+# -- places, ages, weather ------------------------------------------------------------------------------
+
+
+def _impersonal() -> Pronoun:
+    """*il* of *il pleut*."""
+    return Pronoun(Agreement(3, "sg", "m"), "impersonal")
+
+
+def draw_existence(draw: Draw) -> Clause | None:
+    """*il y a un chat dans le jardin*."""
+    tense = draw.weighted({"present": 75, "imperfect": 20, "future": 5})
+    clause = Clause(_impersonal(), draw.lexicon.special["y avoir"], "be", tense)
+    if draw.happens(0.2):
+        clause.negation = draw.weighted({"pas": 8, "plus": 2 if tense == "present" else 0})
+    noun = draw.noun(draw.group("there"))
+    if noun is None or noun.is_generic:
+        return None
+    phrase = NounPhrase(noun, draw.synonym(noun.english), "pl" if noun.is_plural_only else "sg", "a")
+    if not noun.is_plural_only and draw.happens(0.4) and not noun.is_mass:
+        phrase.number = "pl"
+    phrase.determiner = "no" if clause.negation else "some" if noun.is_mass else "a"
+    is_counted = phrase.number == "pl" and not noun.is_plural_only and not noun.is_english_mass
+    if is_counted and not clause.negation:
+        phrase.determiner = draw.weighted({"some": 3, "number": 4, "many": 3, "a_few": 1, "several": 1})
+        phrase.count = draw.weighted({2: 5, 3: 5, 4: 2, 5: 1})
+    decorate(draw, phrase)
+    clause.object = phrase
+    places = draw.group(draw.lexicon.classes[noun.class_name].there)
+    clause.place = draw_place(draw, places, clause)
+    return clause if clause.place is not None else None
+
+
+def draw_age(draw: Draw) -> Clause | None:
+    """*j'ai vingt ans*."""
+    selection = draw.group("person" if draw.happens(0.7) else "kin")
+    subject = draw_subject(draw, selection, ("je", "tu", "il", "elle", "vous", "name", "noun"))
+    if subject is None or subject.agreement.number == "pl":
+        return None
+    tense = draw.weighted({"present": 80, "imperfect": 15, "future": 5})
+    age = counted(draw, "age", AGES, "an")
+    return Clause(subject, draw.lexicon.special["avoir"], "be", tense, adjuncts=[age])
+
+
+def draw_impersonal(draw: Draw) -> Clause | None:
+    """*il pleut*, *il fait froid*, *il est huit heures*, *il faut partir*."""
+    kind = draw.weighted({"weather": 50, "clock": 20, "must": 30})
+    if kind == "clock":
+        clock = counted(draw, "clock", HOURS, "heure")
+        return Clause(_impersonal(), draw.lexicon.special["être"], "be", "present", adjuncts=[clock])
+    if kind == "weather":
+        return draw_weather(draw)
+    subject = Pronoun(Agreement(3, "sg", "m"), "impersonal", english=Agreement(1, "pl", "m"))
+    tense = draw.weighted({"present": 70, "future": 20, "imperfect": 10})
+    clause = Clause(subject, draw.lexicon.special["falloir"], "have to", tense)
+    clause.infinitive = draw_infinitive(draw, clause.verb, draw.pronoun("nous"))
+    if clause.infinitive is None:
+        return None
+    clause.infinitive.controller = french_subject_agreement(Indefinite(("on", "one")))
+    return clause
+
+
+def draw_weather(draw: Draw, tense: str = "") -> Clause:
+    """*il pleut*."""
+    verb = draw.by_order(draw.lexicon.verbs["impersonal"], "verb")
+    clause = Clause(_impersonal(), verb, draw.synonym(verb.english), tense or draw_tense(draw, verb))
+    if clause.tense in ("used_to", "since_progressive", "perfect", "in_progress"):
+        clause.tense = "past"
+    add_time(draw, clause)
+    return clause

@@ -1,5 +1,6 @@
 """A class of three submissions, and a stub in the place of the true grader."""
 
+import re
 import traceback
 from contextlib import contextmanager
 from dataclasses import replace
@@ -7,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.classroom import grading as class_grading
 from autograder.classroom.entries import take_class
 from autograder.classroom.grading import grade_class
 from autograder.classroom.records import RECORDS, Results, hold
-from autograder.commands import arguments
 from autograder.grading.record import Record, new_record, write_record
 from autograder.grading.seeds import Seeds
 from autograder.grading.submission import Conditions
@@ -21,10 +22,10 @@ from foundation.assignment_file import read_assignment
 from foundation.places import SKELETON
 from foundation.processes import FAILED, Ended, run_forked
 
-from ..submissions import judged
+from ..submissions import judged, rows_of
 
 VERSION = "0123456789abcdef"
-SEEDS = Seeds(b"a secret")
+SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
 ASSIGNMENT = read_assignment()
 
 
@@ -53,9 +54,9 @@ class StubGrader:
 
     def names(self) -> list[str]:
         """Who has been graded since the last call."""
-        found = sorted(self.log.read_text().split())
+        names = sorted(self.log.read_text().split())
         self.log.write_text("")
-        return found
+        return names
 
 
 @pytest.fixture
@@ -100,7 +101,6 @@ def use(tmp_path, monkeypatch):
         for module in (class_grading, processes):
             monkeypatch.setattr(module, "run_forked", run_forked if kind.needs_children else run_here)
         monkeypatch.setattr(class_grading, "open_grader", open_stub)
-        monkeypatch.setattr(arguments, "seeds_of_term", lambda root, fixed: replace(SEEDS, fixed=fixed))
         return stub
 
     return install
@@ -110,6 +110,42 @@ def use(tmp_path, monkeypatch):
 def log(use):
     """Returns who has been graded, and forgets it."""
     return use(StubGrader).names
+
+
+class Typed:
+    """The commands as they are typed, for the three submissions; `out` and `err` have the output of the last one."""
+
+    def __init__(self, folder: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.output, self.capsys = folder, output, capsys
+        self.assignment: list[object] = []  # options of all commands
+        self.options: list[object] = []  # of `grade-class`
+
+    def run(self, *words: object) -> int:
+        """Runs a command; its exit status."""
+        self.capsys.readouterr()
+        status = main([*map(str, words)])
+        self.out, self.err = self.capsys.readouterr()
+        return status
+
+    def grade(self, *options: object) -> int:
+        words = ["--output", self.output, *self.assignment, *self.options]
+        return self.run("grade-class", self.folder, *words, *options)
+
+    def decide(self, *words: object) -> int:
+        return self.run(*words, "--output", self.output, *self.assignment, "--by", "tina")
+
+    def row(self, student: str = "anna") -> dict[str, object]:
+        """A student's row of the summary; numbers as such, and None where it is empty."""
+        row = next(row for row in rows_of(self.output / "summary.csv") if row["id"] == student)
+        return {name: float(cell) if re.fullmatch(r"[\d.]+", cell) else cell or None for name, cell in row.items()}
+
+    def scores(self) -> dict[str, float | None]:
+        return {row["id"]: self.row(row["id"])["score"] for row in rows_of(self.output / "summary.csv")}
+
+
+@pytest.fixture
+def typed(folder, output, log, capsys):
+    return Typed(folder, output, capsys)
 
 
 def run(folder, output, again=False, version=VERSION, seed=None, **options) -> dict[str, Record]:
@@ -143,8 +179,8 @@ def two_tests(failed: str = "") -> list[TaskResult]:
             items = [item.name for item in task.items] or [""]
             states = [State.NOT_ATTEMPTED] * len(items)
         outcomes = [
-            Outcome(f"{task.name}_{n}", one, item=items[n], nodeid=f"test_{task.name}.py::{n}")
-            for n, one in enumerate(states)
+            Outcome(f"{task.name}_{n}", state, item=items[n], nodeid=f"test_{task.name}.py::{n}")
+            for n, state in enumerate(states)
         ]
         results.append(judge_task(task, outcomes, ASSIGNMENT.credit))
     return results

@@ -1,6 +1,5 @@
-"""`override`, `comment` and `late`: what people decide counts, is shown, and survives."""
+"""`override`, `comment` and `late`: decisions by hand count, are shown, and survive."""
 
-import csv
 import html
 import json
 import re
@@ -8,55 +7,23 @@ import shutil
 
 import pytest
 
-from autograder.__main__ import main
 from autograder.classroom.grading import grade_class
 from autograder.commands import classes
-from autograder.commands import marks as command
 from autograder.own_work.sheets import Seat, write_key
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT_FILE
 
-from .conftest import SEEDS, StubGrader, two_tests
+from ..submissions import changed_assignment, rows_of
+from .conftest import ASSIGNMENT, StubGrader, two_tests
 
-LATE = """
-[late]
-due = 2026-01-01T00:00:00Z
-percent_per_day = 10
-most_percent = 50
-"""
+LATE = "due = 2026-01-01T00:00:00Z\npercent_per_day = 10\nmost_percent = 50"
+WITH_POINTS = ("points = 0\nby_hand = true", "points = 8\nby_hand = true")
 
 
-@pytest.fixture
-def assignment(tmp_path):
-    path = tmp_path / "assignment.toml"
-    text = ASSIGNMENT_FILE.read_text().replace("[release]", f"{LATE}\n[release]", 1)
-    path.write_text(text.replace("points = 0\nby_hand = true", "points = 8\nby_hand = true"))
+@pytest.fixture(autouse=True)
+def assignment(typed, tmp_path):
+    path = changed_assignment(tmp_path / "assignment.toml", WITH_POINTS, late=LATE)
+    typed.assignment = ["--assignment", path]
     return path
-
-
-@pytest.fixture
-def grade(folder, output, log, assignment):
-    """Grades the class; the row of a student."""
-    roster = folder.with_name("roster.csv")
-
-    def grade(student: str = "anna", **flags: bool) -> dict[str, object]:
-        options = ["--output", str(output), "--assignment", str(assignment), *(f"--{name}" for name in flags)]
-        options += ["--roster", str(roster)] if roster.exists() else []
-        assert main(["grade-class", str(folder), *options]) in (0, 1)
-        with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-            row = next(row for row in csv.DictReader(file) if row["id"] == student)
-        return {name: float(cell) if re.fullmatch(r"[\d.]+", cell) else cell or None for name, cell in row.items()}
-
-    grade.roster = roster
-    return grade
-
-
-@pytest.fixture
-def decide(output, assignment):
-    def decide(*arguments: str) -> int:
-        return main([*arguments, "--output", str(output), "--assignment", str(assignment), "--by", "tina"])
-
-    return decide
 
 
 def page(output, student: str = "anna") -> str:
@@ -65,81 +32,70 @@ def page(output, student: str = "anna") -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", plain)).split())
 
 
-def test_what_cannot_be_graded_may_be_worth_nothing(grade, decide, folder, output, capsys):
+def test_what_cannot_be_graded_may_be_worth_nothing(typed, folder, output):
     (folder / "dan.zip").write_bytes(b"no archive")
-    row = grade("dan")
-    assert (row["score"], row["status"]) == (None, "needs review")
-    assert decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else in time") == 0
-    assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in capsys.readouterr().out
-    row = grade("dan")
+    typed.grade()
+    assert (typed.row("dan")["score"], typed.row("dan")["status"]) == (None, "needs review")
+    assert typed.decide("override", "dan", "--task", "all", "--points", "0", "--why", "sent nothing else") == 0
+    assert f"each of {len(read_assignment().tasks)} tasks: 0 points by hand" in typed.out
+    typed.grade()
+    row = typed.row("dan")
     assert (row["score"], row["status"]) == (0, "graded")
     assert row["by_hand"].count("sent nothing else") == 1 and row["by_hand"].startswith("1.1, 1.2, 1.3, ")
-    assert "not graded: dan" not in capsys.readouterr().out, "that is decided"
+    assert "not graded: dan" not in typed.out, "that is decided"
     assert "1.1 Input embedding: by hand 0 of 4 points" in page(output, "dan.zip")
-    assert decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
-    assert grade("dan")["score"] is None
+    assert typed.decide("override", "dan", "--task", "all", "--withdraw", "--why", "it came") == 0
+    typed.grade()
+    assert typed.row("dan")["score"] is None
 
 
-def test_points_by_hand_count_and_are_shown(grade, decide, output, log, capsys):
-    grade()
+def test_points_comments_and_late_days_count_and_are_shown(typed, output, log):
+    assert typed.decide("late", "anna", "--days", "2", "--why", "by e-mail") == 2, "nobody has been graded yet"
+    typed.grade()
     log()
-    assert decide("override", "Anna", "--task", "1.3", "--points", "4.5", "--why", "a <b>slip</b>") == 0
-    assert "anna: 1.3 Multi-headed attention: 4.5 points by hand; run grade-class" in capsys.readouterr().out
-    row = grade()
+    assert typed.decide("override", "Anna", "--task", "1.3", "--points", "4.5", "--why", "a <b>slip</b>") == 0
+    assert "anna: 1.3 Multi-headed attention: 4.5 points by hand; run grade-class" in typed.out
+    assert typed.decide("comment", "anna", "Come and see me.") == 0 and "comment on the whole noted" in typed.out
+    assert typed.decide("comment", "anna", "Neat!", "--task", "1.4") == 0
+    typed.grade()
+    row = typed.row()
     assert (row["score"], row["1.3"], row["1.3 state"]) == (90.5, 4.5, "passed") and log() == []
     assert re.fullmatch(r"1\.3: 4\.5 points by tina, \d{4}-\d\d-\d\d: a <b>slip</b>", row["by_hand"])
+    assert row["comments"] == "Come and see me.; 1.4: Neat!"
     text = page(output)
     assert "90.5 of 100 points" in text and "4.5 points by hand: a <b>slip</b>" in text
+    assert text.index("Come and see me.") < text.index("Tasks") < text.index("Neat!")
     assert "90.5" in (output / "class.html").read_text() and "4.5*" in (output / "class.html").read_text()
-    with (output / "summary.csv").open(encoding="utf-8-sig") as file:
-        assert [line["score"] for line in csv.DictReader(file)] == ["90.5", "100.0", "100.0"]
     record = json.loads((output / "records" / "anna.json").read_text())
     assert record["judgement"]["score"] == 100, "the record has what was graded"
-    assert decide("override", "anna", "--task", "1.3", "--withdraw", "--why", "no slip") == 0
-    assert grade()["score"] == 100
-
-
-def test_comments_are_shown_where_they_belong(grade, decide, output, capsys):
-    grade()
-    assert decide("comment", "anna", "Come and see me.") == decide("comment", "anna", "Neat!", "--task", "1.4") == 0
-    assert "anna: comment on the whole noted" in capsys.readouterr().out
-    assert grade()["comments"] == "Come and see me.; 1.4: Neat!"
+    assert typed.decide("late", "anna", "--days", "2", "--why", "by e-mail") == 0
+    assert typed.decide("comment", "anna", "--task", "1.4", "") == 0
+    typed.grade()
+    row = typed.row()
+    assert (row["score"], row["late_days"], row["percent_off"], row["comments"]) == (72.4, 2, 20, "Come and see me.")
     text = page(output)
-    assert text.index("Come and see me.") < text.index("Tasks") < text.index("Neat!")
-    assert decide("comment", "anna", "--task", "1.4", "") == 0 and grade()["comments"] == "Come and see me."
+    assert "2 days late: 20% of the 90.5 points earned is taken off." in text and "by e-mail" in text
+    for words in (("late",), ("override", "--task", "1.3")):
+        assert typed.decide(words[0], "anna", *words[1:], "--withdraw", "--why", "never mind") == 0
+    typed.grade()
+    assert typed.scores() == {"anna": 100, "bob": 100, "carl": 100}
 
 
-def test_a_sitting_gives_points(grade, output, assignment, tmp_path, capsys):
-    assert grade()["score"] == 100
+def test_a_sitting_gives_points(typed, output, tmp_path):
+    typed.grade()
     seats = [Seat(1, "anna", "Anna", "ABCD", ("shape",) * 4), Seat(2, "bob", "Bob", "ABCD", ("shape",) * 4)]
     (tmp_path / "oral" / "sitting-noon").mkdir(parents=True)
     write_key(seats, tmp_path / "oral" / "sitting-noon")
     (tmp_path / "answers.csv").write_text("seat,name,answers\n1,Anna,ABCA\n2,Bob,A---\n")
-    arguments = ["--sitting", "noon", "--scan", str(tmp_path / "answers.csv"), "--output", str(tmp_path / "oral")]
-    of_class = ["--marks", str(output), "--assignment", str(assignment)]
-    assert main(["ask", *arguments, "--task", "E.5", *of_class]) == 0
-    printed = capsys.readouterr().out
-    assert "1  Anna  3 of 4\n" in printed and "2  Bob   1 of 4; talk to this student" in printed
-    assert "points of task E.5 for 2 students" in printed
-    row = grade()
-    assert (row["score"], row["E.5"]) == (106, 6) and grade("bob")["E.5"] == 2
-    assert main(["ask", *arguments, "--task", "1.3", *of_class]) == 2
-    assert "--task 1.3: it has points without a sitting" in capsys.readouterr().err
-    assert main(["ask", *arguments, "--task", "1.33", *of_class]) == 2
-    assert "no such task; there are 1.1, " in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_late_days_cost_as_many_as_are_entered(grade, decide, output):
-    grade()
-    assert decide("late", "anna", "--days", "2", "--why", "by e-mail") == 0
-    row = grade()
-    assert (row["score"], row["late_days"], row["percent_off"]) == (80, 2, 20)
-    assert "2 days late: 20% of the 100 points earned is taken off." in page(output) and "by e-mail" in page(output)
-    assert decide("late", "anna", "--days", "0", "--why", "ill for long") == 0
-    row = grade()
-    assert row["score"] == 100 and "0 late days by tina" in row["by_hand"]
-    assert decide("late", "anna", "--withdraw", "--why", "never mind") == 0 and grade()["score"] == 100
+    words = ["ask", "--sitting", "noon", "--scan", tmp_path / "answers.csv", "--output", tmp_path / "oral"]
+    words += ["--marks", output, *typed.assignment, "--task"]
+    assert typed.run(*words, "E.5") == 0
+    assert "1  Anna  3 of 4\n" in typed.out and "2  Bob   1 of 4; talk to this student" in typed.out
+    assert "points of task E.5 for 2 students" in typed.out
+    typed.grade()
+    assert (typed.row()["score"], typed.row()["E.5"], typed.row("bob")["E.5"]) == (106, 6, 2)
+    assert typed.run(*words, "1.3") == 2 and "--task 1.3: it has points without a sitting" in typed.err
+    assert typed.run(*words, "1.33") == 2 and "no such task; there are 1.1, " in typed.err
 
 
 MISTAKES = (
@@ -150,82 +106,68 @@ MISTAKES = (
     ("override anna --task 1.3 --points -1", "--points -1: expected 0 to 14"),
     ("override anna --task all --points 4", "expected 0 to"),
     ("override anna --task all --item values", "--item needs a task: name it with --task"),
+    ("override anna --task whole --item values", "--item needs a task: name it with --task"),
+    ("override anna --task whole --points 400", "--points 400: expected 0 to"),
+    ("override anna --points 4", "--task is missing: its number, all, or whole"),
 )
 
 
-def test_mistakes_are_one_line_and_change_nothing(grade, decide, tmp_path, capsys):
-    before = grade()
+def test_mistakes_are_one_line_and_change_nothing(typed, output, tmp_path):
+    typed.grade()
     for words, message in MISTAKES:
-        capsys.readouterr()
-        assert decide(*words.split(), "--why", "because") == 2
-        printed = capsys.readouterr().err
-        assert printed.count("\n") == 1 and message in printed
-    assert grade() == before
-    assert main(["comment", "anna", "hello", "--output", str(tmp_path / "mraks")]) == 2
-    assert "mraks/class.json: No such file or directory; expected the folder that" in capsys.readouterr().err
+        assert typed.decide(*words.split(), "--why", "because") == 2
+        assert typed.err.count("\n") == 1 and message in typed.err
+    assert not (output / "decisions.jsonl").exists()
+    assert typed.run("comment", "anna", "hello", "--output", tmp_path / "mraks") == 2
+    assert "mraks/class.json: No such file or directory; expected the folder that" in typed.err
     assert not (tmp_path / "mraks").exists()
 
 
-def test_decisions_for_somebody_who_is_gone_are_noted(grade, decide, folder, capsys):
-    grade()
-    decide("comment", "bob", "hello")
+def test_decisions_for_somebody_who_is_gone_are_noted(typed, folder):
+    typed.grade()
+    typed.decide("comment", "bob", "hello")
     shutil.rmtree(folder / "bob")
-    grade()
-    assert "note: decisions by hand for students who are not in this class: bob" in capsys.readouterr().err
+    typed.grade()
+    assert "note: decisions by hand for students who are not in this class: bob" in typed.err
 
 
-@pytest.fixture
-def sealed(monkeypatch):
-    """Lets decisions see the records."""
-    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
-
-
-ROSTER = "id,name\nanna,Anna\nbob,Bob\ncarl,Carl\ndora,Dora\neve,Eve\n"
-
-
-def test_everybody_on_the_roster_can_be_excused_or_marked(grade, decide, sealed, output, tmp_path, capsys):
+def test_everybody_on_the_roster_can_be_excused_or_marked(typed, output, tmp_path):
     """Also those who handed in nothing: Canvas gets EX, or the oral mark."""
-    grade.roster.write_text(ROSTER)
-    assert grade("dora")["status"] == "nothing handed in"
-    assert decide("override", "dora", "--task", "whole", "--points", "71.5", "--why", "an oral exam") == 0
-    assert "dora): the whole: 71.5 points by hand" in capsys.readouterr().out
-    assert decide("override", "eve", "--excused", "--why", "ill") == 0
-    assert decide("override", "anna", "--excused", "--why", "ill") == 0
-    assert decide("override", "bob", "--task", "whole", "--points", "50", "--why", "half is his") == 0
-    rows = {name: grade(name) for name in ("anna", "bob", "dora", "eve")}
-    shown = {name: (row["score"], row["status"]) for name, row in rows.items()}
-    assert shown == {
-        "anna": (None, "excused"),
-        "bob": (50, "graded"),
-        "dora": (71.5, "graded"),
-        "eve": (None, "excused"),
-    }
+    (tmp_path / "roster.csv").write_text("id,name\nanna,Anna\nbob,Bob\ncarl,Carl\ndora,Dora\neve,Eve\n")
+    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.grade()
+    assert typed.row("dora")["status"] == "nothing handed in"
+    assert typed.decide("override", "dora", "--task", "whole", "--points", "71.5", "--why", "an oral exam") == 0
+    assert "dora): the whole: 71.5 points by hand" in typed.out
+    for name in ("eve", "anna"):
+        assert typed.decide("override", name, "--excused", "--why", "ill") == 0
+    assert typed.decide("override", "bob", "--task", "whole", "--points", "50", "--why", "half is his") == 0
+    typed.grade()
+    rows = {name: typed.row(name) for name in ("anna", "bob", "dora", "eve")}
+    assert [row["status"] for row in rows.values()] == ["excused", "graded", "graded", "excused"]
+    assert [row["score"] for row in rows.values()] == [None, 50, 71.5, None]
     assert "excused by tina" in rows["eve"]["by_hand"] and "71.5 points for the whole" in rows["dora"]["by_hand"]
-    printed = capsys.readouterr().out
-    assert "excused: Anna, Eve\n" in printed and "marked by hand, without a submission: Dora\n" in printed
+    assert "excused: Anna, Eve\n" in typed.out and "marked by hand, without a submission: Dora\n" in typed.out
     assert "Dora: 71.5 points; Eve: excused" in page(output, "../class")
     roster = tmp_path / "canvas.csv"
     roster.write_text("Student,ID,SIS Login ID\nAnna,1,anna\nBob,2,bob\nCarl,3,carl\nDora,4,dora\nEve,5,eve\n")
-    assert main(["export-marks", str(output), "--for", "canvas", "--roster", str(roster)]) == 0
-    with (output / "export" / "canvas.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert [row[-1] for row in csv.reader(file)][2:] == ["EX", "50", "100", "71.5", "EX"]
+    assert typed.run("export-marks", output, "--for", "canvas", "--roster", roster) == 0
+    exported = rows_of(output / "export" / "canvas.csv")[1:]
+    assert [row[ASSIGNMENT.title] for row in exported] == ["EX", "50", "100", "71.5", "EX"]
     for name in ("anna", "bob", "dora", "eve"):
-        assert decide("override", name, "--task", "whole", "--withdraw", "--why", "back") == 0
-    assert [grade(name)["score"] for name in ("anna", "bob", "dora", "eve")] == [100, 100, None, None]
-    for words in (["--points", "4"], ["--task", "whole", "--points", "400"], ["--task", "whole", "--item", "x"]):
-        assert decide("override", "eve", *words, "--why", "x") == 2
+        assert typed.decide("override", name, "--task", "whole", "--withdraw", "--why", "back") == 0
+    typed.grade()
+    assert typed.scores() == {"anna": 100, "bob": 100, "carl": 100, "dora": None, "eve": None}
 
 
-def test_decisions_can_be_entered_during_the_first_grading(folder, output, log, decide, assignment, monkeypatch):
+def test_decisions_can_be_entered_during_the_first_grading(typed, monkeypatch):
     def judge(*arguments):
-        assert decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "x") == 0
-        assert decide("late", "bob", "--days", "1", "--why", "x") == decide("comment", "bob", "Hello.") == 0
+        assert typed.decide("override", "anna", "--task", "1.3", "--points", "4", "--why", "x") == 0
+        assert typed.decide("late", "bob", "--days", "1", "--why", "x") == typed.decide("comment", "bob", "Hello.") == 0
         return grade_class(*arguments)
 
     monkeypatch.setattr(classes, "grade_class", judge)
-    assert main(["grade-class", str(folder), "--output", str(output), "--assignment", str(assignment)]) == 0
-    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert [row["score"] for row in csv.DictReader(file)] == ["90.0", "90.0", "100.0"]
+    assert typed.grade() == 0 and typed.scores() == {"anna": 90, "bob": 90, "carl": 100}
 
 
 class Half(StubGrader):
@@ -235,39 +177,42 @@ class Half(StubGrader):
         yield two_tests("1.4" if (self.log.parent / "second").exists() else "1.2")
 
 
-def test_what_was_to_help_never_costs_points(grade, decide, sealed, use, output, tmp_path, assignment, capsys):
+def test_what_was_to_help_never_costs_points(typed, use, output, tmp_path, assignment):
     """An item that is earned changes nothing; one that is given weighs like the item; points are never less."""
     use(Half)
     first, second = (item.name for item in read_assignment().tasks[1].items[:2])
-    assert grade()["1.2"] == 8
-    assert decide("override", "anna", "--task", "1.2", "--item", first, "--why", "x") == 0
-    assert "earned already, so nothing changes" in capsys.readouterr().out and not (output / "decisions.jsonl").exists()
-    assert decide("override", "anna", "--task", "1.2", "--item", second, "--why", "x") == 0 and grade()["1.2"] == 14
+    typed.grade()
+    assert typed.row()["1.2"] == 8
+    assert typed.decide("override", "anna", "--task", "1.2", "--item", first, "--why", "x") == 0
+    assert "earned already, so nothing changes" in typed.out and not (output / "decisions.jsonl").exists()
+    assert typed.decide("override", "anna", "--task", "1.2", "--item", second, "--why", "x") == 0
     text = assignment.read_text()
-    assignment.write_text(text.replace("points = 14", "points = 28"))
-    grade(keep=True)
-    assert grade()["1.2"] == 28
+    for points in (14, 28):
+        assignment.write_text(text.replace("points = 14", f"points = {points}"))
+        typed.grade("--keep")
+        typed.grade()
+        assert typed.row()["1.2"] == points
     assignment.write_text(text)
-    grade(keep=True)
-    assert decide("override", "bob", "--task", "1.2", "--points", "9", "--why", "x") == 0
-    assert decide("override", "carl", "--task", "1.2", "--points", "2", "--why", "copied") == 0
+    typed.grade("--keep")
+    assert typed.decide("override", "bob", "--task", "1.2", "--points", "9", "--why", "x") == 0
+    assert typed.decide("override", "carl", "--task", "1.2", "--points", "2", "--why", "copied") == 0
     (tmp_path / "second").touch()
-    grade(keep=True, again=True)
-    assert [grade(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
+    typed.grade("--keep", "--again")
+    assert [typed.row(name)["1.2"] for name in ("bob", "carl")] == [14, 2]
 
 
-def test_waiting_marks_are_those_of_the_summary(grade, decide, sealed, use, folder, output, tmp_path, capsys):
+def test_waiting_marks_are_those_of_the_summary(typed, use, tmp_path):
     """With decisions by hand and late days; what changes no mark is not counted."""
     use(Half)
-    grade()
-    assert decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
-    assert decide("late", "anna", "--days", "1", "--why", "x") == 0
-    assert decide("override", "bob", "--task", "whole", "--points", "60", "--why", "x") == 0
-    before = grade()["score"]
+    typed.grade()
+    assert typed.decide("override", "anna", "--task", "1.2", "--points", "10", "--why", "x") == 0
+    assert typed.decide("late", "anna", "--days", "1", "--why", "x") == 0
+    assert typed.decide("override", "bob", "--task", "whole", "--points", "60", "--why", "x") == 0
+    typed.grade()
+    before = typed.row()["score"]
     (tmp_path / "second").touch()
-    capsys.readouterr()
-    grade(again=True)
-    printed = capsys.readouterr().out
-    assert "2 marks would change" in printed and "bob" not in printed.partition("would change")[2]
-    _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", printed).groups()
-    assert grade(again=True, keep=True)["score"] == float(after) != before
+    typed.grade("--again")
+    assert "2 marks would change" in typed.out and "bob" not in typed.out.partition("would change")[2]
+    _, _, after = re.search(r"  anna: ([\d.]+)( → )([\d.]+)\n", typed.out).groups()
+    typed.grade("--again", "--keep")
+    assert typed.row()["score"] == float(after) != before

@@ -14,7 +14,7 @@ from autograder.testing.results import Outcome, State, TaskResult, judge_task
 from foundation.assignment_file import Assignment
 from foundation.assignment_tables import LatePolicy
 
-from ..submissions import judged
+from ..submissions import judged, record_of
 from .conftest import ASSIGNMENT, VERSION
 
 DUE = datetime(2026, 12, 18, 23, 59, tzinfo=UTC)
@@ -35,8 +35,8 @@ def anna(**when: object) -> Member:
 
 def judgement(**states: str) -> Judgement:
     """Every part passed but those named by their task."""
-    found = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
-    return new_record("anna", ASSIGNMENT, VERSION).taken_in({}).judged(found).judgement
+    results = judged({task.number: State(states[task.name]) for task in ASSIGNMENT.tasks if task.name in states})
+    return record_of("anna", *results).judgement
 
 
 def test_points_by_hand_take_the_place_of_the_graders():
@@ -44,7 +44,7 @@ def test_points_by_hand_take_the_place_of_the_graders():
     assert (mark.score, mark.earned, mark.max_score, mark.needs_review) == (86, 86, 100, ())
     mark = mark_of(judgement(), points({"1.2": 4.0, "E.1": 2.5, "9.9": 50.0}))
     assert mark.score == 100 - 10 + 2.5
-    assert {one.part.number: one.part.score for one in mark.parts}["1.2"] == 14, "what was graded stays"
+    assert {part.part.number: part.part.score for part in mark.parts}["1.2"] == 14, "what was graded stays"
     mark = mark_of(judgement(), points({"1.2": 14.0, "1.4": 12.5}))
     assert mark.score == 102.5
     assert mark.needs_review == ("1.4: 12.5 by hand of 10 points; enter other points, or withdraw these",)
@@ -54,7 +54,7 @@ def test_what_the_grader_failed_at_is_empty_until_a_person_decides():
     failed = judgement(attention="grader error", diagonal_mask="grader error")
     mark = mark_of(failed)
     assert mark.score is None and mark.earned is None and failed.score is None
-    assert [one.score for one in mark.parts if one.part.number == "1.2"] == [None]
+    assert [part.score for part in mark.parts if part.part.number == "1.2"] == [None]
     assert mark.needs_review == ("1.2, E.1: grader error",)
     decided = mark_of(failed, points({"1.2": 0.0}))
     assert decided.score == 86 and decided.needs_review == ("E.1: grader error",)
@@ -116,13 +116,13 @@ def outcomes(states: str) -> list[Outcome]:
     """States by letter: p passed, f failed, t timeout, n not attempted, g grader error; a capital: the first item."""
     kinds = {state.value[0]: state for state in State if state not in (State.PENDING, State.REFUSED, State.NOT_GRADED)}
     return [
-        Outcome(f"test {n}", kinds[one.lower()], "why", item="" if one.isupper() else "no side effects")
-        for n, one in enumerate(states)
+        Outcome(f"test {n}", kinds[letter.lower()], "why", item="" if letter.isupper() else "no side effects")
+        for n, letter in enumerate(states)
     ]
 
 
 def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *more: TaskResult) -> Judgement:
-    """What grading gives: outcomes of tests by the task's number, and BLEU."""
+    """The judgement that grading gives: outcomes of tests by the task's number, and BLEU."""
     results = []
     for task in assignment.tasks:
         if task.components:
@@ -131,8 +131,8 @@ def graded(assignment: Assignment, states: dict[str, str], bleu: float | None, *
             results.append(TaskResult(task, State.NOT_ATTEMPTED, 0.0, "no translations"))
         else:
             results.append(judge_bleu(task, score(bleu), assignment))
-    record = new_record("anna", assignment, VERSION).taken_in({}).judged([*results, *more])
-    return record.found(bleu=bleu and score(bleu)).judgement
+    record = new_record("anna", assignment, VERSION).taken_in({})
+    return record.judged([*results, *more], bleu=bleu and score(bleu)).judgement
 
 
 def heavier(number: str, points: float) -> Assignment:
@@ -163,5 +163,5 @@ def test_weighing_gives_no_mark_and_no_points_where_there_were_none():
     pending = graded(ASSIGNMENT, {}, None, TaskResult(task, State.PENDING, 0.0, "later"))
     refused = replace(judge_task(task, outcomes("Pp"), "items"), state=State.REFUSED, score=0.0)
     refused = graded(ASSIGNMENT, {}, None, refused)
-    after = [weighed(one, heavier("1.2", 20.0)).parts[1] for one in (given_up, pending, refused)]
+    after = [weighed(each, heavier("1.2", 20.0)).parts[1] for each in (given_up, pending, refused)]
     assert [part.score for part in after] == [None, None, 0]

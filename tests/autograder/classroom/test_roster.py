@@ -4,39 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.handed_in import HandedIn, Person
 from autograder.classroom.matching import hint_for, owners_of
 from autograder.classroom.roster import read_roster
+from autograder.platforms.handed_in import HandedIn, Person
 from foundation.command_line import UserError
 
-CANVAS = """\
-Student,ID,SIS User ID,SIS Login ID,Section,Transformer (991)
-    Points Possible,,,,,100.0
-"Smith, Anna",12350,u007,asmith,Lecture,
-"Ünal, Bob",12351,u008,bunal,Lecture,
-"Student, Test",9,,,Lecture,
-"""
-MOODLE = """\
-Identifier,Full name,Email address,Status,Grade,Maximum Grade
-Participant 101,Anna Smith,anna@uni.example,Submitted,-,100.00
-Participant 102,Bob Ünal,bob@uni.example,,-,100.00
-"""
-GRADESCOPE = (
-    "First Name,Last Name,SID,Email,Sections\nAnna,Smith,u007,anna@uni.example,1\nBob,Ünal,u008,b@uni.example,1\n"
-)
 GITHUB = '"identifier","github_username","github_id","name"\n"u007","anna-s","1","Anna Smith"\n"u008","","",""\n'
 NBGRADER = "id,first_name,last_name,email\nasmith,Anna,Smith,anna@uni.example\nbunal,Bob,Ünal,\n"
 CLASSROOM50 = (
     "username,first_name,last_name,email,section,github_id\n"
     "Anna-S,Anna,Smith,anna@uni.example,1,11\nbob,Bob,Ünal,,1,12\n"
-)
-BRIGHTSPACE = (
-    "OrgDefinedId,Username,Last Name,First Name,HW Points Grade <Numeric MaxPoints:100>,End-of-Line Indicator\n"
-    "#u007,#asmith,Smith,Anna,,#\n#u008,#bunal,Ünal,Bob,,#\n"
-)
-BLACKBOARD = (
-    '"Last Name"\t"First Name"\t"Username"\t"Student ID"\t"HW [Total Pts: 100 Score] |12345"\n'
-    '"Smith"\t"Anna"\t"asmith"\t"u007"\t""\n"Ünal"\t"Bob"\t"bunal"\t"u008"\t""\n'
 )
 PLAIN = "id;name;e-mail\nu007;Anna Smith;anna@uni.example\nu008;Bob Ünal;\n"
 
@@ -51,43 +28,33 @@ def roster(tmp_path):
     return write
 
 
-def one(*people, entry="entry"):
+def handed_in(*people, entry="entry"):
     return HandedIn(entry, Path(entry), people, entry)
 
 
-ROSTERS = {
-    CANVAS: (
-        {"canvas": "12350", "number": "u007", "login": "asmith"},
-        [Person("smithanna", {"canvas": "12350"}), Person("smithanna"), Person("smithánna")],
-    ),
-    MOODLE: (
-        {"moodle": "101", "email": "anna@uni.example"},
-        [Person("Anna Smith", {"moodle": "101"}), Person("Anna  SMITH")],
-    ),
-    GRADESCOPE: (
-        {"number": "u007", "email": "anna@uni.example"},
-        [Person("A. S.", {"number": "u007"}), Person("", {"email": "Anna@uni.example"})],
-    ),
+ROSTERS = {  # beside those of `platforms/test_round_trip.py`: Anna's ids, and people of a download who are her
     GITHUB: ({"login": "u007", "github": "anna-s"}, [Person("", {"github": "Anna-S"})]),
-    GITHUB.replace("u007", "anna@uni.example"): ({}, [Person("", {"email": "anna@uni.example"})]),
+    GITHUB.replace("u007", "anna@uni.example"): ({}, [Person("", {"email": "Anna@uni.example"})]),
     CLASSROOM50: ({"github": "Anna-S", "login": "Anna-S"}, [Person("", {"github": "anna-s"})]),
-    BRIGHTSPACE: ({"number": "u007", "login": "asmith"}, [Person("Anna Smith", {"brightspace": "7"})]),
-    BLACKBOARD: ({"number": "u007", "login": "asmith"}, [Person("", {"blackboard": "asmith", "login": "asmith"})]),
     NBGRADER: ({"login": "asmith", "email": "anna@uni.example"}, [Person("", {"login": "asmith"})]),
     PLAIN: (
         {"login": "u007", "email": "anna@uni.example"},
-        [Person("u007", {"login": "u007"}), Person("smith_anna", {"login": "smith_anna"})],
+        [
+            Person("u007", {"login": "u007"}),
+            Person("smith_anna", {"login": "smith_anna"}),
+            *(Person(name) for name in ("Anna  SMITH", "smithanna", "smithánna")),
+        ],
     ),
 }
 
 
 @pytest.mark.parametrize("text", ROSTERS, ids=range(len(ROSTERS)))
-def test_a_person_is_found_in_each_platforms_roster(roster, text):
+def test_a_person_is_found_in_each_kind_of_roster(roster, text):
     ids, people = ROSTERS[text]
-    anna, bob = roster(text, encoding="utf-16" if text == BLACKBOARD else "utf-8-sig")
+    anna, bob = roster(text, encoding="utf-8-sig")
     assert anna.name == "Anna Smith" and ids.items() <= dict(anna.ids).items()
     for person in people:
-        submission = one(person)
+        submission = handed_in(person)
         assert owners_of([submission], [anna, bob]) == {submission: (anna,)}
 
 
@@ -102,7 +69,7 @@ def test_a_person_is_found_in_each_platforms_roster(roster, text):
 def test_the_first_name_comes_first(roster, text, name):
     (student,) = roster(text)
     assert student.name == name
-    canvas = one(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
+    canvas = handed_in(Person("tablesjrrobert" if "Jr" in name else "tablesrobert"))
     assert owners_of([canvas], [student]) == {canvas: (student,)}
 
 
@@ -162,9 +129,9 @@ def moodle_(name, id_):
 )
 def test_a_group_shares_what_one_of_its_members_handed_in(roster, people, owners):
     """But what a member handed in alone stays that member's."""
-    submissions = [one(person) for person in people]
-    found = owners_of(submissions, roster(GROUPS))
-    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
+    submissions = [handed_in(person) for person in people]
+    owned = owners_of(submissions, roster(GROUPS))
+    assert [" ".join(student.id for student in owned[submission]) for submission in submissions] == owners
 
 
 HANDLES = "id,name,handle\nu1,Anna Smith,anna-s\nu2,Bob Ray,bob\n"
@@ -180,7 +147,7 @@ HANDLES = "id,name,handle\nu1,Anna Smith,anna-s\nu2,Bob Ray,bob\n"
     ],
 )
 def test_a_roster_that_fits_nobody_says_which_column_would(roster, text, people, words):
-    hint = hint_for([one(*people)], roster(text))
+    hint = hint_for([handed_in(*people)], roster(text))
     assert words in hint and bool(words) == bool(hint)
 
 
@@ -217,16 +184,19 @@ def test_a_roster_that_fits_nobody_says_which_column_would(roster, text, people,
 def test_names_that_come_to_the_same_are_never_taken_for_each_other(roster, people, owners):
     """As it is spelled comes first, an id decides, and what is left is for a person, such as half a group."""
     students = roster(GROUPS)
-    submissions = [one(*(who if isinstance(who, tuple) else [who])) for who in people]
-    found = owners_of(submissions, students)
-    assert [" ".join(student.id for student in found[one]) for one in submissions] == owners
+    submissions = [handed_in(*(who if isinstance(who, tuple) else [who])) for who in people]
+    owned = owners_of(submissions, students)
+    assert [" ".join(student.id for student in owned[submission]) for submission in submissions] == owners
 
 
 def test_without_a_roster_students_are_those_whom_the_download_names():
-    anna, again = one(Person("Anna", {"number": "7"}), entry="a"), one(Person("Anna S.", {"number": "7"}), entry="b")
-    bob, nobody = one(Person("Anna"), entry="c"), one(entry="d")
-    found = owners_of([anna, again, bob, nobody])
-    assert [(own.id, own.name) for [own] in found.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
+    anna, again = (
+        handed_in(Person("Anna", {"number": "7"}), entry="a"),
+        handed_in(Person("Anna S.", {"number": "7"}), entry="b"),
+    )
+    bob, nobody = handed_in(Person("Anna"), entry="c"), handed_in(entry="d")
+    owned = owners_of([anna, again, bob, nobody])
+    assert [(own.id, own.name) for [own] in owned.values()] == [("7", "Anna")] * 2 + [("Anna", "Anna"), ("d", "d")]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +210,7 @@ def test_without_a_roster_students_are_those_whom_the_download_names():
         ('id,name\n1,"Anna\n', "not valid CSV"),
         (PLAIN, "not UTF-8"),
         ("id,name\n1.3146E+17,Anna\n", "2: 1.3146E+17 is rounded by a spreadsheet; export the roster again"),
-        (CANVAS.replace("12351", '"1,3146E+17"'), "4: 1,3146E+17 is rounded by a spreadsheet"),
+        ('id,name,sid\n1,Anna,2\n2,Bob,"1,3146E+17"\n', "3: 1,3146E+17 is rounded by a spreadsheet"),
     ],
 )
 def test_an_odd_roster_is_one_line(roster, text, reason):

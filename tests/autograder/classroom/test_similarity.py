@@ -1,4 +1,4 @@
-"""Which pairs of a class have much in common: statements without their author's names, translations, the command."""
+"""Pairs of a class that have much in common: statements without their author's names, translations, the command."""
 
 import json
 import random
@@ -7,7 +7,7 @@ import re
 import pytest
 
 from autograder.__main__ import main
-from autograder.classroom.similarity import Found, Written, find_matches, mistakes_in, written_in
+from autograder.classroom.similarity import Statement, Written, find_matches, mistakes_in, written_in
 from autograder.commands.demo import make_class, write_download
 from autograder.intake.modules import Intake
 from foundation.assignment_file import read_assignment
@@ -21,7 +21,9 @@ def written(text, given=frozenset()):
 
 def statements(body):
     text = "import torch\nimport torch.nn.functional as F\ndef FeedForward(x, n):\n"
-    return {one.text for one in written(text + "".join(f"    {line}\n" for line in body.split("\n"))).statements}
+    return {
+        statement.text for statement in written(text + "".join(f"    {line}\n" for line in body.split("\n"))).statements
+    }
 
 
 @pytest.mark.parametrize(
@@ -44,11 +46,14 @@ def test_given_code_is_no_answer():
     """Nor is given code with other names."""
     release = "class LayerNorm:\n    def forward(self, x):\n"
     release += "        if self.d:\n            raise NotImplementedError\n        return x\n"
-    given = frozenset(one.text for one in written(release).statements)
+    given = frozenset(statement.text for statement in written(release).statements)
     assert given and not written(release.replace("x", "inputs"), given).statements
     own = release.replace("return x", "return x * self.gain") + "def helper(x):\n    return x + 1\n"
-    found = written(own, given).statements
-    assert [(one.component, one.lines) for one in found] == [("layers.LayerNorm", (5,)), ("layers: other code", (7,))]
+    answers = written(own, given).statements
+    assert [(statement.component, statement.lines) for statement in answers] == [
+        ("layers.LayerNorm", (5,)),
+        ("layers: other code", (7,)),
+    ]
 
 
 def independent(rng, n_ways=6):
@@ -59,7 +64,7 @@ def independent(rng, n_ways=6):
 
 def class_of(texts):
     return {
-        f"s{n}": Written([Found("layers.LayerNorm", one, "layers", (one % 20 + 1,)) for one in sorted(own)])
+        f"s{n}": Written([Statement("layers.LayerNorm", text, "layers", (text % 20 + 1,), 1) for text in sorted(own)])
         for n, own in enumerate(texts)
     }
 
@@ -72,14 +77,14 @@ def test_a_copy_is_found_and_nobody_else(count):
     class_[3] = set(rng.sample(sorted(class_[7]), 117)) | {rng.randrange(10**9, 10**12) for _ in range(300)}
     [pair] = find_matches(class_of(class_)).pairs
     assert (pair.left, pair.right) == ("s3", "s7") and 0.8 < pair.share < 1
-    assert [(one.component, one.module) for one in pair.matches] == [("layers.LayerNorm", "layers")]
+    assert [(match.component, match.module) for match in pair.matches] == [("layers.LayerNorm", "layers")]
 
 
 def test_what_everybody_has_and_a_few_equal_lines_say_nothing():
     assert not find_matches(class_of([set(range(100))] * 30)).pairs
     rng = random.Random(6)
     six = [set(range(100)) | {rng.randrange(10**6) for _ in range(own)} for own in (3, 3, 3, 3, 3, 60)]
-    assert find_matches(class_of(six)).too_little == ("s0", "s1", "s2", "s3", "s4"), "they are told"
+    assert find_matches(class_of(six)).too_little == ("s0", "s1", "s2", "s3", "s4"), "they are named"
     assert not find_matches(class_of([{1, 2, 3}, {1, 2, 3}])).pairs
 
 
@@ -95,8 +100,8 @@ def test_files_with_the_same_mistakes_are_found():
     right, files = [" ".join(line) for line in references], {f"s{n}": [*model()] for n in range(30)}
 
     def same():
-        found = {key: mistakes_in("\n".join([*lines, ""]).encode(), right) for key, lines in files.items()}
-        return find_matches({key: Written(mistakes=one) for key, one in found.items()}).same_translations
+        mistakes = {key: mistakes_in("\n".join([*lines, ""]).encode(), right) for key, lines in files.items()}
+        return find_matches({key: Written(mistakes=own) for key, own in mistakes.items()}).same_translations
 
     assert same() == ()
     files["s5"], files["s2"] = files["s9"], [f"{line} !" for line in files["s1"]]
@@ -119,10 +124,10 @@ def test_the_command_and_its_page(tmp_path):
     words = [tmp_path / "submissions", "--output", output, "--roster", tmp_path / "gradebook.csv", "--jobs", 2]
     assert main(["similar", *map(str, words)]) == 0 and not (tmp_path / "ran").exists()
 
-    found = json.loads((output / "similar.json").read_text())
-    [pair] = found["pairs"]
-    assert {found["names"][pair["left"]], found["names"][pair["right"]]} == {"Ben Scale", "Jan Copy"}
-    reasons = {found["names"][key]: why for key, why in found["unread"].items()}
+    findings = json.loads((output / "similar.json").read_text())
+    [pair] = findings["pairs"]
+    assert {findings["names"][pair["left"]], findings["names"][pair["right"]]} == {"Ben Scale", "Jan Copy"}
+    reasons = {findings["names"][key]: why for key, why in findings["unread"].items()}
     assert reasons.keys() == {"Hugo Damaged", "Gina Long"} and "nested too deeply" in reasons["Gina Long"]
     text = (output / "similar.html").read_text()
     assert "<script>" not in text and "<img" not in text and "&lt;script&gt;" in text and "attention.py, lines" in text

@@ -45,6 +45,6 @@ def test_each_submission_shows_what_it_is_there_for(tmp_path, capsys):
     tasks = [(task.number, task.points) for task in read_assignment().tasks if not task.understanding]
     lost = {row["name"]: {n for n, points in tasks if float(row[n]) < points} for row in rows if row["score"]}
     assert lost == LOST and len(rows) == 12
-    said = capsys.readouterr().out
-    assert "late: Gina Late" in said and "Jan Copy and Ben Scale: " in said and "% in common" in said
-    assert "an archive that was cut off" in said
+    printed = capsys.readouterr().out
+    assert "late: Gina Late" in printed and "Jan Copy and Ben Scale: " in printed and "% in common" in printed
+    assert "an archive that was cut off" in printed

@@ -85,10 +85,10 @@ def graded(zygote, references, class_folder, tmp_path_factory) -> Callable[[str]
         entry = entries[name]
         assignment = in_a_hurry(call_seconds=1.5) if name == "trouble" else read_assignment()
         conditions = Conditions(assignment, SKELETON, references, VERSION, SEEDS)
-        found: list[Record] = []
+        records: list[Record] = []
         with open_grader(assignment, references, zygote=zygote) as grader:
-            grade_all([entry], conditions, grader, lambda _, record: found.append(SEEDS.seal(record)))
-        [record] = found
+            grade_all([entry], conditions, grader, lambda _, record: records.append(SEEDS.seal(record)))
+        [record] = records
         return record
 
     return grade

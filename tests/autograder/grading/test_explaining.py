@@ -14,31 +14,30 @@ def pattern(*tests: int, numbers: str = "0000") -> frozenset[str]:
     return frozenset(f"test {test}{numbers}" for test in tests)
 
 
-KNOWN = [
-    (fault("a"), pattern(1, 2, 3, 4)),
-    (fault("b"), pattern(5)),
-    (fault("c"), pattern(5)),
-]
+KNOWN = [(fault("a"), pattern(1, 2, 3, 4)), *((fault(id_), pattern(5)) for id_ in "bc")]
+KNOWN += [(fault(id_), pattern(6)) for id_ in "defghi"]
+EXACTLY, NEARLY = (
+    "Your code behaves exactly like code that does",
+    "In nearly all tests your code behaves like code that does",
+)
 
 
 @pytest.mark.parametrize(
-    "seen, expected",
+    ("seen", "expected"),
     [
-        (pattern(1, 2, 3, 4), "Your code behaves exactly like code that does a.\nHint: look at a"),
-        (
-            pattern(1, 2, 3, 4, 9),
-            "In nearly all tests your code behaves like code that does a.\nHint: look at a",
-        ),
+        (pattern(1, 2, 3, 4), f"{EXACTLY} a.\nHint: look at a"),
+        (pattern(1, 2, 3, 4, 9), f"{NEARLY} a.\nHint: look at a"),
         (pattern(1, 2, 3), None),
+        (pattern(5), f"{EXACTLY} b.\nThe tests cannot tell this from code that does c.\nHint: look at b"),
         (
-            pattern(5),
-            "Your code behaves exactly like code that does b.\n"
-            "The tests cannot tell this from code that does c.\nHint: look at b",
+            pattern(6),
+            f"{EXACTLY} d.\nThe tests cannot tell this from code that does e; code that does f; code that does g; "
+            "2 more.\nHint: look at d",
         ),
         (pattern(1, 2, 3, 4, numbers="1111"), None),
         (pattern(), None),
     ],
 )
-def test_names(seen, expected):
-    found, _ = name(KNOWN, seen)
-    assert (found and found.text) == expected
+def test_a_failure_is_named_by_the_known_faults_that_look_like_it(seen, expected):
+    diagnosis, _ = name(KNOWN, seen)
+    assert (diagnosis and diagnosis.text) == expected

@@ -11,7 +11,7 @@ from autograder.at_home.hints import HINTS, read_hints
 from autograder.course.catalogue import apply, faults_of
 from autograder.grading import explaining
 from autograder.grading.judging import judge_translations
-from autograder.grading.record import Part, Record, new_record
+from autograder.grading.record import Part, Record
 from autograder.intake.modules import Intake
 from autograder.intake.sources import read_sources
 from autograder.running import collected_tests
@@ -21,7 +21,7 @@ from foundation.places import REFERENCE, ROOT
 from release.contents import hints_of
 
 from ..submissions import write_submission
-from .conftest import FAULTS, PERFECT, VERSION, in_a_hurry
+from .conftest import FAULTS, PERFECT, in_a_hurry
 
 FULL = {task.number: task.points for task in read_assignment().tasks if task.components and not task.is_answered}
 """Of the parts; questions about one's own code are others after any change of it."""
@@ -33,8 +33,8 @@ def parts(record: Record) -> dict[str, Part]:
 
 def lost(record: Record) -> dict[str, str]:
     """The states of the parts that are judged by tests and not fully passed."""
-    found = parts(record)
-    return {number: found[number].state for number in FULL if found[number].state != "passed"}
+    by_number = parts(record)
+    return {number: by_number[number].state for number in FULL if by_number[number].state != "passed"}
 
 
 @pytest.mark.slow
@@ -107,8 +107,8 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
     record = grade_folder(folder, assignment=assignment)
     messages = [test.message for part in parts(record).values() for test in part.tests]
     assert any("total of 3 s is used up" in message for message in messages)
-    found = {number: part.state for number, part in parts(record).items()}
-    assert [found[number] for number in ("1.1", "1.3", "1.4")] == ["passed", "timeout", "timeout"]
+    states = {number: part.state for number, part in parts(record).items()}
+    assert [states[number] for number in ("1.1", "1.3", "1.4")] == ["passed", "timeout", "timeout"]
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_an_endless_loop_everywhere_ends_with_the_total_limit(grade_folder, tmp_
 def test_translations(references, content, state, message):
     intake = Intake("anna", {}, translations=None if content is None else content.encode())
     assignment = read_assignment()
-    record = judge_translations(new_record("anna", assignment, VERSION), intake, assignment, references)
-    judged = [part for part in record.judgement.parts if part.state != "pending"]
-    assert [part.number for part in judged] == ["4.1", "4.2"]
-    for part in judged:
-        assert (part.state, part.score) == (state, part.points if state == "passed" else 0)
-        assert message in part.message
+    judged = judge_translations(intake, assignment, references)
+    assert [result.task.number for result in judged.results] == ["4.1", "4.2"]
+    assert bool(judged.bleu) == (state in ("passed", "failed"))
+    for result in judged.results:
+        assert (result.state, result.score) == (state, result.task.points if state == "passed" else 0)
+        assert message in result.message
 
 
 LAYOUT = Path(__file__).parent / "adapters" / "single_file"
@@ -202,7 +202,7 @@ KEEPS_FLOAT32 = (
 )
 
 
-ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and what is said
+ATTACKS = {  # the module and what stands in it; points with those of 1.4 beside it, states, and the message
     "a stand-in that reports other parameters": ("train", TRAINS_NOTHING, {"3.1": 0}, ("failed", "error"), ""),
     "a parameter that training adds": ("train", ADDS_A_PARAMETER, {"3.1": 1}, ("failed",), "optimizer's steps alone"),
     "a component that is no module": ("embedding", NO_MODULE, {"1.1": 0}, ("error",), "must derive from"),
@@ -233,15 +233,15 @@ def grade_tasks(grade_folder):
 
 @pytest.mark.slow
 @pytest.mark.hostile
-@pytest.mark.parametrize("module, attack, points, states, told", ATTACKS.values(), ids=ATTACKS)
-def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, points, states, told):
+@pytest.mark.parametrize("module, attack, points, states, message", ATTACKS.values(), ids=ATTACKS)
+def test_an_attack_is_worth_what_its_code_computes(grade_tasks, tmp_path, module, attack, points, states, message):
     folder = write_submission(tmp_path / "anna")
     path = folder / f"{module}.py"
     path.write_text(path.read_text().replace(*attack) if isinstance(attack, tuple) else attack)
     [number] = points
-    _, found = grade_tasks(folder, number, "1.4")
-    assert {n: part.score for n, part in found.items()} == {**points, "1.4": 10}
-    assert found[number].state in states and told in found[number].message
+    _, judged = grade_tasks(folder, number, "1.4")
+    assert {n: part.score for n, part in judged.items()} == {**points, "1.4": 10}
+    assert judged[number].state in states and message in judged[number].message
 
 
 @pytest.mark.slow
@@ -257,9 +257,9 @@ def test_judging_without_an_end_is_ended_and_costs_one_task(grade_tasks, tmp_pat
     monkeypatch.setattr(collected_tests, "SECONDS", 0.7)
     monkeypatch.setattr(collected_tests, "SECONDS_A_FILE", 1.0)
     monkeypatch.setattr(Case, "padding_mask", loop)
-    record, found = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
-    assert found["1.2"].score < 14 and found["1.4"].score == 10 and len(asked) == 2
-    assert found["1.2"].state == "timeout" and "checking timed out" in found["1.2"].message
+    record, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4")
+    assert judged["1.2"].score < 14 and judged["1.4"].score == 10 and len(asked) == 2
+    assert judged["1.2"].state == "timeout" and "checking timed out" in judged["1.2"].message
     assert any("test_1_2_attention.py::" in note for note in record.run.notes), "the safety net is noted"
     assert not any("stopped" in note for note in record.judgement.notes)
 
@@ -270,7 +270,7 @@ def test_a_test_that_breaks_is_the_graders_error_and_stops_no_other(grade_tasks,
         raise OverflowError("over an odd answer")
 
     monkeypatch.setattr(Case, "padding_mask", break_down)
-    _, found = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
-    states = {number: part.state for number, part in found.items()}
-    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and found["1.4"].score == 10
-    assert "OverflowError: over an odd answer" in found["1.2"].message
+    _, judged = grade_tasks(write_submission(tmp_path / "anna"), "1.2", "1.4", "3.1")
+    states = {number: part.state for number, part in judged.items()}
+    assert states == {"1.2": "grader error", "1.4": "passed", "3.1": "grader error"} and judged["1.4"].score == 10
+    assert "OverflowError: over an odd answer" in judged["1.2"].message

@@ -81,11 +81,11 @@ def test_a_machine_that_fails_costs_no_one_points_silently(zygote, references, t
     monkeypatch.setattr(zygote, "fork", fork)
     module = "autograder.grading.submission"
     monkeypatch.setattr(f"{module}.open_grader", lambda *arguments: open_grader(*arguments, zygote))
-    folder, found = write_submission(tmp_path / "anna"), []
+    folder, records = write_submission(tmp_path / "anna"), []
     conditions = Conditions(read_assignment(), SKELETON, references, VERSION, SEEDS)
     with pytest.raises(SandboxUnavailableError):
-        grade_alone(folder, conditions, found.append)
-    record = found[-1]
+        grade_alone(folder, conditions, records.append)
+    record = records[-1]
     judged = [part for part in record.judgement.parts if part.components]
     assert not record.is_finished and {part.state for part in judged} == {"grader error"}
     assert all("no processes left" in part.message for part in judged) and "no processes left" in record.run.error
@@ -111,7 +111,7 @@ def test_the_same_submission_and_seed_give_the_same_judgement(graded, class_fold
 
 
 def test_a_result_without_containment_says_so():
-    unsafe = blank().noted("a note").contained((), "")
+    unsafe = blank().judged(notes=["a note"]).contained((), "")
     [first] = unsafe.run.notes
     assert "--level unsafe" in first and unsafe.judgement.notes == ("a note",)
     assert first in as_table(unsafe).replace("\n", " ") and first in as_results(unsafe)["output"]

@@ -1,4 +1,4 @@
-"""Translations are read and scored, verdicts given, and `grade.py` says so: as sacreBLEU's own calls do."""
+"""Translations are read, scored as by sacreBLEU's own calls, and judged; `grade.py` reports that."""
 
 import dataclasses
 import json
@@ -54,18 +54,10 @@ def corpus(sentences, kept=0.8, seed=1):
 
 # -- files ----------------------------------------------------------------------------------------------
 
-
-def refusal(read, *arguments, **options):
-    """The one-line message with which a file is refused."""
-    with pytest.raises(ScoringError) as refused:
-        read(*arguments, **options)
-    message = str(refused.value)
-    assert message.isprintable() and len(message) < 400
-    return message
-
-
 NO_LINE_END = "one\u2028still\x85one\x0b\x0c\x1c\x1d\x1e\u2029one\rone"
 BLANK = "t.txt: blank lines at the end are not counted"
+NO_TEXT = "t.txt: 1 of 3 translations have no text (first: line 3)"
+PAIRS = "t.txt: every line has the form src|||tgt, so only what follows ||| is scored"
 
 
 @pytest.mark.parametrize(
@@ -75,51 +67,45 @@ BLANK = "t.txt: blank lines at the end are not counted"
         ("\ufeffone\ntwo\nthree", ["one", "two", "three"], []),
         (f"{NO_LINE_END}\ntwo\nthree\n", [NO_LINE_END, "two", "three"], []),
         ("one\ntwo\nthree\r\n \t\r\n", ["one", "two", "three"], [f"{BLANK} (1)"]),
-        # the model found nothing for the last sentence
-        ("one\ntwo\n\n", ["one", "two", ""], ["t.txt: 1 of 3 translations have no text (first: line 3)"]),
-        (
-            "le chat|||the c@@ at\noui ||| yes\nnon|||\n\n",
-            ["the c@@ at", "yes", ""],
-            [
-                f"{BLANK} (1)",
-                "t.txt: every line has the form src|||tgt, so only what follows ||| is scored",
-                "t.txt: 1 of 3 translations have no text (first: line 3)",
-            ],
-        ),
+        ("one\ntwo\n\n", ["one", "two", ""], [NO_TEXT]),
+        ("le chat|||the c@@ at\noui ||| yes\nnon|||\n\n", ["the c@@ at", "yes", ""], [f"{BLANK} (1)", PAIRS, NO_TEXT]),
     ],
 )
 def test_lines_blank_lines_and_sources_beside_translations(write, content, translations, notes):
-    told = []
-    assert read_translations(write("t.txt", content), expected=3, name="t.txt", note=told.append) == translations
-    assert told == notes
+    noted = []
+    assert read_translations(write("t.txt", content), expected=3, name="t.txt", note=noted.append) == translations
+    assert noted == notes
 
 
-def test_refused_files(write):
-    for content, reason in (
-        (b"", "is empty"),
-        (b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as UTF-8"),
-        (b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
-        (b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
-        (b"x" * 10_000_001, "is too large; at most 10 MB are read"),
-        ("a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
-        ("a|||b\nc|||d|||e\n", "line 2 has ||| 2 times; write src|||tgt in every line or in none"),
-    ):
-        path = write("file.txt", content)
-        for said in (refusal(read_references, path), refusal(read_translations, path, expected=2)):
-            assert said.startswith(f"{path}: ") and reason in said
+def read_three(path):
+    return read_translations(path, expected=3)
 
 
-def test_what_is_no_file_and_too_many_lines(write, tmp_path):
-    assert "\\x1b[2J\\u202egro\\nlines: no such file" in refusal(read_references, tmp_path / "\x1b[2J\u202egro\nlines")
-    assert "is a directory; name a text file" in refusal(read_translations, tmp_path, expected=3)
-    message = refusal(read_translations, write("t.txt", "one\n\ntwo\nthree\n"), expected=3)
-    assert "t.txt: 4 lines, but there are 3 references; write one translation per line" in message
+REFUSED = (  # by both readers, by the one of references, and by the one of three translations
+    ((read_references, read_three), b"", "is empty"),
+    ((read_references, read_three), b"one\n\xe9t\xe9\n", "not UTF-8: byte 0xe9 at offset 4 (line 2); save the file as"),
+    ((read_references, read_three), b"one\n" + b"x" * 5001 + b"\n", "line 2 is 5,001 characters long; at most 5,000"),
+    ((read_references, read_three), b"\n" * 100_001, "100,001 lines are too many; at most 100,000"),
+    ((read_references, read_three), b"x" * 10_000_001, "is too large; at most 10 MB are read"),
+    ((read_references, read_three), b"one\rtwo\rthree", "its lines end in CR alone; save it with LF or CRLF"),
+    ((read_references,), "a|||b\nc\n", "line 2 has ||| 0 times; write src|||tgt in every line or in none"),
+    ((read_three,), "a|||b\nc|||d|||e\nf|||g", "line 2 has ||| 2 times; write src|||tgt in every line or in none"),
+    ((read_references, read_three), None, "no such file"),
+    ((read_references,), "one\n\nthree\n", "line 2 has no reference; every line needs one"),
+    ((read_references,), "\n", "line 1 has no reference"),
+    ((read_references,), "le|||the\nnon|||", "line 2 has no reference"),
+    ((read_three,), "one\n\ntwo\nthree\n", "4 lines, but there are 3 references; write one translation per line"),
+)
 
 
-@pytest.mark.parametrize("content", ["one\n\nthree\n", "\n", "le|||the\nnon|||"])
-def test_an_empty_reference_is_refused(write, content):
-    assert "has no reference; every line needs one" in refusal(read_references, write("r", content))
-    assert read_references(write("r", "one\ntwo\n\n \n")) == ["one", "two"]
+@pytest.mark.parametrize(("readers", "content", "reason"), REFUSED, ids=[reason for *_, reason in REFUSED])
+def test_a_refused_file_is_one_line(write, tmp_path, readers, content, reason):
+    path = tmp_path / "\x1b[2J\u202egro\nlines" if content is None else write("file.txt", content)
+    for read in readers:
+        with pytest.raises(ScoringError) as refused:
+            read(path)
+        message = str(refused.value)
+        assert message.isprintable() and len(message) < 400 and reason in message
 
 
 @pytest.mark.parametrize(
@@ -162,9 +148,10 @@ def test_marks_and_composed_letters_change_nothing_on_either_side():
         assert score(plain, other) == score(other, plain) == score(plain, plain)
 
 
-def test_what_cannot_be_scored():
-    assert "there must be one for each, in order" in refusal(score, ["a"], ["a", "b"])
-    assert "there must be one for each, in order" in refusal(score, [], [])
+@pytest.mark.parametrize("pair", [(["a"], ["a", "b"]), ([], [])])
+def test_there_is_a_translation_for_each_reference(pair):
+    with pytest.raises(ScoringError, match="there must be one for each, in order"):
+        score(*pair)
 
 
 # -- verdicts -------------------------------------------------------------------------------------------
@@ -271,9 +258,9 @@ def test_report_and_status(grade, files):
     for shift, expected, outcome in ((-0.001, 0, "passed"), (0.001, 1, "failed")):
         status, out, _ = grade(*words(files), "--threshold", f"near={result.value + shift:.10f}")
         assert status == expected and f"borderline (counts as {outcome})" in out
-    found = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
-    assert found["bleu"] == result.value and found["n"] == 200
-    assert found["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
+    report = json.loads(grade(*words(files), "--threshold", "low=0.1", "--json")[1])
+    assert report["bleu"] == result.value and report["n"] == 200
+    assert report["verdicts"] == [{"name": "low", "threshold": 0.1, "status": "passed", "is_reached": True}]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import stat
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from autograder.grading.seeds import Seeds
 from autograder.grading.submission import open_grader
 from autograder.testing.results import State
 from foundation.assignment_file import read_assignment
-from foundation.command_line import UserError
 from foundation.places import ASSIGNMENT_FILE, ROOT
-from foundation.term_secret import SECRET, term_secret
 
 from .conftest import SEEDS
 
@@ -29,21 +26,6 @@ def test_a_seed_follows_from_the_secret_alone():
     assert seeds.of_tests == Seeds(b"secret").of_tests < 2**128
     assert len({seeds.of_tests, Seeds(b"other").of_tests, seeds.seed_of("questions")}) == 3
     assert Seeds(b"secret", fixed=7).of_tests == 7
-
-
-def test_a_secret_is_drawn_where_there_is_none_and_kept_if_it_can_be_used(tmp_path, capsys):
-    secret = term_secret(tmp_path)
-    assert str(tmp_path / SECRET) in capsys.readouterr().err
-    assert secret == term_secret(tmp_path) and len(secret) == 65
-    assert capsys.readouterr().err == ""
-    assert stat.S_IMODE((tmp_path / SECRET).stat().st_mode) == 0o600
-    (tmp_path / SECRET).write_bytes(b"a short one\n")
-    with pytest.raises(UserError, match="shorter than 16 characters"):
-        term_secret(tmp_path)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "data").write_text("a file")
-    with pytest.raises(UserError, match="secret cannot be kept"):
-        term_secret(tmp_path / "other")
 
 
 @pytest.fixture
@@ -150,7 +132,7 @@ def test_what_a_change_of_the_assignment_needs(tmp_path, old, new, needs):
     path = tmp_path / "assignment.toml"
     path.write_text(text.replace(old, new, 1))
     both = read_assignment(), read_assignment(path)
-    versions = {grader_version(one, ROOT / "student", tmp_path / "references") for one in both}
+    versions = {grader_version(assignment, ROOT / "student", tmp_path / "references") for assignment in both}
     assert (len(versions) == 2) == (needs == "a run"), "outcomes may be others"
     if needs != "a run":
-        assert len({weighting_of(one) for one in both}) == (2 if needs == "weighing" else 1)
+        assert len({weighting_of(assignment) for assignment in both}) == (2 if needs == "weighing" else 1)

@@ -134,7 +134,7 @@ def test_what_a_worker_has_seen_comes_first_with_its_line():
 
 def test_it_stands_in_the_record_and_first_in_the_class():
     record = new_record("anna", ASSIGNMENT, "0123456789abcdef")
-    record = record.found(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
+    record = record.judged(internals=("torch._refs.add in layers.py, line 3: x = …",)).finished()
     assert record.judgement.internals == ("torch._refs.add in layers.py, line 3: x = …",)
     assert "torch._refs.add in layers.py, line 3" in as_table(record)
     member = Member(id="anna", name="Anna Smith", key="anna", entry="anna.zip")
@@ -142,7 +142,7 @@ def test_it_stands_in_the_record_and_first_in_the_class():
     roll = Roll(**of_class, members=(member,), left_out=())
     assert "to be read by a person: Anna Smith" in as_class_table(roll, results_of(roll, {"anna": record}))
     ((_, reasons),) = cases({"anna": record}, {"anna": [mark_of(record.judgement)]}, ASSIGNMENT, {})
-    assert "internals: torch._refs.add in layers.py, line 3: x = …" in reasons
+    assert "to be read: torch._refs.add in layers.py, line 3: x = …" in reasons
 
 
 def is_forbidden(name: str) -> bool:

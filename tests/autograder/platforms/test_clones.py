@@ -1,6 +1,5 @@
 """Clones of repositories: when they were handed in, what they had before a deadline, and that nothing in them runs."""
 
-import csv
 import json
 import os
 import re
@@ -15,9 +14,10 @@ from autograder.classroom.entries import list_class
 from autograder.intake.submission import take_in
 from autograder.platforms.download import read_download
 from foundation.command_line import UserError
-from foundation.places import ASSIGNMENT_FILE, ROOT, SKELETON
+from foundation.places import ROOT, SKELETON
 
 from ..classroom.conftest import ASSIGNMENT
+from ..submissions import changed_assignment
 
 DEADLINE = datetime(2026, 12, 18, 23, tzinfo=UTC)
 EARLY, LATE = "2026-12-18T22:59:59Z", "2026-12-20T12:00:00Z"
@@ -75,25 +75,25 @@ def clones(commit):
 
 def test_the_last_commit_before_a_deadline_counts(clones):
     anna, bob, carl, dora = read(clones).submissions
-    assert [one.submitted for one in (anna, bob, carl)] == [
+    assert [each.submitted for each in (anna, bob, carl)] == [
         datetime.fromisoformat(time) for time in (EARLY, LATE, LATE)
     ]
     assert layers(bob) == "# late\n" and "commits cannot be read" in dora.unread_time
     (clones / "hw-anna" / "layers.py").write_text("# not committed\n")
     before = read(clones, DEADLINE)
-    assert [one.entry for one in before.submissions] == ["hw-anna", "hw-bob"]
-    assert [layers(one) for one in before.submissions[:2]] == ["# anna\n", "# in time\n"]
+    assert [each.entry for each in before.submissions] == ["hw-anna", "hw-bob"]
+    assert [layers(each) for each in before.submissions[:2]] == ["# anna\n", "# in time\n"]
     assert before.submissions[1].submitted == datetime.fromisoformat(EARLY)
     late, unread = before.strays
     assert (late.entry, late.reason) == ("hw-carl", "no commit before the deadline") and not late.needs_decision
-    assert unread.needs_decision and "so nothing tells what was there at the deadline" in unread.reason
+    assert unread.needs_decision and "so it is not known what was there at the deadline" in unread.reason
 
 
 def test_packed_branches_detached_heads_and_shallow_clones_are_read(clones, git, tmp_path):
     git(clones / "hw-anna", "pack-refs", "--all")
     git(clones / "hw-bob", "checkout", "-q", "HEAD~1")
     git(tmp_path, "clone", "-q", "--depth=1", f"file://{clones / 'hw-carl'}", str(clones / "hw-eve"))
-    times = {one.entry: one.submitted for one in read(clones).submissions}
+    times = {each.entry: each.submitted for each in read(clones).submissions}
     early, late = (datetime.fromisoformat(time) for time in (EARLY, LATE))
     assert times == {"hw-anna": early, "hw-bob": early, "hw-carl": late, "hw-dora": None, "hw-eve": late}
 
@@ -119,7 +119,7 @@ def test_nothing_of_a_clone_runs(clones, commit, git, tmp_path):
     (bob / ".git" / "objects" / "info" / "alternates").write_text(f"{clones / 'hw-anna' / '.git' / 'objects'}\n")
     (clones / "hw-carl" / ".git").rename(tmp_path / "elsewhere")
     (clones / "hw-carl" / ".git").symlink_to(tmp_path / "elsewhere")
-    reasons = {one.entry: one.unread_time for one in read(clones).submissions}
+    reasons = {each.entry: each.unread_time for each in read(clones).submissions}
     assert "borrows objects" in reasons["hw-bob"] and ".git is not a folder" in reasons["hw-carl"]
 
 
@@ -133,44 +133,34 @@ def test_a_deadline_needs_commits_and_a_zone(tmp_path, capsys):
     assert caught.value.code == 2 and "expected a time with its zone, such as" in capsys.readouterr().err
 
 
-def summary(output):
-    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        return [(row["score"], row["late_days"]) for row in csv.DictReader(file)]
-
-
 ROSTER = "username,first_name,last_name,email,section,github_id\n" + "".join(
     f"{name},{name.title()},X,,1,{number}\n" for number, name in enumerate(("Anna", "bob", "carl"))
 )
 
 
-def test_classroom_50_from_clones_to_late_days(commit, tmp_path, log, output, capsys):
-    """`list-class` and `grade-class` tell the same times, with whose word they are."""
+def test_classroom_50_from_clones_to_late_days(commit, tmp_path, typed, output):
+    """`list-class` and `grade-class` have the same times, with whose word they are."""
     for name, date in (("anna", EARLY), ("bob", EARLY), ("bob", LATE)):
-        folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
-    (folder / "cs-transformer-carl").mkdir()
-    (folder / "cs-transformer-carl" / "layers.py").touch()
+        typed.folder = commit(f"cs-transformer-{name}", f"# {name} {date}\n", date).parent
+    (typed.folder / "cs-transformer-carl").mkdir()
+    (typed.folder / "cs-transformer-carl" / "layers.py").touch()
     (tmp_path / "roster.csv").write_text(ROSTER)
-    late = f"[late]\ndue = {DEADLINE.isoformat()}\npercent_per_day = 10\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
-    files = ["--roster", str(tmp_path / "roster.csv"), "--assignment", str(tmp_path / "assignment.toml")]
-    of_class = [str(folder), *files]
-    assert main(["list-class", *of_class]) == 1, "nothing tells when carl's files were handed in"
-    printed = capsys.readouterr().out
-    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in printed
-    assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in printed
-    assert main(["grade-class", *of_class, "--output", str(output)]) == 1
-    printed = capsys.readouterr().out
-    assert "late: Bob X\n" in printed and "note: times are those of commits" in printed
-    assert summary(output) == [("100.0", "0"), ("80.0", "2"), ("", "")]
-    deadline = ["--deadline", "2026-12-19T00:00+01:00"]
-    assert main(["grade-class", *of_class, "--output", str(output), *deadline]) == 1
-    assert summary(output) == [("100.0", "0"), ("100.0", "0"), ("", "")]
-    _, entries = list_class(folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
-    assert [layers(one) for one in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
+    late = f"due = {DEADLINE.isoformat()}\npercent_per_day = 10"
+    typed.options = ["--roster", tmp_path / "roster.csv"]
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", late=late)]
+    assert typed.run("list-class", typed.folder, *typed.options, *typed.assignment) == 1, "carl's files have no time"
+    assert "of git repositories\n3 submissions, from 3 of 3 students\nnote: times are those of commits" in typed.out
+    assert "cs-transformer-bob   Bob X; 2026-12-20 12:00 UTC; 2 days late" in typed.out
+    assert typed.grade() == 1 and "late: Bob X\n" in typed.out and "note: times are those of commits" in typed.out
+    assert [*typed.scores().values()] == [100, 80, None]
+    assert typed.grade("--deadline", "2026-12-19T00:00+01:00") == 1
+    assert [*typed.scores().values()] == [100, 100, None]
+    _, entries = list_class(typed.folder, ASSIGNMENT, tmp_path / "roster.csv", deadline=DEADLINE)
+    assert [layers(entry) for entry in entries[:2]] == [f"# {name} {EARLY}\n" for name in ("anna", "bob")]
 
 
 def test_the_script_for_classroom_50_writes_result_json_v1(commit, tmp_path):
-    """The one in the documentation, with a kit that says what pytest says; fields by Classroom 50's wiki."""
+    """The one in the documentation, with a stub in the place of pytest; fields by Classroom 50's wiki."""
     kit, clone = tmp_path / "assignment", commit("cs-transformer-anna", "# anna\n", LATE)
     (clone / "student").mkdir()
     (clone / "student" / "layers.py").write_text("# by anna\n")

@@ -11,31 +11,29 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.entries import Member, Roll, write_roll
 from autograder.classroom.records import Decision, Results, decide
-from autograder.commands import marks as command
-from autograder.grading.record import Record, new_record
+from autograder.grading.record import Record
 from autograder.grading.seeds import Seeds
 from autograder.reports.exports import IMPORTING
 from autograder.testing.results import ItemMark, State
 from foundation.assignment_file import read_assignment
-from foundation.places import ASSIGNMENT_FILE
 
-from ..submissions import judged
+from ..submissions import changed_assignment, judged, record_of
 
 ASSIGNMENT = read_assignment()
-SEEDS = Seeds(b"a secret")
+SEEDS = Seeds(b"the secret of the kit's own tests")  # of `fixed_secret`
+pytestmark = pytest.mark.usefixtures("fixed_secret")
 ODD = '=HYPERLINK("x") <b>& ../../a_b\u202e'
 
 
-def record(state: State = State.PASSED) -> Record:
-    first, *others = judged({"1.1": state})
+def record_in(state: State = State.PASSED) -> Record:
+    first, *_ = judged({"1.1": state})
     lost = (ItemMark("values", 0.0, 3.0, 1), ItemMark("table", 0.0, 1.0, 0, "values"))
-    first = replace(first, items=lost if state is State.FAILED else ())
-    return new_record("x", ASSIGNMENT, "0123456789abcdef").judged([first, *others]).finished()
+    return record_of("x", replace(first, items=lost if state is State.FAILED else ()))
 
 
 def member(key: str, name: str, state: State | None = State.PASSED, **more: object) -> tuple[Member, Record | None]:
     handed_in = {"key": key, "entry": key} if state else {}
-    return Member(id=key, name=name, **handed_in, **more), record(state) if state else None
+    return Member(id=key, name=name, **handed_in, **more), record_in(state) if state else None
 
 
 CLASS = (
@@ -49,21 +47,18 @@ CLASS = (
 @pytest.fixture
 def marks(tmp_path) -> Path:
     """A folder as `grade-class` leaves it."""
-    members = tuple(one for one, _ in CLASS)
-    enrol(tmp_path / "marks", *members)
+    enrol(tmp_path / "marks", *(student for student, _ in CLASS))
     (tmp_path / "marks" / "students").mkdir()
     results = Results(tmp_path / "marks", SEEDS)
-    for one, found in CLASS:
-        if found:
-            results.keep(one.key, found)
-            (tmp_path / "marks" / "students" / f"{one.key}.html").write_text(f"page of {one.key}")
+    for student, record in CLASS:
+        if record:
+            results.keep(student.key, record)
+            (tmp_path / "marks" / "students" / f"{student.key}.html").write_text(f"page of {student.key}")
     return tmp_path / "marks"
 
 
 @pytest.fixture
-def run(marks, monkeypatch):
-    monkeypatch.setattr(command, "seeds_of_term", lambda root: SEEDS)
-
+def run(marks):
     def export_marks(*arguments: object) -> int:
         return main(["export-marks", str(marks), "--for", *map(str, arguments)])
 
@@ -94,7 +89,7 @@ def test_names_that_students_chose_stay_names(run, marks):
         run(name)
         assert not any(cell.startswith(("=", "+", "@")) for row in rows(marks, name) for cell in row)
         names = feedback(marks, name) if name != "blackboard" else []
-        assert not any(".." in one or "/" in one or "<" in one for one in names)
+        assert not any(part in name for name in names for part in ("..", "/", "<"))
     assert rows(marks, "canvas")[3][0] == "'" + ODD.replace("\u202e", "\\u202e")
     moodle = {name.split("_")[1]: (name.split("_")[2:4], text) for name, text in feedback(marks, "moodle").items()}
     assert moodle == {
@@ -108,86 +103,81 @@ def test_names_that_students_chose_stay_names(run, marks):
     assert first == {path.name: path.read_bytes() for path in (marks / "export").iterdir()}, "the same marks, the same"
 
 
-def test_a_platforms_list_of_students_brings_ids_and_its_own_columns(tmp_path, marks, run):
-    """Marks of submissions that came from elsewhere: students are found by e-mail address or name."""
-    (tmp_path / "roster.csv").write_text(
-        f"Student,ID,SIS User ID,SIS Login ID,Section,Other (1),{ASSIGNMENT.title} (77)\n"
-        '    Points Possible,,,,,5,100\n"Smith, Anna",9911,s1,as,"A; B",5,\n'
-    )
-    enrol(marks, ANNA)
-    assert run("canvas", "--roster", tmp_path / "roster.csv") == 0
-    table = rows(marks, "canvas")
-    assert table[0][-1] == f"{ASSIGNMENT.title} (77)" and table[2] == ["Smith, Anna", "9911", "s1", "as", "A; B", "100"]
+TITLE = ASSIGNMENT.title
+CANVAS = "Student,ID,SIS User ID,SIS Login ID,Section"
+OTHER_COLUMNS = f"{CANVAS},Essay (1),hw 3: {TITLE} (771)\nAnna Smith,11,,,,,\n"
+ASKED = (
+    f"no column of the gradebook is {TITLE!r} and its number: name the one that is meant with --column: 'hw 3: {TITLE}"
+)
+MOODLE = "Identifier,Full name,Grade,Maximum Grade,Last modified (grade)\nParticipant 7,Jose Roy,,{points},-\n"
+BOB = Member(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"})
+TWINS = [Member(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")]
+ELSEWHERE = {  # students of another platform, the roster, options; status, words, the last heading and first cells
+    "its own ids and columns": (
+        [ANNA],
+        f'{CANVAS},Other (1),{TITLE} (77)\n    Points Possible,,,,,5,100\n"Smith, Anna",9911,s1,as,"A; B",5,\n',
+        "canvas",
+        (0, "", f"{TITLE} (77)", ["    Points Possible", "Smith, Anna"]),
+    ),
+    "a column that Canvas would make anew": ([ANNA], OTHER_COLUMNS, "canvas", (1, ASKED, TITLE, None)),
+    "a column that is not there": ([ANNA], OTHER_COLUMNS, "canvas --column No", (1, "no column", "No", None)),
+    "a column by its title": ([ANNA], OTHER_COLUMNS, "canvas --column Essay", (0, "", "Essay (1)", None)),
+    "more points than Moodle takes": (
+        TWINS[:1],
+        MOODLE.format(points="10.00"),
+        "moodle",
+        (0, "a mark is skipped; raise it, and export again: José Roy (a1)\n", None, ["Participant 7"]),
+    ),
+    "a student without an id there": (
+        [ANNA],
+        "",
+        "moodle",
+        (1, "not known to moodle; name its list of students with --roster: Anna Smith (x)\n", None, []),
+    ),
+    "no file of the download": (
+        [ANNA],
+        "",
+        "canvas",
+        (1, "no feedback file for canvas, which knows only its own download: Anna Smith (x)\n", None, None),
+    ),
+    "a login of elsewhere": (
+        [ANNA, BOB],
+        f'{CANVAS},{TITLE} (77)\n    Points Possible,,,,,100\n"Smith, Anna",9,,,,\n',
+        "canvas",
+        (
+            1,
+            "no student in the roster, or more than one, has these ids or names, so enter these marks by hand: Bob Ray",
+            None,
+            ["    Points Possible", "Smith, Anna"],
+        ),
+    ),
+    "two of the same name": (
+        TWINS,
+        MOODLE.format(points="100.00"),
+        "moodle",
+        (1, "so enter these marks by hand: José Roy (a1), José Roy (a2)\n", None, []),
+    ),
+}
 
 
-def test_a_column_of_canvas_that_is_not_known_is_asked_for(tmp_path, marks, run, capsys):
-    """Canvas would make a new assignment of it."""
-    title = ASSIGNMENT.title
-    (tmp_path / "roster.csv").write_text(
-        f"Student,ID,SIS User ID,SIS Login ID,Section,Essay (1),hw 3: {title} (771)\nAnna Smith,11,,,,,\nB,12,,,,,\n"
-    )
-    assert run("canvas", "--roster", tmp_path / "roster.csv") == 1
-    words = f"no column of the gradebook is {title!r} and its number: name the one that is meant with --column: "
-    assert f"{words}'hw 3: {title} (" in capsys.readouterr().err and rows(marks, "canvas")[0][-1] == title
-    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay (2)") == 1
-    assert run("canvas", "--roster", tmp_path / "roster.csv", "--column", "Essay") == 0
-    assert rows(marks, "canvas")[0][-1] == "Essay (1)"
-
-
-IN_CANVAS = """\
-Student,ID,SIS User ID,SIS Login ID,Section,{title} (77)
-    Points Possible,,,,,{points}
-"Smith, Anna",9,,,,
-"""
-IN_MOODLE = """\
-Identifier,Full name,Grade,Maximum Grade,Last modified (grade)
-Participant 7,Anna Smith,,{points},-
-"""
-
-
-def test_a_mark_above_the_maximum_which_moodle_would_skip_is_named(marks, run, tmp_path, capsys):
-    tasks = ASSIGNMENT_FILE.read_text().replace(
-        'title = "An ablation"\npoints = 0', 'title = "An ablation"\npoints = 5'
-    )
-    (tmp_path / "assignment.toml").write_text(tasks)
-    decide(marks, Decision(student="anna", kind="points", task="E.5", value=5, text="good", by="tina"))
-    assert run("moodle", "--assignment", tmp_path / "assignment.toml") == 0
-    [said] = [line for line in capsys.readouterr().err.splitlines() if "skipped" in line]
-    assert said.startswith("note: moodle: above the assignment's maximum") and said.endswith(": Anna Smith (anna)")
-    (tmp_path / "roster.csv").write_text(IN_MOODLE.format(points="10.00"))
-    enrol(marks, ANNA)
-    assert run("moodle", "--roster", tmp_path / "roster.csv") == 0
-    assert "a mark is skipped; raise it, and export again: Anna Smith (x)" in capsys.readouterr().err
-
-
-def test_students_whom_a_platform_cannot_find_are_named(tmp_path, marks, run, capsys):
-    enrol(marks, ANNA)
-    assert run("canvas") == run("moodle") == 1
-    printed = capsys.readouterr().err
-    assert "not known to moodle; name its list of students with --roster: Anna Smith (x)" in printed
-    assert "no feedback file for canvas, which knows only its own download: Anna Smith (x)" in printed
-    assert len(rows(marks, "moodle")) == 1
-    enrol(marks, ANNA, Member(id="bob", name="Bob Ray", key="bob", ids={"login": "bob"}))
-    (tmp_path / "roster.csv").write_text(IN_CANVAS.format(title=ASSIGNMENT.title, points="100.00"))
-    assert run("canvas", "--roster", tmp_path / "roster.csv") == 1
-    printed = capsys.readouterr().err.split("no feedback")[0]
-    assert "not known to canvas; no student in the roster" in printed
-    assert "Bob Ray (bob)" in printed and "Anna" not in printed
-    assert [row[0] for row in rows(marks, "canvas")[2:]] == ["Smith, Anna"], "a login is elsewhere's"
-
-
-def test_two_students_of_one_name_are_not_mixed_up(tmp_path, marks, run, capsys):
-    """Where only names connect two platforms, neither gets a mark, and both are named with their ids."""
-    enrol(marks, *(Member(id=id_, name="José Roy", key="anna", ids={"github": id_}) for id_ in ("a1", "a2")))
-    (tmp_path / "worksheet.csv").write_text(IN_MOODLE.format(points="100.00").replace("Anna Smith", "Jose Roy"))
-    assert run("moodle", "--roster", tmp_path / "worksheet.csv") == 1
-    assert "so enter these marks by hand: José Roy (a1), José Roy (a2)\n" in capsys.readouterr().err
-    assert not [row for row in rows(marks, "moodle")[1:] if row[2]]
+@pytest.mark.parametrize(("students", "roster", "options", "expected"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_marks_of_submissions_from_elsewhere(tmp_path, marks, run, capsys, students, roster, options, expected):
+    """A roster of the platform brings ids and columns; students are found by e-mail address or name, or are named."""
+    enrol(marks, *students)
+    (tmp_path / "roster.csv").write_text(roster)
+    more = ["--roster", tmp_path / "roster.csv"] if roster else []
+    status, message, heading, students = expected
+    assert run(*options.split(), *more) == status
+    assert message in capsys.readouterr().err
+    table = rows(marks, options.split()[0])
+    assert heading in (None, table[0][-1])
+    assert students is None or [row[0] for row in table[1:]] == students
+    if "A; B" in roster:
+        assert table[2] == ["Smith, Anna", "9911", "s1", "as", "A; B", "100"]
 
 
 def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
-    late = "[late]\ndue = 2026-01-01T00:00:00Z\n\n[release]"
-    (tmp_path / "assignment.toml").write_text(ASSIGNMENT_FILE.read_text().replace("[release]", late, 1))
+    changed_assignment(tmp_path / "assignment.toml", late="due = 2026-01-01T00:00:00Z")
     for student, kind, task, value, text in (
         ("anna", "points", "1.2", 4.0, "a slip"),
         ("anna", "late", "", 1, "by e-mail"),
@@ -205,8 +195,7 @@ def test_points_by_hand_and_late_days_are_exported(marks, run, tmp_path):
 
 def test_an_item_of_the_rubric_is_given_by_hand(marks, run, capsys):
     def override(item: str) -> int:
-        words = f"override bob --task 1.1 --item {item} --why slip --by tina --output".split()
-        return main([*words, str(marks)])
+        return main([*f"override bob --task 1.1 --item {item} --why slip --by tina --output {marks}".split()])
 
     assert override("table") == 0 and "1 point by hand" in capsys.readouterr().out
     assert override("values") == 0, "the table was worth nothing only for want of them"

@@ -69,11 +69,11 @@ def test_a_failure_of_ours_is_no_zero(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("hidden, tells_bleu", [("1.4", True), ("4.1", False), ("", True)])
 def test_nothing_tells_what_hidden_parts_have_earned(hidden, tells_bleu) -> None:
-    """Where parts are hidden on Gradescope, nothing else that a student sees tells it either."""
+    """Where parts are hidden on Gradescope, nothing else that a student sees reveals it."""
     tasks = [replace(task, visibility="hidden" if task.number == hidden else "visible") for task in ASSIGNMENT.tasks]
-    record = new_record("anna", ASSIGNMENT, "0" * 16).found(bleu=score(LINES, LINES))
-    told = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
-    assert bool(told["leaderboard"]) == tells_bleu
+    record = new_record("anna", ASSIGNMENT, "0" * 16).judged(bleu=score(LINES, LINES))
+    shown = as_results(record.judged(TaskResult(task, State.PASSED, task.points, "") for task in tasks))
+    assert bool(shown["leaderboard"]) == tells_bleu
 
 
 MEMORY_MB = 768 * 1.048576
@@ -91,13 +91,13 @@ LOOT = ["/autograder/source/data/private/grading_secret.txt", "/autograder/sourc
 
 class LayerNorm(nn.Module):
     def __init__(self, d_model, epsilon=1e-6):  # reads what it should not, and tells it in an error message
-        found = []
+        loot = []
         for name in LOOT + glob.glob("/proc/*/environ"):
             try:
-                found.append(open(name).read(200))
+                loot.append(open(name).read(200))
             except OSError as error:
-                found.append(str(error.errno))
-        raise ValueError("LOOT" + repr(found))
+                loot.append(str(error.errno))
+        raise ValueError("LOOT" + repr(loot))
 
 
 class FeedForward(nn.Module):
@@ -162,7 +162,7 @@ def in_container(folder: Path, *command: str) -> tuple[int, str, float]:
 
 
 def memory_mb(pid: int) -> float:
-    """What a process and its descendants have in memory."""
+    """The memory of a process and its descendants."""
     total = 0.0
     with contextlib.suppress(psutil.Error):
         parent = psutil.Process(pid)
@@ -221,18 +221,8 @@ def test_an_attack_costs_its_own_tasks_finds_nothing_and_leaves_the_rest_its_mar
 
     states = {test["number"]: test["extra_data"]["state"] for test in results["tests"]}
     not_passed = {number for number, state in states.items() if state != "passed"}
-    assert not_passed == {
-        "1.4",
-        "1.5",
-        "2.1",
-        "2.2",
-        "E.2",
-        "E.4",
-        "E.5",
-        "E.6",
-        "E.7",
-        "E.8",
-    }  # no own_tests.py, no answers
+    attacked, unanswered = ["1.4", "1.5", "2.1", "2.2", "E.2"], ["E.4", "E.5", "E.6", "E.7", "E.8"]
+    assert not_passed == {*attacked, *unanswered}
     assert results["score"] == 100 - 10 - 6 - 10 - 10 and states["2.1"] == "out of memory"
     secrets = [(private / "grading_secret.txt").read_text().strip(), *references]
     assert "LOOT" in text and not any(secret in text for secret in secrets)

@@ -1,32 +1,30 @@
 """Pages of a class and of students: what they show, that submissions cannot put markup into them.
 
-A state that is no judgement has no number in any output, and a person is told first; every other state has one.
+A state that is no judgement has no number in any output, and a person sees it first; every other state has one.
 """
 
-import csv
 import html
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from autograder.classroom.entries import LeftOut, Member, Roll
 from autograder.classroom.marks import Result, mark_of, results_of
 from autograder.course.catalogue import read_catalogue
-from autograder.grading.record import Diagnosis, ItemScore, Record, new_record
+from autograder.grading.record import Diagnosis, ItemScore, new_record
 from autograder.grading.scoring import Score
 from autograder.reports.class_page import understanding_picture
-from autograder.reports.class_summary import as_class_table, write_summary
-from autograder.reports.exports import IMPORTING, export, marks_of
+from autograder.reports.class_summary import as_class_table, tasks_of, write_summary
+from autograder.reports.exports import IMPORTING, export, grades_of
 from autograder.reports.gradescope import as_results
 from autograder.reports.pages import write_pages
 from autograder.reports.terminal import as_table
 from autograder.testing.results import State, TaskResult
 from foundation.assignment_file import read_assignment
 
-from ..submissions import judged
+from ..submissions import record_of, rows_of
 
 ASSIGNMENT = read_assignment()
 CATALOGUE = {fault.id: fault for fault in read_catalogue()}
@@ -38,40 +36,34 @@ MARKUP = "<script>alert('1')</script><img src=x onerror=alert(1)>\"'&"
 
 
 def graded(key, name=None, state=State.PASSED, fault=None, bleu=None, note="", **changes):
-    """A finished submission all of whose tasks are in one state."""
-    record = new_record(key, ASSIGNMENT, "0123456789abcdef").judged(judged(others=state)).finished()
+    """The finished submission of a student, all of whose tasks are in one state."""
+    record = record_of(key, others=state)
     record = record.noted_of_run(note) if note else record
-    judgement = record.judgement
     if fault:
-        parts = [
-            part.changed(diagnosis=Diagnosis(fault=fault, others=(), text="Your code behaves …"))
-            if part.number in (CATALOGUE[fault].task, "E.2")
-            else part
-            for part in judgement.parts
-        ]
-        judgement = judgement.changed(parts=tuple(parts))
+        diagnosis = Diagnosis(fault=fault, others=(), text="Your code behaves …")
+        explained = (CATALOGUE[fault].task, "E.2")
+        parts = record.judgement.parts
+        changes["parts"] = [p.changed(diagnosis=diagnosis) if p.number in explained else p for p in parts]
     if bleu:
         low, value, high = bleu
-        judgement = judgement.changed(bleu=Score(value, low, high, 9, SIGNATURE))
-    record = record.changed(judgement=judgement.changed(**changes))
-    return shown(record, key, name or key)
+        changes["bleu"] = Score(value, low, high, 9, SIGNATURE)
+    return shown(record.changed(judgement=record.judgement.changed(**changes)), key, name or key)
 
 
 def shown(record, key, name, **details):
-    """The record of one student."""
+    """The result of a student."""
     return Result(Member(id=key, name=name, key=key, **details), record, mark_of(record.judgement))
 
 
 def roll_of(members, left_out=()):
-    return Roll(
-        assignment="a", layout="canvas", folder="class", has_roster=True, members=tuple(members), left_out=left_out
-    )
+    about = {"assignment": "a", "layout": "canvas", "folder": "class", "has_roster": True}
+    return Roll(**about, members=tuple(members), left_out=left_out)
 
 
 @pytest.fixture
 def pages(tmp_path):
     def write(*class_, left_out=(), more=(), assignment=ASSIGNMENT):
-        members = (*(one.member for one in class_), *more)
+        members = (*(student.member for student in class_), *more)
         write_pages(roll_of(members, left_out), class_, assignment, CATALOGUE, tmp_path)
         return {str(path.relative_to(tmp_path)): path.read_text() for path in tmp_path.rglob("*.html")}
 
@@ -94,40 +86,52 @@ def links_in(page):
 
 
 def test_a_class_has_a_page_and_one_for_each_student(pages):
-    found = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
-    assert set(found) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
-    assert links_in(found["class.html"]) == found.keys() - {"class.html"}
-    assert "3 submissions 66.67 mean, of 100 100 median" in words(found["class.html"])
-    of_anna = words(found["students/anna.html"])
+    written = pages(graded("anna", "Anna Smith"), graded("b-1", "Bob"), graded("c", state=State.FAILED))
+    assert set(written) == {"class.html", "students/anna.html", "students/b-1.html", "students/c.html"}
+    assert links_in(written["class.html"]) == written.keys() - {"class.html"}
+    assert "3 submissions 66.67 mean, of 100 100 median" in words(written["class.html"])
+    of_anna = words(written["students/anna.html"])
     assert "Anna Smith" in of_anna and "100 of 100 points" in of_anna
     assert "Diagonal mask: passed" in of_anna and "0 of 0" not in of_anna, "a task without points has a state alone"
 
 
 def test_markup_of_submissions_stays_text(pages):
-    found = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
-    for page in found.values():
+    written = pages(graded("anna", MARKUP, note=MARKUP, state=State.TIMEOUT, notes=(MARKUP,)))
+    for page in written.values():
         assert MARKUP in words(page) and "<img" not in page
         assert page.count("<script") == page.count("</script") == ("data-sortable" in page)
         assert "default-src 'none'" in page and not re.search(r"(src|href)=\"(https?:)?//|@import|url\(", page)
 
 
 def test_who_is_to_be_looked_at_first(pages):
-    found = pages(
+    """Before all others those without a score, with the reason."""
+    refused = new_record("broken", ASSIGNMENT, "0" * 16).refused("the archive is damaged").finished()
+    given_up = new_record("ended", ASSIGNMENT, "0" * 16).given_up("ended by signal 9")
+    written = pages(
         graded("fine"),
         graded("slow", state=State.TIMEOUT),
         graded("odd", note="a layer of the sandbox was missing"),
-        graded("broken", state=State.GRADER_ERROR),
-    )["class.html"]
-    first = section(found, "first")
-    order = [first.find(word) for word in ("grader error", "timeout", "a layer of the sandbox")]
+        *(shown(record, record.submission, record.submission) for record in (refused, given_up)),
+    )
+    first = section(written["class.html"], "first")
+    order = [first.find(word) for word in ("damaged", "ended by signal 9", "timeout", "a layer of the sandbox")]
     assert order == sorted(order) and -1 not in order and "fine" not in first
+    assert "the archive is damaged" in written["students/broken.html"]
+
+
+def test_the_mean_of_a_task_is_over_those_who_have_a_mark_there():
+    states = State.PASSED, State.FAILED, State.GRADER_ERROR
+    passed, failed, broken = (graded(state.value, state=state).record for state in states)
+    for records, average in (([passed, failed, broken], FIRST.points / 2), ([broken], None)):
+        first, *_ = tasks_of(records)
+        assert first[1] == average
 
 
 def test_misconceptions_are_ranked_and_counted_once_a_student(pages):
     often, seldom = "layer-norm-over-batch", "attention-not-scaled"
     assert {often, seldom} <= CATALOGUE.keys()
-    found = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
-    text = section(found, "misconceptions")
+    written = pages(graded("a", fault=often), graded("b", fault=often), graded("c", fault=seldom))["class.html"]
+    text = section(written, "misconceptions")
     assert f"2 × 1.4 Layer normalisation: code that {CATALOGUE[often].when}" in text
     assert text.index("2 × 1.4") < text.index("1 × 1.2 Scaled dot-product attention")
     assert CATALOGUE[seldom].hint in text
@@ -159,62 +163,48 @@ def test_who_is_late_and_what_a_person_has_to_decide(pages):
     )
     undecided = Member(id="e", name="Eve", undecided=("eve.zip", "eve"))
     late = shown(graded("bob").record, "bob", "Bob", is_late=True)
-    found = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
-    text = words(found["class.html"])
-    first = section(found["class.html"], "first")
+    written = pages(graded("anna"), late, left_out=left_out, more=(undecided,))
+    text = words(written["class.html"])
+    first = section(written["class.html"], "first")
     assert "2 to look at first" in text and "1 late" in text and "Taken in from Canvas" in text
-    assert "Eve several submissions, and nothing tells which one counts: eve.zip, eve" in first
+    assert "Eve several submissions, and it is not known which one counts: eve.zip, eve" in first
     assert f"{MARKUP} no student in the roster" in first and "grades.csv not named as Canvas" in text
-    assert "Bob late" in text and "handed in late" in words(found["students/bob.html"])
-    assert "handed in late" not in words(found["students/anna.html"])
+    assert "Bob late" in text and "handed in late" in words(written["students/bob.html"])
+    assert "handed in late" not in words(written["students/anna.html"])
 
 
 def test_who_has_all_of_the_code_and_little_understanding_is_named(pages):
-    tasks = tuple(replace(one, points=6.0) if one.number in ("E.4", "E.6") else one for one in ASSIGNMENT.tasks)
+    tasks = tuple(replace(task, points=6.0) if task.number in ("E.4", "E.6") else task for task in ASSIGNMENT.tasks)
     assignment, class_ = replace(ASSIGNMENT, tasks=tasks), {}
     for key, code, understood in (("anna", 1, 1), ("bob", 1, 0), ("carl", 0.5, 0), ("dora", 1, 0.5), ("eve", 1, None)):
         shares = [(task, understood if task.understanding else code) for task in tasks]
         tried = [(task, State.NOT_ATTEMPTED if x is None else State.PASSED, x or 0) for task, x in shares]
         results = (TaskResult(task, state, x * task.points, "") for task, state, x in tried)
         class_[key] = shown(new_record(key, assignment, "0" * 16).judged(results).finished(), key, key.title())
-    found = understanding_picture({key: [one.mark] for key, one in class_.items()}, assignment)
-    assert found["apart"] == ["bob"] and ("dora", 1.0, 0.5) in found["dots"] and len(found["dots"]) == 4
+    picture = understanding_picture({key: [task.mark] for key, task in class_.items()}, assignment)
+    assert picture["apart"] == ["bob"] and ("dora", 1.0, 0.5) in picture["dots"] and len(picture["dots"]) == 4
     page = pages(*class_.values(), assignment=assignment)["class.html"]
     assert page.count("<circle") == 4 and "under half of the points for understanding: Bob ." in words(page)
-
-
-def with_first(key: str, state: State, points: float) -> Record:
-    """The first task in a state, with points that nobody may see where it is no judgement; all others passed."""
-    first = TaskResult(FIRST, state, points, "why")
-    return new_record(key, ASSIGNMENT, "0" * 16).taken_in({}).judged([*judged(), first]).finished()
-
-
-def class_of(records: dict[str, Record]) -> tuple[Roll, list[Result]]:
-    roll = roll_of(
-        Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
-        for number, key in enumerate(records, 10)
-    )
-    return roll, results_of(roll, records)
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.parametrize("state", State)
 def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
     points = FIRST.points if state is State.PASSED else 1.0
-    found = with_first("bob", state, points)
-    roll, results = class_of({"anna": with_first("anna", State.PASSED, FIRST.points), "bob": found})
+    record = record_of("bob", TaskResult(FIRST, state, points, "why"))
+    records = {"anna": record_of("anna"), "bob": record}
+    roll = roll_of(
+        Member(id=key, name=key.title(), key=key, entry=key, ids={"canvas": str(number), "moodle": str(number)})
+        for number, key in enumerate(records, 10)
+    )
+    results = results_of(roll, records)
     _, bob = results
     expected = round(ASSIGNMENT.max_score - FIRST.points + points, 2) if state.has_mark else None
-    assert (found.judgement.score, found.judgement.parts[0].score) == (expected, points if state.has_mark else None)
+    assert (record.judgement.score, record.judgement.parts[0].score) == (expected, points if state.has_mark else None)
     assert (bob.score, bob.status) == (expected, "graded" if state.has_mark else "needs review")
     assert bool(bob.reason) == (not state.has_mark)
 
     write_summary(results, tmp_path)
-    _, row = rows(tmp_path / "summary.csv")
+    _, row = rows_of(tmp_path / "summary.csv")
     shown = [] if expected is None else [expected, points]
     assert [float(row[name]) for name in ("score", FIRST.number) if row[name]] == shown
     table = as_class_table(roll, results)
@@ -224,14 +214,14 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
 
     (tmp_path / "students").mkdir()
     for name, column in SCORES.items():
-        export(name, marks_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
-        exported = [line[column] for line in rows(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
+        export(name, grades_of(results), ASSIGNMENT.title, ASSIGNMENT.max_score, tmp_path, tmp_path)
+        exported = [line[column] for line in rows_of(tmp_path / f"{name}.csv") if "Bob" in str([*line.values()])]
         assert [float(score) for score in exported if score] == shown[:1], name
     assert IMPORTING.keys() >= SCORES.keys()
 
-    outcome = as_results(found)
+    outcome = as_results(record)
     assert outcome.get("score") == expected and outcome["tests"][0].get("score") == (shown[1] if shown else None)
-    printed = [line for line in as_table(found).splitlines() if " / " in line]
+    printed = [line for line in as_table(record).splitlines() if " / " in line]
     assert [("–" in line) for line in printed if FIRST.title in line or "score" in line] == [not shown] * 2
 
     write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
@@ -245,24 +235,9 @@ def test_every_state_has_a_number_everywhere_or_nowhere(state, tmp_path):
         assert "no mark yet" in own and f"0 of {FIRST.points:g} points" not in own
 
 
-@pytest.mark.parametrize("end", [Record.refused, Record.given_up])
-def test_nothing_of_a_submission_without_a_judgement_is_a_number(end, tmp_path):
-    carl = end(new_record("carl", ASSIGNMENT, "0" * 16).taken_in({}), "the archive is damaged").finished()
-    late = with_first("anna", State.TIMEOUT, 0.0)
-    roll, results = class_of({"anna": late, "carl": carl})
-    assert carl.judgement.score is None and {part.score for part in carl.judgement.parts} == {None}
-    assert results[1].status == "needs review" and "the archive is damaged" in results[1].reason
-    write_pages(roll, results, ASSIGNMENT, {}, tmp_path)
-    page = (tmp_path / "class.html").read_text()
-    first = page[page.index("Look at these first") : page.index("What the class got wrong")]
-    assert 0 < first.index(">Carl<") < first.index(">Anna<"), "before what has a score"
-    assert "the archive is damaged" in first
-    assert "the archive is damaged" in (tmp_path / "students" / "carl.html").read_text()
-
-
 @pytest.mark.parametrize("state, score", [(State.NOT_GRADED, 0.0), (State.PENDING, 4.0), (State.FAILED, None)])
 def test_no_record_can_say_otherwise(state, score):
-    part = with_first("anna", State.PASSED, FIRST.points).judgement.parts[0]
+    part = record_of("anna").judgement.parts[0]
     with pytest.raises(ValueError, match=f"task {FIRST.number}: {state}, with the score {score}"):
         part.changed(state=state, score=score)
 
@@ -274,7 +249,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
-    found = pages(
+    written = pages(
         graded("anna", "Anna", bleu=(0.43, 0.44, 0.47), fault="layer-norm-over-batch"),
         graded("bob", MARKUP, state=State.TIMEOUT),
         graded("carl", "Carl", state=State.FAILED, bleu=(0.2, 0.21, 0.22)),
@@ -301,7 +276,7 @@ def test_in_a_browser(tmp_path, pages, scheme):
         assert column(1) == ["Carl"] and page.get_by_role("status").inner_text() == "1 of 3 shown"
         page.get_by_role("searchbox").fill("")
         assert not Axe().run(page).response["violations"]
-        for link in links_in(found["class.html"]):
+        for link in links_in(written["class.html"]):
             page.goto((tmp_path / link).as_uri())
             assert not Axe().run(page).response["violations"]
             page.set_viewport_size({"width": 360, "height": 640})
@@ -311,9 +286,9 @@ def test_in_a_browser(tmp_path, pages, scheme):
 
 def test_translations_that_are_nobodys_own_are_looked_at_first(pages):
     def with_bleu(key, bleu, digest, *unwritten):
-        found = graded(key).record
+        record = graded(key).record
         parts = [
-            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in found.judgement.parts
+            part.in_state(State.NOT_ATTEMPTED) if part.number in unwritten else part for part in record.judgement.parts
         ]
         files = {"student/translations.txt": digest * 64}
         return graded(key, bleu=(bleu, bleu, bleu), parts=tuple(parts), files=files)

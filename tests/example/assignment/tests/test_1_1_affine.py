@@ -20,10 +20,10 @@ def make(submission: SubmissionUnderTest, case: Case) -> tuple[nn.Module, int, i
 
 def roles(module: nn.Module, d_in: int, d_out: int) -> tuple[Tensor, Tensor]:
     """The weight as (d_in, d_out) and the bias: names and layout are the student's choice."""
-    found = {len(p.squeeze().shape): p.detach().squeeze() for p in module.parameters()}
-    expect(set(found) == {1, 2}, "the parameters", "a matrix and a vector", f"{len(found)} kinds of them")
-    weight = found[2] if found[2].size(0) == d_in else found[2].T
-    return expect_shape(weight, (d_in, d_out), "the weight"), expect_shape(found[1], (d_out,), "the bias")
+    by_axes = {len(p.squeeze().shape): p.detach().squeeze() for p in module.parameters()}
+    expect(set(by_axes) == {1, 2}, "the parameters", "a matrix and a vector", f"{len(by_axes)} kinds of them")
+    weight = by_axes[2] if by_axes[2].size(0) == d_in else by_axes[2].T
+    return expect_shape(weight, (d_in, d_out), "the weight"), expect_shape(by_axes[1], (d_out,), "the bias")
 
 
 def test_values(submission: SubmissionUnderTest, case: Case) -> None:

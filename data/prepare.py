@@ -13,19 +13,10 @@ from typing import Any
 from foundation.command_line import positive
 from foundation.whole_files import write_whole
 
-from ..files import SEPARATOR, Commands, CorpusError, output_folder
-from ..generator.corpus_files import (
-    DATA_FOLDER,
-    DEV,
-    DEV_ALIGN,
-    SAMPLE_ALIGN,
-    TEST,
-    TEST_ALIGN,
-    TEST_SOURCE,
-    TRAIN,
-    TRAIN_ALIGN,
-)
-from .corpus import (
+from . import files
+from .encodings import SPLITS, Choices, Encodings, read_encoding
+from .files import SEPARATOR, CorpusError, output_folder
+from .parallel_text import (
     TextPair,
     prepare,
     read_columns,
@@ -35,7 +26,6 @@ from .corpus import (
     replace_corpus,
     split_name,
 )
-from .encodings import SPLITS, Choices, Encodings, read_encoding
 
 DEFAULTS = Choices()
 PRESETS: dict[str, tuple[str, str, Choices]] = {
@@ -71,10 +61,9 @@ then:
 """
 
 
-def add_prepare_command(commands: Commands) -> None:
-    """Adds it."""
-    what, raw = "turn parallel text into a corpus and its encodings", argparse.RawDescriptionHelpFormatter
-    parser = commands.add_parser("prepare", help=what, description=what, epilog=EXAMPLES, formatter_class=raw)
+def add_prepare_options(parser: argparse.ArgumentParser) -> None:
+    """Adds its options."""
+    parser.epilog = EXAMPLES
     parser.set_defaults(run=run_prepare)
     sides = ("SOURCE", "TARGET")
     add = parser.add_argument
@@ -89,8 +78,8 @@ def add_prepare_command(commands: Commands) -> None:
     columns_help = "columns of --pairs, from 1 (default: 1 2)"
     add("--columns", type=positive, nargs=2, metavar=sides, default=(1, 2), help=columns_help)
     for item in fields(Choices):
-        what = f"{item.metadata['help']} (default: {item.default})"
-        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": what})
+        text = f"{item.metadata['help']} (default: {item.default})"
+        add("--" + item.name.replace("_", "-"), **{**item.metadata, "help": text})
     learn_help = "learn the encodings even if the folder has some that were learnt with the same choices"
     course_help = "also put it in data/, in place of the course's corpus, as `make release` reads it"
     add("--as-course", action="store_true", help=course_help)
@@ -120,19 +109,19 @@ def run_prepare(options: argparse.Namespace) -> int:
     return 0
 
 
-def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = DATA_FOLDER) -> None:
+def put_in_course(folder: Path, summary: Mapping[str, Any], data: Path = files.DATA_FOLDER) -> None:
     """Put a prepared corpus in the place of the course's; the references of its test split become private.
 
     Raises:
         CorpusError: where a split is missing.
     """
     texts = {}
-    for split, name in (("train", TRAIN), ("dev", DEV), ("test", TEST)):
+    for split, name in (("train", files.TRAIN), ("dev", files.DEV), ("test", files.TEST)):
         if not summary["pairs"][split]:
             raise CorpusError(f"{folder}: has no {split} split, which a course needs; --{split} N draws one")
         texts[name] = (folder / f"{split}.{summary['encoding']}").read_text(encoding="utf-8")
-    texts[TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[TEST].splitlines())
-    for old in (TRAIN_ALIGN, DEV_ALIGN, TEST_ALIGN, SAMPLE_ALIGN):
+    texts[files.TEST_SOURCE] = "".join(f"{line.partition(SEPARATOR)[0]}\n" for line in texts[files.TEST].splitlines())
+    for old in (files.TRAIN_ALIGN, files.DEV_ALIGN, files.TEST_ALIGN, files.SAMPLE_ALIGN):
         (data / old).unlink(missing_ok=True)
     for name, text in texts.items():
         write_whole(data / name, text.encode())
@@ -164,7 +153,7 @@ def find_encodings(folder: Path, earlier: dict[str, Any], choices: Choices) -> E
 
 
 def report(folder: Path, summary: dict[str, Any]) -> Iterator[str]:
-    """Yields the lines that say what was made."""
+    """Yields the lines that describe the corpus."""
     counts, longest = summary["pairs"], summary["longest"]
     yield f"{folder}: " + ", ".join(f"{counts[split]:,} {split}" for split in SPLITS)
     yield "dropped: " + (", ".join(f"{count:,} {why}" for why, count in summary["dropped"].items()) or "none")

@@ -1,11 +1,10 @@
-"""A class, by the command: who is graded, what is written, what nobody else has to suffer for; disks that are full."""
+"""A class, by the command: who is graded, what is written; odd entries and full disks stop nobody else."""
 
 import errno
 import os
 
 import pytest
 
-from autograder.__main__ import main
 from autograder.classroom.entries import ROLL, Member, Roll, find_student, take_class
 from autograder.classroom.records import Results, derived_name, hold
 from autograder.grading.seeds import Seeds
@@ -27,30 +26,28 @@ def test_odd_entries_stop_only_themselves(folder, output, log):
     (folder / "loop").symlink_to("loop")
     (folder / "to itself").symlink_to(folder)
     os.mkfifo(folder / "pipe.zip")
-    found = run(folder, output, n_children=2)
+    records = run(folder, output, n_children=2)
     assert sorted(log()) == ["anna", "bob", "carl"]
-    assert found.keys() == {"anna", "bob", "carl", no_archive, "empty", "attention.py", "unreadable"}
+    assert records.keys() == {"anna", "bob", "carl", no_archive, "empty", "attention.py", "unreadable"}
     for name in (no_archive, "empty", "attention.py"):
-        assert {part.state for part in found[name].judgement.parts} == {"not graded"} and found[name].is_finished
-    assert len(found["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
-    reasons = {one.entry: one.reason for one in take_class(folder, output, ASSIGNMENT)[0].left_out}
+        assert {part.state for part in records[name].judgement.parts} == {"not graded"} and records[name].is_finished
+    assert len(records["unreadable"].judgement.parts) == len(ASSIGNMENT.tasks)
+    reasons = {entry.entry: entry.reason for entry in take_class(folder, output, ASSIGNMENT)[0].left_out}
     strays = {".dan": "hidden", "__eve__": "hidden", "loop": "a link", "to itself": "a link"}
     strays |= dict.fromkeys(("notes.txt", "layers.py"), "neither a folder, an archive") | {"pipe.zip": "neither a file"}
-    assert reasons.keys() == strays.keys() and all(reasons[one].startswith(why) for one, why in strays.items())
+    assert reasons.keys() == strays.keys() and all(reasons[entry].startswith(why) for entry, why in strays.items())
 
 
-def test_the_command_writes_records_and_summaries_and_resumes(folder, output, log, capsys):
+def test_the_command_writes_records_and_summaries_and_resumes(typed, folder, output, log):
     (folder / "dan\nanna,100\r\u2028.zip").write_bytes(b"no archive")
-    arguments = ["grade-class", str(folder), "--output", str(output)]
-    assert main(arguments) == 1
-    table = capsys.readouterr().out
-    assert "4 submissions, mean 100.0" in table and "Layer normalisation" in table
+    assert typed.grade() == 1
+    assert "4 submissions, mean 100.0" in typed.out and "Layer normalisation" in typed.out
     files = {"class.html", "class.json", "records", "students", "summary.csv"}
     assert {path.name for path in output.iterdir()} == files
     heading, *rows = (output / "summary.csv").read_text(encoding="utf-8-sig").splitlines()
     assert heading.startswith("id,name,submission,late,status,reason,score,max_score,bleu,1.1,") and len(rows) == 4
     assert log() == ["anna", "bob", "carl"]
-    assert main([*arguments, "--again", "--jobs", "2"]) == 1 and log() == ["anna", "bob", "carl"]
+    assert typed.grade("--again", "--jobs", "2") == 1 and log() == ["anna", "bob", "carl"]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\uff1d1+1"])
@@ -64,12 +61,11 @@ def test_a_name_is_not_a_formula(text):
 
 
 @pytest.mark.parametrize("place", ["class/marks", "class", "class/anna", "link/marks"])
-def test_records_among_the_submissions_are_refused(folder, log, place, capsys):
+def test_records_among_the_submissions_are_refused(typed, folder, log, place):
     (folder.parent / "link").symlink_to(folder)
-    assert main(["grade-class", str(folder), "--output", str(folder.parent / place)]) == 2
-    printed = capsys.readouterr().err
-    assert printed.count("\n") == 1 and "forged" in printed and log() == []
-    assert not (folder / "marks").exists()
+    typed.output = folder.parent / place
+    assert typed.grade() == 2 and typed.err.count("\n") == 1 and "forged" in typed.err
+    assert log() == [] and not (folder / "marks").exists()
 
 
 def test_a_record_that_is_not_sealed_is_graded_again(folder, output, log):
@@ -97,21 +93,7 @@ def test_no_entrys_record_is_that_of_another(folder, output, log):
     assert keys == {entry.entry: entry.key for entry in take_class(folder, output, ASSIGNMENT)[1]}
 
 
-@pytest.fixture
-def grade(folder, output, log, capsys):
-    """Runs the command; its status, and what it has said is wrong."""
-
-    def grade(*options: str) -> tuple[int, str]:
-        capsys.readouterr()
-        status = main(["grade-class", str(folder), "--output", str(output), "--jobs", "1", *options])
-        printed = capsys.readouterr().err
-        assert printed.count("\n") == bool(status)
-        return status, printed
-
-    return grade
-
-
-def test_a_full_disk_is_one_line_and_keeps_what_is_finished(output, log, grade, monkeypatch):
+def test_a_full_disk_is_one_line_and_keeps_what_is_finished(typed, output, log, monkeypatch):
     calls, fsync = [], os.fsync
 
     def full(descriptor: int) -> None:
@@ -122,32 +104,23 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_finished(output, log, grade, 
 
     with monkeypatch.context() as on_a_full_disk:
         on_a_full_disk.setattr(os, "fsync", full)
-        status, printed = grade()
-    assert status == 1 and f"bob.json: cannot be written: {os.strerror(errno.ENOSPC)}" in printed
-    assert "finished results are kept" in printed
+        assert typed.grade() == 1 and typed.err.count("\n") == 1
+    assert f"bob.json: cannot be written: {os.strerror(errno.ENOSPC)}; finished results are kept" in typed.err
     assert [path.name for path in (output / "records").iterdir()] == ["anna.json"]
     assert log() == ["anna", "bob"]
     (output / "class.html").mkdir()
-    status, printed = grade()
-    assert status == 1 and "class.html: Is a directory; finished results are kept" in printed
+    assert typed.grade() == 1 and "class.html: Is a directory; finished results are kept" in typed.err
     assert log() == ["bob", "carl"], "what was finished is not run again"
     (output / "class.html").rmdir()
-    assert grade() == (0, "") and log() == []
+    assert typed.grade() == 0 and log() == []
     assert sorted(path.name for path in (output / "records").iterdir()) == ["anna.json", "bob.json", "carl.json"]
 
 
-def test_a_folder_of_another_assignment_is_refused(output, grade):
-    grade()
+def test_a_folder_of_another_assignment_is_refused(typed, output):
+    typed.grade()
     (output / ROLL).write_text((output / ROLL).read_text().replace('"transformer"', '"regression"'))
-    status, printed = grade()
-    assert status == 2 and "has the marks of 'regression', not of 'transformer'; name its --assignment" in printed
-
-
-def test_one_process_at_a_time_writes_to_a_folder(output, grade):
-    with hold(output):
-        status, printed = grade()
-        assert status == 2 and "another command" in printed
-    assert grade() == (0, "")
+    assert typed.grade() == 2
+    assert "has the marks of 'regression', not of 'transformer'; name its --assignment" in typed.err
 
 
 def test_a_student_is_found_by_id_mail_name_or_entry():
@@ -174,15 +147,16 @@ def test_a_student_is_found_by_id_mail_name_or_entry():
             find_student(roll, name)
 
 
-def test_shares_of_a_class_are_graded_at_once_and_then_gathered(folder, output, log, grade, capsys):
-    """A share that is started again runs nothing twice; only the command without one writes pages."""
+def test_shares_of_a_class_are_graded_at_once_and_then_gathered(typed, output, log):
+    """A share that is started again runs nothing twice; only the command without one writes pages, and works alone."""
     for share, graded in (("1/2", ["anna", "carl"]), ("2/2", ["bob"]), ("1/2", [])):
         with hold(output, is_alone=False):
-            assert grade("--shard", share)[0] == 0 and log() == graded
+            assert typed.grade("--shard", share) == 0 and log() == graded
+            assert typed.grade() == 2 and "another command is writing there" in typed.err
     assert {path.name for path in output.iterdir()} == {"class.json", "records"}
-    assert grade() == (0, "") and log() == [] and (output / "summary.csv").exists()
+    assert typed.grade() == 0 and log() == [] and (output / "summary.csv").exists()
     with hold(output):
-        assert "another command" in grade("--shard", "2/2")[1]
+        assert typed.grade("--shard", "2/2") == 2 and "another command" in typed.err
     with pytest.raises(SystemExit):
-        grade("--shard", "3/2")
-    assert "'3/2': expected I/N with I from 1 to N" in capsys.readouterr().err
+        typed.grade("--shard", "3/2")
+    assert "'3/2': expected I/N with I from 1 to N" in typed.capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What a download holds: submissions with the people whom the platform names, files that are none, and times."""
+"""Contents of a download: submissions with the people whom the platform names, files that are none, and times."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ UNREAD_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 
 @dataclass(frozen=True)
 class Person:
-    """A student or a group, as far as the download tells.
+    """A student or a group, as far as the download knows.
 
     `ids` are by kind: "canvas", "moodle", "number", "login", "github", "email", as in rosters, and others, which only
-    tell people apart. Where `is_plain`, the platform has left
-    spaces, punctuation and capitals out of the name; others may then share it.
+    distinguish people. Where `is_plain`, the platform has left spaces, punctuation and capitals out of the name; others
+    may then share it.
     """
 
     name: str  # as the platform writes it; "" where it gives none
@@ -44,7 +44,7 @@ class HandedIn:
     source: Path | LooseFiles  # what intake reads: a folder, an archive, a notebook, loose files of one student
     people: tuple[Person, ...]  # who handed it in; several for a group
     owner: str  # what the download calls those who handed it in; it stays when they hand in again
-    is_late: bool | None = None  # what the platform says; None where it does not say
+    is_late: bool | None = None  # by the platform; None where it does not say
     submitted: datetime | None = None  # None where the platform does not say, or it cannot be read
     unread_time: str = ""  # why the time cannot be read; "" where it can, or the platform does not say
     file: str = ""  # in whose name the platform finds the student of feedback; "" = the source's
@@ -116,7 +116,7 @@ def peek(path: Path) -> Listing:
 
 
 def holds_a_submission(name: str) -> bool:
-    """Whether a file by its name holds somebody's work: an archive or a notebook."""
+    """True if a file by its name holds somebody's work: an archive or a notebook."""
     return name.lower().endswith((*ARCHIVES, *UNREAD_ARCHIVES, ".ipynb"))
 
 

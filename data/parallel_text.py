@@ -28,46 +28,39 @@ from tqdm import tqdm
 
 from given.config import LANGUAGES
 
-from ..files import SEPARATOR, CorpusError
 from .encodings import SPLITS, Choices, Encoding, Encodings, count_of, empty_tokenizer, learn
+from .files import SEPARATOR, CorpusError
 
 SUMMARY = "summary.json"
+HUB_SECONDS = 4.0
 MOST_CHARACTERS = 10_000  # longer lines are not sentences
 
 TextPair = tuple[str, str]
 
 
 def read_files(source: Path, target: Path) -> Iterator[TextPair]:
-    """Reads pairs of lines of two files (UTF-8, `.gz` or not).
-
-    Raises:
-        CorpusError: if one is missing, is not text, or has more lines than the other.
-    """
-    for number, (one, other) in enumerate(zip_longest(_read_lines(source), _read_lines(target)), start=1):
-        if one is None or other is None:
-            path = source if one is None else target
-            what = "line n of one must translate line n of the other"
-            raise CorpusError(f"{path} ends after {number - 1:,} lines, before the other file; {what}")
-        yield one, other
+    """Reads pairs of lines of two files (UTF-8, `.gz` or not). Raises: CorpusError where one has more lines."""
+    for number, pair in enumerate(zip_longest(_read_lines(source), _read_lines(target))):
+        if None in pair:
+            path = source if pair[0] is None else target
+            hint = "line n of one must translate line n of the other"
+            raise CorpusError(f"{path} ends after {number:,} lines, before the other file; {hint}")
+        yield pair
 
 
 def read_columns(path: Path, columns: tuple[int, int]) -> Iterator[TextPair]:
-    """Reads pairs of columns of a file with a pair a line (UTF-8, `.gz` or not); empty lines are left out.
+    """Reads pairs of columns, numbered from 1, of a file such as Tatoeba's `English<tab>French<tab>attribution`.
 
-    Args:
-        path: such as Tatoeba's `English<tab>French<tab>attribution`.
-        columns: numbers of source and target, from 1.
-
-    Raises:
-        CorpusError: if it is missing, is not text, or a line has too few columns.
+    Empty lines are left out. Raises: CorpusError where a line has too few columns.
     """
     for number, line in enumerate(_read_lines(path), start=1):
         cells = line.split("\t")
-        if line.strip() and len(cells) < max(columns):
-            what = f"{len(cells)} columns, separated by tabs; expected at least {max(columns)}"
-            raise CorpusError(f"{path}:{number}: {what} (--columns names source and target)")
-        if line.strip():
-            yield cells[columns[0] - 1], cells[columns[1] - 1]
+        if not line.strip():
+            continue
+        if len(cells) < max(columns):
+            counts = f"{len(cells)} columns, separated by tabs; expected at least {max(columns)}"
+            raise CorpusError(f"{path}:{number}: {counts} (--columns names source and target)")
+        yield cells[columns[0] - 1], cells[columns[1] - 1]
 
 
 def _read_lines(path: Path) -> Iterator[str]:
@@ -95,8 +88,17 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
         CorpusError: if the dataset cannot be loaded, or has no such languages.
     """
     import datasets  # takes seconds to load
+    from huggingface_hub import HfApi, constants
+    from huggingface_hub.errors import HfHubHTTPError
 
     datasets.disable_progress_bars()
+    if not Path(name).exists():
+        try:
+            HfApi().dataset_info(name, timeout=HUB_SECONDS)
+        except HfHubHTTPError:  # it answers; loading says what is wrong with the name
+            pass
+        except Exception:  # it does not answer: only what is in the cache can be loaded, without its half a minute
+            datasets.config.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE = True
     try:
         splits = datasets.load_dataset(name, config)
     except Exception as problem:  # of a dozen libraries: no such name, no such configuration, a damaged file
@@ -105,12 +107,12 @@ def read_dataset(name: str, config: str | None, languages: TextPair) -> dict[str
 
     def rows(split: str) -> Iterator[TextPair]:
         for row in splits[split]:
-            found = row["translation"] if isinstance(row.get("translation"), dict) else row
+            texts = row["translation"] if isinstance(row.get("translation"), dict) else row
             # An empty cell of a table is None.
-            if not all(side in found and isinstance(found[side] or "", str) for side in languages):
-                known, expected = ", ".join(map(str, found)), " and ".join(languages)
+            if not all(side in texts and isinstance(texts[side] or "", str) for side in languages):
+                known, expected = ", ".join(map(str, texts)), " and ".join(languages)
                 raise CorpusError(f"--dataset {name}: a row has {known}; expected texts in {expected}")
-            yield found[languages[0]] or "", found[languages[1]] or ""
+            yield texts[languages[0]] or "", texts[languages[1]] or ""
 
     return {split: rows(split) for split in splits}
 
@@ -148,30 +150,34 @@ def prepare(
         known: encodings to use again; None = they are learnt.
 
     Returns:
-        A summary: the choices, and what became of the text.
+        A summary: the choices, and the numbers of pairs kept and dropped.
 
     Raises:
         CorpusError: if too little is left.
     """
     with tempfile.TemporaryDirectory(prefix="sentences-", dir=folder) as name:
-        found, dropped = clean(splits, choices, Path(name))
-        draw(found, choices)
-        encodings = known or learn(found["train"], choices)
+        sentences, dropped = clean(splits, choices, Path(name))
+        draw(sentences, choices)
+        encodings = known or learn(sentences["train"], choices)
         counts, longest = {}, [0, 0]
-        for split in SPLITS:
+        for split, pairs in sentences.items():
             path = folder / f"{split}.{choices.encoding}"
-            counts[split], lengths = write_split(split, found[split], encodings, choices, path)
+            counts[split], lengths = write_split(pairs, encodings, choices, path)
             longest = list(map(max, longest, lengths))
-            if too_long := found[split].count - counts[split]:
+            if too_long := pairs.count - counts[split]:
                 dropped["too long"] += too_long
     if not counts["train"]:
         raise CorpusError(_nothing_left(dropped))
     for name, encoding in zip(choices.tokenizer_names, encodings, strict=True):
         (folder / name).write_text(encoding.to_json(), encoding="utf-8")
-    (folder / LANGUAGES).write_text(_describe_languages(choices), encoding="utf-8")
+    # how raw text becomes tokens and back; see `given/extras/raw_text.py`
+    sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
+    described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
+    text = json.dumps({"encoding": choices.encoding, **described}, indent=2)
+    (folder / LANGUAGES).write_text(text + "\n", encoding="utf-8")
     return {
         **vars(choices),
-        "pairs": counts,
+        "pairs": {split: counts[split] for split in SPLITS},
         "longest": dict(zip(("source", "target"), longest, strict=True)),
         "dropped": dict(dropped),
     }
@@ -187,12 +193,8 @@ def clean(
 ) -> tuple[dict[str, SentencePairs], Counter[str]]:
     """Cuts each split into words; drops pairs that are empty, too long, or in another split (test wins over training).
 
-    A word has at least one token, so a pair with too many words can be dropped before there is an encoding.
-
-    Arguments as for `prepare`; returns the pairs by split, and how many were dropped by reason.
-
-    Raises:
-        CorpusError: if no pair is left for training.
+    A word has at least one token, so a pair with too many words can be dropped before there is an encoding. Returns the
+    pairs by split, and counts of the dropped ones by reason.
     """
     named = {split_name(name): pairs for name, pairs in splits.items()}
     if "train" not in named:
@@ -200,7 +202,7 @@ def clean(
     cut = Encoding(empty_tokenizer(choices.pre_tokenizer, choices.lowercase)).cut
     dropped: Counter[str] = Counter()
     seen: set[bytes] = set()
-    found = {}
+    sentences = {}
     for split in reversed([split for split in SPLITS if split in named]):
         path, count = folder / split, 0
         with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -219,16 +221,16 @@ def clean(
                     seen.add(mark)
                     file.write(f"{line}{SEPARATOR}{' '.join(target)}\n")
                     count += 1
-        found[split] = SentencePairs(path, count, split)
-    if not found["train"].count:
+        sentences[split] = SentencePairs(path, count, split)
+    if not sentences["train"].count:
         raise CorpusError(_nothing_left(dropped))
-    return found, dropped
+    return sentences, dropped
 
 
-def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
-    """Takes the missing splits out of the training text, and adds them to `found`. Raises: CorpusError."""
-    pairs = found["train"]
-    sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in found}
+def draw(sentences: dict[str, SentencePairs], choices: Choices) -> None:
+    """Takes the missing splits out of the training text, and adds them. Raises: CorpusError where it is too short."""
+    pairs = sentences["train"]
+    sizes = {split: count_of(getattr(choices, split), pairs.count) for split in SPLITS if split not in sentences}
     total = sum(sizes.values())
     if 4 * total > 3 * pairs.count:
         wanted = " and ".join(f"{size:,} of them for {split}" for split, size in sizes.items())
@@ -238,19 +240,17 @@ def draw(found: dict[str, SentencePairs], choices: Choices) -> None:
     split_of = dict(zip(drawn, names, strict=True))
     for split in ("train", *sizes):
         count = sizes.get(split, pairs.count - total)
-        found[split] = replace(pairs, count=count, split=split, split_of=split_of)
+        sentences[split] = replace(pairs, count=count, split=split, split_of=split_of)
 
 
-def write_split(
-    split: str, pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path
-) -> tuple[int, list[int]]:
+def write_split(pairs: SentencePairs, encodings: Encodings, choices: Choices, path: Path) -> tuple[int, list[int]]:
     """Writes a split as lines `source|||target` of tokens, unless it is empty.
 
     Returns:
-        How many of its pairs were written, and the most tokens of a source and of a target.
+        The number of pairs written, and the most tokens of a source and of a target.
     """
     # Words of dev and test are references: an <unk> there would count as a match.
-    has_true_words = split != "train" and choices.encoding == "words"
+    has_true_words = pairs.split != "train" and choices.encoding == "words"
     count, longest = 0, [0, 0]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for pair in pairs:
@@ -267,7 +267,7 @@ def write_split(
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
-    """Reads what an earlier `prepare` recorded in a folder; nothing where it is empty or new.
+    """Reads the record of an earlier `prepare` in a folder; nothing where it is empty or new.
 
     Raises:
         CorpusError: if there are other files in it.
@@ -289,13 +289,6 @@ def replace_corpus(folder: Path, made: Path, summary: dict[str, Any], earlier: I
         (folder / name).unlink(missing_ok=True)
     for name in [*summary["files"], SUMMARY]:
         (made / name).replace(folder / name)
-
-
-def _describe_languages(choices: Choices) -> str:
-    """The file that tells how raw text becomes tokens and back; see `given/extras/raw_text.py`."""
-    sides = zip(("source", "target"), choices.languages, choices.tokenizer_names, strict=True)
-    described = {side: {"language": language, "tokenizer": name} for side, language, name in sides}
-    return json.dumps({"encoding": choices.encoding, **described}, indent=2) + "\n"
 
 
 def _nothing_left(dropped: Counter[str]) -> str:

@@ -1,14 +1,11 @@
-"""What is run again, what a regrade shows, what counts, and that a grader that fails takes no points."""
+"""Regrades: what runs again, is shown and is kept; a grader that fails takes no points."""
 
-import csv
 import json
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
-from autograder.__main__ import main
 from autograder.classroom.grading import change_of
 from autograder.classroom.marks import mark_of
 from autograder.grading.record import new_record
@@ -16,8 +13,8 @@ from autograder.grading.submission import refused
 from autograder.intake.submission import IntakeRefusedError
 from autograder.sandbox.errors import SandboxUnavailableError
 from autograder.testing.results import State, TaskResult
-from foundation.places import ASSIGNMENT_FILE
 
+from ..submissions import changed_assignment
 from .conftest import ASSIGNMENT, SEEDS, VERSION, StubGrader, graded, kept, put, run, two_tests
 
 EVERYONE = ["anna", "bob", "carl"]
@@ -78,82 +75,63 @@ class WithTests(StubGrader):
 
 
 @pytest.fixture
-def grade(folder, output, use, monkeypatch):
+def grade(typed, use, monkeypatch):
     """Runs the command; its status, and who has run."""
     stub = use(WithTests)
 
     def grade(*arguments: object, version: str = VERSION) -> tuple[int, list[str]]:
         monkeypatch.setattr("autograder.commands.arguments.grader_version", lambda *of: version)
-        status = main(["grade-class", str(folder), "--output", str(output), *map(str, arguments)])
-        return status, stub.names()
+        return typed.grade(*arguments), stub.names()
 
     return grade
 
 
-@pytest.fixture
-def second(tmp_path):
-    """From now on, the tests find something else."""
-    return (tmp_path / "second").touch
-
-
-def scores(output: Path) -> dict[str, float | None]:
-    with (output / "summary.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["id"]: float(row["score"]) if row["score"] else None for row in csv.DictReader(file)}
-
-
-def test_a_regrade_is_shown_before_it_is_kept(grade, second, folder, output, capsys):
-    assert grade() == (0, EVERYONE) and scores(output) == {"anna": 100, "bob": 94, "carl": 100}
+def test_a_regrade_is_shown_before_it_is_kept(grade, typed, output, tmp_path):
+    assert grade() == (0, EVERYONE) and typed.scores() == {"anna": 100, "bob": 94, "carl": 100}
     assert grade(version=OTHER) == (0, EVERYONE)
     versions = {json.loads(path.read_text())["judgement"]["grader_version"] for path in output.glob("records/*")}
     assert versions == {OTHER}, "where no mark changes, it is kept at once"
-    second()
-    capsys.readouterr()
+    (tmp_path / "second").touch()  # from now on, the tests find something else
     assert grade(version="1" * 16) == (1, EVERYONE)
-    shown = capsys.readouterr().out
-    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 94 → 95\n" in shown
-    assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in shown
-    assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in shown and "anna" not in shown
-    assert scores(output)["bob"] == 94
+    assert "1 mark would change, and stay as they are until you add --keep:\n  bob: 94 → 95\n" in typed.out
+    assert "    1.2 Scaled dot-product attention: 8 → 14 (attention_1: failed → passed)\n" in typed.out
+    assert "    1.4 Layer normalisation: 10 → 5 (layer_norm_1: passed → failed)" in typed.out
+    assert "anna" not in typed.out and typed.scores()["bob"] == 94
     assert grade(version="1" * 16) == (1, []), "it is shown again, and nothing runs"
-    assert grade("--keep", version="1" * 16) == (0, []) and scores(output)["bob"] == 95
-    assert "1 mark changed:\n  bob: 94 → 95" in capsys.readouterr().out
-    assert grade(version="1" * 16) == (0, []) and "changed" not in capsys.readouterr().out
+    assert grade("--keep", version="1" * 16) == (0, []) and typed.scores()["bob"] == 95
+    assert "1 mark changed:\n  bob: 94 → 95" in typed.out
+    assert grade(version="1" * 16) == (0, []) and "changed" not in typed.out
 
 
 @pytest.mark.parametrize(
-    "old, new, bob, line",
+    ("old", "new", "bob", "line"),
     [
         ("points = 14", "points = 28", 102, "1.2 Scaled dot-product attention: 8 → 16 (worth 14 points before, 28"),
         ('credit = "items"', 'credit = "all"', 86, "1.2 Scaled dot-product attention: 8 → 0"),
     ],
 )
-def test_new_points_and_credit_run_nothing(grade, tmp_path, output, capsys, old, new, bob, line):
+def test_new_points_and_credit_run_nothing(grade, typed, tmp_path, old, new, bob, line):
     grade()
-    text = ASSIGNMENT_FILE.read_text()
-    assert old in text
-    (tmp_path / "assignment.toml").write_text(text.replace(old, new, 1))
-    arguments = ("--assignment", tmp_path / "assignment.toml")
-    capsys.readouterr()
-    assert grade(*arguments) == (1, []) and scores(output)["bob"] == 94
-    assert line in capsys.readouterr().out
-    assert grade(*arguments, "--keep") == (0, []) and scores(output)["bob"] == bob
+    typed.assignment = ["--assignment", changed_assignment(tmp_path / "assignment.toml", (old, new))]
+    assert grade() == (1, []) and typed.scores()["bob"] == 94 and line in typed.out
+    assert grade("--keep") == (0, []) and typed.scores()["bob"] == bob
 
 
-def test_where_the_grader_fails_the_earlier_mark_stays(grade, use, output, capsys):
+class Failing(WithTests):
+    """Fails over anna."""
+
+    def parts(self, intake):
+        yield from super().parts(intake)
+        if intake.name == "anna":
+            yield [TaskResult(ASSIGNMENT.tasks[0], State.GRADER_ERROR, 0.0, "a bug of ours")]
+
+
+def test_where_the_grader_fails_the_earlier_mark_stays(grade, typed, use):
     grade()
-
-    class Failing(WithTests):
-        def parts(self, intake):
-            yield from super().parts(intake)
-            if intake.name == "anna":
-                yield [TaskResult(ASSIGNMENT.tasks[0], State.GRADER_ERROR, 0.0, "a bug of ours")]
-
     use(Failing)
-    capsys.readouterr()
     for options in ((), ("--keep",)):
-        assert grade(*options, version=OTHER)[0] == 1 and scores(output)["anna"] == 100
-        shown = capsys.readouterr().out
-        assert "anna: 100 → no mark" in shown and "the grader failed over 1 of them this time" in shown
+        assert grade(*options, version=OTHER)[0] == 1 and typed.scores()["anna"] == 100
+        assert "anna: 100 → no mark" in typed.out and "the grader failed over 1 of them this time" in typed.out
 
 
 def test_what_changes_is_named_with_the_test_that_decides():
@@ -161,8 +139,8 @@ def test_what_changes_is_named_with_the_test_that_decides():
         return change_of(*map(mark_of, judgements))
 
     old = graded("1.2").judgement
-    said = old.changed(parts=tuple(part.changed(message="said otherwise") for part in old.parts))
-    assert change_between(old, said) is change_between(old, graded("1.2", version=OTHER).judgement) is None
+    reworded = old.changed(parts=tuple(part.changed(message="in other words") for part in old.parts))
+    assert change_between(old, reworded) is change_between(old, graded("1.2", version=OTHER).judgement) is None
     change = change_between(graded("2.1").judgement, graded("2.2", version=OTHER).judgement)
     assert change.before == change.after < 100, "the sum alone would hide it"
     first, second = change.parts

@@ -1,18 +1,21 @@
-"""How text becomes tokens: all choices of `prepare`, and the encodings: words, then byte pairs or whole words.
+"""Encodings of text, learnt with the library `tokenizers` on a training split alone: byte pairs or whole words.
 
-An encoding is one JSON file of the library `tokenizers`, complete in itself: `Tokenizer.from_file(path).encode(text)`
-normalises raw text, cuts it, and puts `[BOS]` and `[EOS]` around it. In the lines of a corpus there are no such
-tokens, a piece that goes on ends in `@@`, and what the encoding does not know is `<unk>`.
+The bundled corpus is words already: each of its languages has `Subwords`, byte pairs whose vocabulary is as near as
+possible to the number asked for. Other text gets an `Encoding` by the `Choices` of `prepare`: one JSON file, complete
+in itself, so that `Tokenizer.from_file(path).encode(text)` normalises raw text, cuts it, and puts `[BOS]` and `[EOS]`
+around it. In the lines of a corpus there are no such tokens, a piece that goes on ends in `@@`, and what the encoding
+does not know is `<unk>`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -29,17 +32,97 @@ from tokenizers.normalizers import Sequence as Normalizers  # noqa: E402
 from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: E402
 from tokenizers.pre_tokenizers import Split, Whitespace, WhitespaceSplit  # noqa: E402
 from tokenizers.processors import TemplateProcessing  # noqa: E402
+from tokenizers.trainers import BpeTrainer  # noqa: E402
 
 from foundation.command_line import at_least, positive  # noqa: E402
 from given.extras.raw_text import END_OF_WORD, UNKNOWN, split_text  # noqa: E402
 from reference.vocab import CONTINUES  # noqa: E402
 
-from ..bpe import Lines, train_bpe  # noqa: E402
-from ..files import SEPARATOR, CorpusError  # noqa: E402
+from .files import SEPARATOR, CorpusError  # noqa: E402
 
 SPECIAL = ("[PAD]", UNKNOWN, "[BOS]", "[EOS]")  # in the order of their ids
 UNKNOWN_WORD = "<unk>"  # in the lines of a corpus
 SPLITS = ("train", "dev", "test")
+
+Lines = Callable[[], Iterable[str]]
+"""Gives the sentences, as often as it is called: words separated by spaces."""
+
+
+def train_bpe(tokenizer: Tokenizer, lines: Lines, size: int, special: Sequence[str] = ()) -> Tokenizer:
+    """Learns byte pairs (Sennrich et al. 2016), the same in every process.
+
+    The library numbers the letters that end a word in the order of a hash table, which differs from process to process,
+    and among equally frequent pairs the lower numbers win. As "special" tokens we number them.
+
+    Args:
+        tokenizer: with an empty BPE model that marks the ends of words by `END_OF_WORD`; it is trained.
+        lines: the sentences.
+        size: tokens, special ones included.
+        special: tokens that get the first numbers.
+
+    Returns:
+        The tokenizer, in which no token is special any more.
+    """
+    endings = sorted({word[-1] for line in lines() for word in line.split(" ") if word})
+    first = [*special, *(letter + END_OF_WORD for letter in endings)]
+    trainer = BpeTrainer(vocab_size=size, end_of_word_suffix=END_OF_WORD, special_tokens=first, show_progress=False)
+    tokenizer.train_from_iterator(lines(), trainer)
+    return Tokenizer.from_str(json.dumps({**json.loads(tokenizer.to_str()), "added_tokens": []}))
+
+
+# -- the bundled corpus ---------------------------------------------------------------------------------
+
+SPECIAL_IDS = 3  # pad, bos, eos: in the vocabulary, but not in the corpus
+ATTEMPTS = 8
+
+
+class Subwords:
+    """One language's byte pairs, learnt from tokenized sentences; `size` counts letters and merges."""
+
+    def __init__(self, sentences: Iterable[Sequence[str]], size: int):
+        model = Tokenizer(BPE(end_of_word_suffix=END_OF_WORD))
+        model.pre_tokenizer = WhitespaceSplit()
+        # sorted, so that ties do not depend on the order of the sentences
+        lines = sorted(" ".join(sentence) for sentence in sentences)
+        self._model = train_bpe(model, lambda: lines, size)
+        self._pieces: dict[str, tuple[str, ...]] = {}
+
+    def pieces(self, word: str) -> tuple[str, ...]:
+        """Cuts a word into pieces: `lower -> low@@ er`. Letters that training never saw stand alone."""
+        if word not in self._pieces:
+            plain = [token.removesuffix(END_OF_WORD) for token in self._model.encode(word).tokens]
+            *before, last = plain if "".join(plain) == word else list(word)
+            self._pieces[word] = (*(piece + CONTINUES for piece in before), last)
+        return self._pieces[word]
+
+    def length(self, sentence: Iterable[str]) -> int:
+        """Counts the tokens of a sentence."""
+        return sum(len(self.pieces(word)) for word in sentence)
+
+    def encode(self, sentence: Iterable[str]) -> str:
+        """The sentence as a line of the corpus."""
+        return " ".join(piece for word in sentence for piece in self.pieces(word))
+
+    def vocabulary(self, sentences: Iterable[Sequence[str]]) -> set[str]:
+        """Distinct tokens of the encoded sentences."""
+        return {piece for sentence in sentences for word in sentence for piece in self.pieces(word)}
+
+
+def learn_subwords(sentences: Sequence[Sequence[str]], vocabulary: int) -> Subwords:
+    """Learns the byte pairs whose vocabulary on `sentences` is nearest to `vocabulary` (special ids included)."""
+    wanted = size = vocabulary - SPECIAL_IDS
+    attempts: list[tuple[int, Subwords]] = []
+    for _ in range(ATTEMPTS):
+        subwords = Subwords(sentences, size)
+        too_many = len(subwords.vocabulary(sentences)) - wanted
+        attempts.append((abs(too_many), subwords))
+        if too_many == 0:
+            break
+        size -= too_many
+    return min(attempts, key=lambda attempt: attempt[0])[1]
+
+
+# -- other text -----------------------------------------------------------------------------------------
 
 
 def language(text: str) -> str:
@@ -55,7 +138,7 @@ def number_or_share(text: str) -> int | str:
 
 
 def choice(default: Any, text: str, kind: Callable[[str], Any] | None = None, **flag: Any) -> Any:
-    """Makes a field of `Choices`, with its help and what its flag takes."""
+    """Makes a field of `Choices`, with the help and the type of its flag."""
     return field(default=default, metadata={"help": text, **({"type": kind} if kind else {}), **flag})
 
 
@@ -105,7 +188,7 @@ class Choices:
 
 
 def count_of(size: int | str, total: int) -> int:
-    """Returns how many of `total` pairs `size` is; what remains of a share is rounded down.
+    """Returns how many of `total` pairs `size` is; a share is rounded up, so that training keeps the rest rounded down.
 
     >>> count_of(500, 32_332), count_of("10%", 32_332)
     (500, 3234)
@@ -120,7 +203,7 @@ def empty_tokenizer(pre_tokenizer: str, lowercase: bool, model: BPE | WordLevel 
         pre_tokenizer: `signs`: runs of letters, digits and accents are words, and so is every other visible character;
             `whitespace`: the library's `Whitespace`, where a run of signs stays together (`...`) and `_` is a letter.
         lowercase: no capital letters.
-        model: what makes tokens of words; None = a word is a token.
+        model: makes tokens of words; None = a word is a token.
     """
     tokenizer = Tokenizer(model or WordLevel({UNKNOWN: 0}, UNKNOWN))
     # What would be misread in a line of a corpus goes: its separator, invisible characters, the mark of a piece.
@@ -135,7 +218,7 @@ class Encoding:
     """A trained tokenizer: text to words, words to the tokens of a line."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        """Takes one that `learn_one` or `read_encoding` made."""
+        """Takes one that `learn` or `read_encoding` made."""
         tokenizer.encode_special_tokens = True  # "[EOS]" in the text has no special meaning there
         self._tokenizer = tokenizer
 
@@ -171,7 +254,7 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
     """Learns the encodings of both sides, or of both together, from pairs that can be read again and again."""
 
     def of(*sides: int) -> Encoding:
-        return learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
+        return _learn_one(lambda: (pair[side] for side in sides for pair in pairs), choices)
 
     if choices.joint:
         joint = of(0, 1)
@@ -179,7 +262,7 @@ def learn(pairs: Iterable[tuple[str, str]], choices: Choices) -> Encodings:
     return of(0), of(1)
 
 
-def learn_one(lines: Lines, choices: Choices) -> Encoding:
+def _learn_one(lines: Lines, choices: Choices) -> Encoding:
     """Learns byte pairs (Sennrich et al. 2016), or keeps the most frequent words.
 
     Args:

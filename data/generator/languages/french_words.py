@@ -1,0 +1,216 @@
+"""Forms of French words, and how words meet: contraction (*de le -> du*), elision (*je ai -> j ai*), plain spelling.
+
+The corpus has no accents, capitals, apostrophes or hyphens: an elided word is a token of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ..entries import Adjective, Noun
+from ..meaning import Agreement
+from ..tables import LEXICON_FOLDER, LexiconError, Row, read_table
+from . import Word, by_rule, word
+
+NUMBERS = (
+    "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
+    "dix-huit dix-neuf vingt"
+).split()
+TENS = {20: "vingt", 30: "trente", 40: "quarante", 50: "cinquante", 60: "soixante"}
+ELIDED = {
+    "me": "m", "te": "t", "se": "s", "le": "l", "la": "l", "ne": "n", "je": "j", "que": "qu", "de": "d",
+    "jusque": "jusqu",
+}  # fmt: skip
+CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+WHOLE = "whole"  # the kind of a word that is never elided, such as a pronoun behind its verb
+PREPOSITIONS = ("de", "d'", "à", "en", "du", "au")
+PLURALS = (
+    ("([sxz])", r"\1"), ("^(bij|caill|ch|gen|hib|jouj|p)ou", r"\1oux"), ("^(pn|bl)eu", r"\1eus"), ("([ae]u)", r"\1x"),
+    ("^(trav|vitr|cor|ém)ail", r"\1aux"), ("^(bal|carnaval|festival|récital|final|fatal)", r"\1s"), ("al", "aux"),
+    ("", "s"),
+)  # fmt: skip
+FEMININES = (
+    ("e", "e"), ("er", "ère"), ("f", "ve"), ("([eo]u)x", r"\1se"), ("teur", "trice"), ("eur", "euse"),
+    ("^(compl|inqui|discr|secr|concr)et", r"\1ète"), ("c", "que"), ("gu", "guë"), ("(el|eil)", r"\1le"),
+    ("([eo]n)", r"\1ne"), ("et", "ette"), ("", "e"),
+)  # fmt: skip
+
+
+def number_word(count: int, gender: str = "m") -> str:
+    """A number in words: *une*, *dix-sept*, *quarante-cinq*."""
+    if count == 1:
+        return "une" if gender == "f" else "un"
+    if count <= 20:
+        return NUMBERS[count]
+    tens, ones = TENS[count // 10 * 10], count % 10
+    return tens if not ones else f"{tens}-et-un" if ones == 1 else f"{tens}-{NUMBERS[ones]}"
+
+
+@cache
+def plural(form: str) -> str:
+    """Plural of a French noun or masculine adjective, which may be several words (*pommes de terre*)."""
+    words = form.split()
+    for index, part in enumerate(words):
+        if part in PREPOSITIONS or part.startswith(("d'", "l'")):
+            break
+        words[index] = by_rule(part, PLURALS)
+    return " ".join(words)
+
+
+def noun_form(noun: Noun, number: str) -> str:
+    """The noun in the singular or plural (*sg*, *pl*)."""
+    if number == "sg" or noun.is_plural_only:
+        return noun.french
+    return noun.plural or plural(noun.french)
+
+
+@cache
+def adjective_form(adjective: Adjective, gender: str, number: str) -> str:
+    """The adjective as it agrees, before any change for the sake of a vowel that follows."""
+    if adjective.is_invariable or (gender, number) == ("m", "sg"):
+        return adjective.french
+    if gender == "m":
+        return plural(adjective.french)
+    return (adjective.feminine or by_rule(adjective.french, FEMININES)) + ("s" if number == "pl" else "")
+
+
+def agreeing(form: str, agreement: Agreement) -> str:
+    """A participle or regular adjective as it agrees: *allé, allée, allés, allées*."""
+    if agreement.gender == "f":
+        form = by_rule(form, (("dû", "due"), ("eux", "euse"), ("e", "e"), ("", "e")))
+    elif agreement.number == "pl":
+        form = by_rule(form, (("dû", "du"),))
+    return form + "s" if agreement.number == "pl" and form[-1] not in "sx" else form
+
+
+def article(agreement: Agreement, node: object, role: str) -> Word:
+    """*le, la, les*."""
+    text = "les" if agreement.number == "pl" else "le" if agreement.gender == "m" else "la"
+    return word(text, node, role, kind="article")
+
+
+@cache
+def plain(text: str) -> tuple[str, ...]:
+    """Tokens in lower case without accents; apostrophes and hyphens separate them."""
+    text = text.lower().replace("œ", "oe").replace("'", " ").replace("-", " ")
+    decomposed = unicodedata.normalize("NFD", text)
+    return tuple("".join(letter for letter in decomposed if not unicodedata.combining(letter)).split())
+
+
+def starts_with_vowel(word: Word | None) -> bool:
+    """True if the word starts with a vowel sound: not *onze, oui, huit*, nor an aspirated h."""
+    if word is None or word.is_aspirated or word.text in ("onze", "oui", "huit"):
+        return False
+    return plain(word.text)[0][0] in "aeiouhy"
+
+
+def join(words: list[Word]) -> list[Word]:
+    """Contracts and elides; each word of the result is one token in the corpus's spelling."""
+    contracted: list[Word] = []
+    for current, follower in zip(words, [*words[1:], None], strict=True):
+        before = contracted[-1] if contracted else None
+        if before is not None and before.kind == "preposition" and current.kind == "article":
+            text = CONTRACTIONS.get((before.text, current.text))
+            if text and not (current.text == "le" and starts_with_vowel(follower)):
+                contracted[-1] = Word(text, before.keys | current.keys, before.fallback + current.fallback)
+                continue
+        contracted.append(current)
+    tokens: list[Word] = []
+    for current, follower in zip(contracted, [*contracted[1:], None], strict=True):
+        text = current.text
+        if current.kind != WHOLE and starts_with_vowel(follower):
+            text = current.before_vowel or ELIDED.get(text, text)
+        if text == "si" and follower is not None and follower.text in ("il", "ils"):
+            text = "s"
+        tokens.extend(replace(current, text=token) for token in plain(text))
+    return tokens
+
+
+# -- verbs ----------------------------------------------------------------------------------------------
+
+COLUMNS = ("infinitive", "like", "present", "participle", "future_stem", "imperfect_stem", "imperative")
+FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
+IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
+DOUBLING = ("appeler", "rappeler", "jeter", "rejeter")
+STRONG_IN_FUTURE = (("e([^aeiouyéèêâôû])", r"è\1"), ("([aou])y", r"\1i"))
+STRONG_IN_PRESENT = (("é(gn|br|gr|tr|cr|gl|[^aeiouyéèêâôû])", r"è\1"),)
+
+
+@dataclass(frozen=True)
+class Paradigm:
+    """The forms of one verb: by tense six persons (je, tu, il, nous, vous, ils), of the imperative three."""
+
+    tenses: dict[str, tuple[str, ...]]
+    participle: str
+
+    def finite(self, tense: str, agreement: Agreement) -> str:
+        """The form of a simple tense."""
+        return self.tenses[tense][agreement.person - 1 + (3 if agreement.number == "pl" else 0)]
+
+
+@cache
+def conjugate(infinitive: str) -> Paradigm:
+    """All forms of a verb, given by its infinitive without *se*.
+
+    Raises:
+        LexiconError: if the infinitive is irregular in form and not in the table.
+    """
+    row = _irregular_verbs().get(infinitive)
+    if row is not None and row["like"]:
+        like = conjugate(row["like"])
+        prefix = infinitive.removesuffix(row["like"])
+        tenses = {tense: tuple(prefix + form for form in forms) for tense, forms in like.tenses.items()}
+        return Paradigm(tenses, prefix + like.participle)
+    if row is None:
+        present, participle, future = _regular(infinitive)
+    else:
+        present = tuple("" if form == "-" else form for form in row["present"].split(","))
+        participle, future = row["participle"], row["future_stem"]
+    stem = row["imperfect_stem"] if row is not None else ""
+    stem = stem or present[3].removesuffix("ons")
+    imperfect = (re.sub("ge(?=i)", "g", stem + ending) for ending in IMPERFECT)
+    singular = present[1].removesuffix("s") if present[1].endswith("es") else present[1]
+    imperative = tuple(row["imperative"].split(",")) if row is not None and row["imperative"] else ()
+    tenses = {
+        "present": present,
+        "imperfect": tuple(re.sub("ç(?=i)", "c", form) for form in imperfect),
+        "future": tuple(future + ending for ending in FUTURE),
+        "conditional": tuple(future + ending for ending in IMPERFECT),
+        "imperative": imperative or (singular, present[3], present[4]),
+    }
+    return Paradigm(tenses, participle)
+
+
+def _regular(infinitive: str) -> tuple[tuple[str, ...], str, str]:
+    """Present, participle and stem of the future of a regular verb."""
+    stem = infinitive[:-2]
+    if infinitive.endswith("ir") and not infinitive.endswith("oir"):
+        return tuple(stem + end for end in ("is", "is", "it", "issons", "issez", "issent")), stem + "i", infinitive
+    if infinitive.endswith("dre"):
+        return tuple(stem + end for end in ("s", "s", "", "ons", "ez", "ent")), stem + "u", infinitive[:-1]
+    if not infinitive.endswith("er"):
+        raise LexiconError(f"{infinitive!r} has no regular forms: add it to french_irregular_verbs.tsv")
+    # changes of spelling: mangeons, commençons, achète, appelle, préfère, nettoie
+    doubled = stem + stem[-1]
+    in_future = doubled if infinitive in DOUBLING else by_rule(stem, STRONG_IN_FUTURE)
+    strong = by_rule(stem, STRONG_IN_PRESENT) if in_future == stem else in_future
+    before_o = {"g": stem + "e", "c": stem[:-1] + "ç"}.get(stem[-1], stem)
+    present = (strong + "e", strong + "es", strong + "e", before_o + "ons", stem + "ez", strong + "ent")
+    return present, stem + "é", in_future + "er"
+
+
+@cache
+def _irregular_verbs() -> dict[str, Row]:
+    verbs: dict[str, Row] = {}
+    for row in read_table(LEXICON_FOLDER / "french_irregular_verbs.tsv", COLUMNS):
+        infinitive, like = row["infinitive"], row["like"]
+        if like and (like not in verbs or not infinitive.endswith(like)):
+            raise row.error(f"{infinitive!r} cannot go like {like!r}: it must end so, and {like!r} stand above")
+        persons = row["present"].count(","), row["imperative"].count(",")
+        if not like and persons not in ((5, 0), (5, 2)):
+            raise row.error("the present has 6 forms, the imperative 3 or none")
+        verbs[infinitive] = row
+    return verbs

@@ -1,0 +1,68 @@
+"""Statements that are the same in other words, and copies of the tests' code."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.intake.modules import Intake
+from autograder.intake.sources import read_sources
+from autograder.intake.statements import find_copied, statements_in, statements_of_tests
+from autograder.intake.submission import take_in
+from foundation.assignment_file import read_assignment
+from foundation.places import REFERENCE, SKELETON
+from validity.variants import read_variants
+
+ASSIGNMENT = read_assignment()
+CONTRACT = ASSIGNMENT.contract
+FOLDER = ASSIGNMENT.folder
+RELEASE = read_sources(SKELETON, SKELETON)
+
+
+@pytest.fixture(scope="module")
+def of_tests() -> dict[int, str]:
+    return statements_of_tests(FOLDER, CONTRACT)
+
+
+def copied(sources: dict[str, tuple[str, str]], of_tests: dict[int, str]) -> list[str]:
+    own = sources.keys() - ASSIGNMENT.own_tests
+    return find_copied(Intake("anna", sources, release=RELEASE), own, CONTRACT, of_tests)
+
+
+def texts(code: str) -> set[int]:
+    return {statement.text for statement in statements_in({"layers": ("layers.py", code)}, CONTRACT)}
+
+
+CODE = """
+class A:
+    def f(self, x):
+        y = self.w @ x
+        return torch.relu(y)
+"""
+OTHER_WORDS = """
+class B:
+    def g(self, a):
+        '''Doc.'''
+        return torch.relu(
+            b)
+    def h(self, q):
+        c: int = self.m @ q
+"""
+
+
+def test_names_layout_and_order_do_not_count():
+    assert texts(CODE) == texts(OTHER_WORDS) != texts(CODE.replace("relu", "tanh"))
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("expected/*.py")), ids=lambda path: path.stem)
+def test_a_file_of_expected_results_is_found_in_a_submission(path: Path, of_tests):
+    text = path.read_text()
+    notes = copied({"layers": ("layers.py", text), "model": ("model.py", "x = 1\n")}, of_tests)
+    if sum(len(line) for line in text.splitlines()) > 2500:
+        assert len(notes) == 1 and f"expected/{path.name}" in notes[0] and "layers.py, line" in notes[0]
+
+
+def test_right_submissions_repeat_nothing(of_tests, reference):
+    intake = take_in(REFERENCE, SKELETON, ASSIGNMENT)
+    assert copied(intake.sources, of_tests) == []
+    for variant in read_variants(FOLDER / "proof" / "variants", reference, CONTRACT):
+        assert copied(variant.sources, of_tests) == [], variant.name

@@ -1,0 +1,324 @@
+"""Every fault that reading a release finds: solutions in every disguise and place, private data, tasks that are gone.
+
+A solution may be packed, encrypted, compiled, encoded, renamed, or cut into pieces.
+"""
+
+import base64
+import binascii
+import codecs
+import hashlib
+import json
+import lzma
+import marshal
+import pickle
+import re
+import struct
+import textwrap
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from foundation.assignment_file import Assignment, read_assignment
+from foundation.places import ROOT
+from foundation.term_secret import term_secret
+from release.build import Project, Release, make_package
+from release.inspection import (
+    keeps_private,
+    names_known_tasks,
+    no_solution_survives,
+    nothing_is_opaque,
+    places_of_dropped_tasks,
+)
+from release.leaks import LeakFinder
+from release.opaque import opaque_in
+from release.packing import make_wheel, make_zip
+from release.pictures import PNG, fault_of_picture, take_pictures
+from release.skeleton import Skeleton
+
+from .conftest import EXAMPLE
+
+Doctor = Callable[..., Release]
+
+CODE = (EXAMPLE / "reference" / "affine.py").read_text()
+LINE = "return x @ self.weight + self.bias"
+PACKED = zlib.compress(CODE.encode())
+RENAMED = re.sub(r"\b(weight|bias|d_in|d_out)\b", r"other_\1", CODE)
+
+
+def locked(text: str, key: bytes = b"the result of a right model") -> str:
+    """The lock that hunts once had: compressed, encrypted, in base 85."""
+    packed = zlib.compress(text.encode(), 9)
+    stream = hashlib.shake_256(key).digest(len(packed))
+    return base64.b85encode(bytes(a ^ b for a, b in zip(packed, stream, strict=True))).decode()
+
+
+def coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def compiled(text: str) -> bytes:
+    return marshal.dumps(compile(text, "", "exec"))
+
+
+def notebook(source: str = "x = 1\n", outputs: object = (), **metadata: object) -> bytes:
+    cell = {
+        "cell_type": "code",
+        "source": source.splitlines(keepends=True),
+        "outputs": list(outputs),
+        "metadata": metadata,
+        "id": "a",
+    }
+    return json.dumps({"cells": [{**cell, "execution_count": None}], "metadata": {}, "nbformat": 4}).encode()
+
+
+def png(extra: bytes = b"", tail: bytes = b"") -> bytes:
+    """A picture of one grey pixel, with more chunks and more bytes after its end."""
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(b"\0\x80"))]
+    chunks += [(b"zTXt", extra)] * bool(extra) + [(b"IEND", b"")]
+    made = (struct.pack(">I", len(d)) + k + d + struct.pack(">I", binascii.crc32(k + d)) for k, d in chunks)
+    return PNG + b"".join(made) + tail
+
+
+def svg(inside: str) -> bytes:
+    return f'<svg xmlns="http://www.w3.org/2000/svg">{inside}</svg>'.encode()
+
+
+def cut(text: str, size: int) -> list[str]:
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+LAYOUTS: dict[str, Callable[[str], str]] = {
+    "as text": str,
+    "commented out": lambda code: textwrap.indent(code, "# "),
+    "in a docstring": lambda code: f'def f():\n    """Doc.\n\n{code}    """\n',
+    "as an escaped string": lambda code: f"X = {code!r}\n",
+    "without newlines": lambda code: "; ".join(line.strip() for line in code.splitlines()),
+    "exploded": lambda code: code.replace("nn.Parameter(", "(\n    nn . Parameter(\n        ").replace(
+        ")\n", ",\n    )\n)\n"
+    ),
+}
+A, OPAQUE, COPY = "given/a.py", "nobody can read", "a copy of reference/affine.py:"
+DISGUISES: dict[str, tuple[str, bytes | str, str]] = {
+    "hunts as they were": ("assignment/hunts.packed", locked(CODE), OPAQUE),
+    "of no kind": ("assignment/hunts.packed", "x = 1", "is of no kind that students get"),
+    "locked in a string of TOML": ("component_tests/rows.toml", f'[box]\nkey = "{locked(CODE)}"\n', OPAQUE),
+    "locked in lines of a comment": (A, "x = 1\n# " + "\n# ".join(cut(locked(CODE), 20)), OPAQUE),
+    "locked in a list of strings": (A, f"X = {cut(locked(CODE), 10)}", OPAQUE),
+    "locked in a notebook's picture": ("1.ipynb", notebook(outputs=[{"data": {"image/png": locked(CODE)}}]), OPAQUE),
+    "renamed in a notebook": ("1.ipynb", notebook(RENAMED), COPY),
+    "base 64 in a notebook's output": ("1.ipynb", notebook(outputs=[{"text": [coded(LINE)]}]), COPY),
+    "base 32 in a notebook's metadata": ("1.ipynb", notebook(note=base64.b32encode(PACKED).decode()), COPY),
+    "a data file of a wheel": ("b.whl", make_wheel({"autograder/a.txt": locked(CODE).encode()}, "1.0"), OPAQUE),
+    "an archive in an archive": ("b.zip", make_zip({"c.zip": make_zip({"d.txt": CODE.encode()})}), COPY),
+    "an archive under another name": ("a.md", make_zip({"b.txt": CODE.encode()}), "is not text"),
+    "an archive as a string": (A, f"X = '{base64.b64encode(make_zip({'a': CODE.encode()})).decode()}'", COPY),
+    "after an archive's members": ("b.zip", make_zip({"a.md": b"x"}) + PACKED, "belong to none of its members"),
+    "after a picture's end": ("a.png", png(tail=PACKED), "bytes after its end"),
+    "a picture's text": ("a.png", png(extra=b"Comment\0\0" + PACKED), "has a chunk 'zTXt'"),
+    "an SVG's CDATA": ("a.svg", svg(f"<desc><![CDATA[{CODE}]]></desc>"), COPY),
+    "an SVG's entities": ("a.svg", svg(f"<desc>{''.join(f'&#{ord(c)};' for c in LINE)}</desc>"), COPY),
+    "an SVG's script": ("a.svg", svg("<script>draw()</script>"), "has a script: <script>"),
+    "an SVG's picture that is none": (
+        "a.svg",
+        svg(f'<image href="data:image/png;base64,{coded(CODE)}"/>'),
+        "refers to",
+    ),
+    "a constant in base 64": (A, f"X = '{coded(LINE)}'", COPY),
+    "base 85 of lzma": ("README.md", base64.b85encode(lzma.compress(CODE.encode())).decode(), COPY),
+    "base 64 of base 16": ("README.md", coded(LINE.encode().hex()), COPY),
+    "digits with spaces": (A, f"X = '{locked(CODE).encode().hex(' ')}'", OPAQUE),
+    "marshal as bytes": (A, f"X = {compiled(CODE)!r}", OPAQUE),
+    "marshal in base 16": (A, f"X = '{compiled(CODE).hex()}'", OPAQUE),
+    "compiled": ("given/a.pyc", b"\xa7\r\r\n" + bytes(12) + compiled(CODE), "is not text"),
+    "pickled in base 64": (A, f"X = '{base64.b64encode(pickle.dumps([LINE])).decode()}'", COPY),
+    "a list of bytes": (A, f"X = {list(LINE.encode())}", COPY),
+    "strings that are added": (A, f"X = {' + '.join(map(repr, cut(LINE, 5)))}", COPY),
+    "strings backwards": (A, f"X = {LINE[::-1]!r}[::-1]", COPY),
+    "strings that a cell adds": ("1.ipynb", notebook(f"x = {' + '.join(map(repr, cut(LINE, 5)))}"), COPY),
+    "rot13": ("README.md", codecs.encode(LINE, "rot13"), COPY),
+    "escapes": (A, "X = '" + "".join(f"\\x{ord(character):02x}" for character in LINE) + "'", COPY),
+    "characters that cannot be seen": ("README.md", "".join(chr(0xE0000 + ord(c)) for c in LINE), OPAQUE),
+    **{
+        f"{layout}, {names}": ("a.md", hide(code), COPY)
+        for names, code in {"as it is": CODE, "renamed": RENAMED}.items()
+        for layout, hide in LAYOUTS.items()
+    },
+    "another engine": ("autograder/testing/case.py", "x = 1", "differs from the repository's file"),
+    "another skeleton": ("student/affine.py", "x = 1", "is not what the release has made of the reference"),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISES)
+def test_a_disguised_solution_is_found(example: Project, example_release: Release, name: str) -> None:
+    path, content, says = DISGUISES[name]
+    members = {f"assignment/{path}": content.encode() if isinstance(content, str) else content}
+    release = replace(example_release, outputs={"dist/student.zip": make_zip(members)})
+    faults = nothing_is_opaque(example, release) + no_solution_survives(example, release)
+    assert all(fault.startswith(f"dist/student.zip!assignment/{path}") for fault in faults), faults
+    assert any(says in fault for fault in faults), faults
+
+
+def test_a_release_passes_with_what_updates_compare_with(example: Project, example_release: Release, doctored) -> None:
+    assert nothing_is_opaque(example, example_release) + no_solution_survives(example, example_release) == []
+    (fault,) = nothing_is_opaque(example, doctored(**{"assignment/pytest.ini": b"[pytest]\n"}))
+    assert fault == "dist/student.zip!assignment/.handed_out.zip!pytest.ini: differs from the file beside the archive"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sha256 = '{hashlib.sha256(CODE.encode()).hexdigest()}'",  # of a file that is handed out
+        '["Which axis?", "000c1e 29ef71 2aba88 2b2106 447b8e 4d7431 5eb8a8 825d7c"]',  # a pattern: sorted
+        "assignment/misconceptions/multi_head_attention.toml#multi-head-scaled-by-model",
+        "le ch@@ at dort ici . ||| the cat sleeps here .\n" * 99,
+        "-> `(batch, heads, queries, keys)`: Σ exp(QKᵀ/√d) · 1.0e-5 = 0.731 [0, 0, 0, 1]; " * 9,
+    ],
+)
+def test_what_can_be_read_is_not_opaque(text: str) -> None:
+    assert not list(opaque_in("a.txt", text.encode(), {hashlib.sha256(CODE.encode()).hexdigest()}))
+
+
+def test_the_place_is_told() -> None:
+    text = f"x = 1\n\nY = '{locked(CODE)}'\n"
+    assert {line for line, _ in opaque_in("a.py", text.encode())} == {3}
+
+
+def test_pictures() -> None:
+    assert fault_of_picture(png()) == ""
+    embedded = f"<a>\n<image href='data:image/png;base64,{base64.b64encode(png()).decode()}'/>"
+    text, pictures = take_pictures(embedded)
+    assert pictures == [(2, png())] and text == "<a>\n<image href=''/>"
+    assert fault_of_picture(svg("").replace(b"<svg", b"<!DOCTYPE a [<!ENTITY b 'c'>]><svg")).startswith("is no picture")
+    for damaged in (png()[:40], png().replace(b"IDAT", b"IDAU"), b"GIF89a"):
+        assert fault_of_picture(damaged)
+
+
+@pytest.fixture(scope="module")
+def finder(skeleton: Skeleton) -> LeakFinder:
+    return LeakFinder(skeleton)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "return x @ self.weight + self.bias",
+        "self.second = Affine(d_hidden, 1)",
+        "return self.second(torch.tanh(self.first(x))).squeeze(-1)",
+        "y = nn.Parameter(torch.randn(d_in, d_out) / d_in**0.5)",  # in another statement
+    ],
+)
+def test_each_statement_alone_is_found(finder, statement: str) -> None:
+    assert finder.leaks_in("a.py", statement.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class Regressor(nn.Module):\n    def forward(self, x: Tensor) -> Tensor:\n",  # given code
+        "The second of two affine maps, after the tanh of the first one, squeezes x.",
+        "le chat ||| the cat\n" * 1000,
+        "total = sum(prices)\nif total == 0:\n    return None\n",
+    ],
+)
+def test_no_false_alarm_on_other_text(finder, text: str) -> None:
+    assert finder.leaks_in("a.py", text.encode()) == []
+
+
+@pytest.mark.parametrize("content", [b"\x00\x01\x02", b"\xff", CODE.encode("utf-16")])
+def test_what_is_not_text_is_a_fault(finder, content: bytes) -> None:
+    (leak,) = finder.leaks_in("a.pyc", content)
+    assert leak == "a.pyc: is not text, so its content cannot be checked; remove it"
+
+
+def test_every_solution_of_the_course_is_found_again() -> None:
+    made = make_package(Project(ROOT, ROOT / "reference", ROOT)).skeleton
+    finder = LeakFinder(made)
+    for path, source in made.sources.items():
+        for region in made.regions[path]:
+            code = textwrap.dedent("".join(source.lines[region.begin : region.end - 1]))
+            assert finder.leaks_in("a.md", textwrap.indent(code, "    ").encode()), region
+
+
+def test_the_server_gets_no_solution(example: Project, doctored: Doctor) -> None:
+    faults = no_solution_survives(example, doctored(archive="gradescope.zip", **{"notes.md": LINE.encode()}))
+    assert faults and all(fault.startswith("dist/gradescope.zip!notes.md:1: a copy of reference/") for fault in faults)
+
+
+@pytest.mark.parametrize(
+    ("archive", "path", "content", "says"),
+    [
+        ("student.zip", "assignment/data/private/x", b"x", "stays with the instructor"),
+        ("student.zip", "assignment/a.txt", b"the cow is eating over there .\n", "holds 1 lines of data/private/"),
+        ("gradescope.zip", "reference/x.py", b"x = 1", "stays with the instructor"),
+        ("gradescope.zip", "data/private/more.txt", b"x = 1\n", ""),
+        ("instructor.zip", "instructor/tests/x.py", b"x = 1\n", ""),
+    ],
+)
+def test_private_data_closes(
+    example: Project, doctored: Doctor, archive: str, path: str, content: bytes, says: str
+) -> None:
+    """The server gets private data, and the instructor all."""
+    faults = keeps_private(example, doctored(archive=archive, **{path: content}))
+    assert len(faults) == bool(says)
+    assert all(says in fault and fault.startswith(f"dist/{archive}!{path}") for fault in faults)
+
+
+def test_a_secret_and_what_the_instructor_keeps_close(doctored: Doctor, example: Project) -> None:
+    note = b"seeds follow from " + term_secret(example.root)
+    faults = keeps_private(
+        example, doctored(**{"assignment/given/extras/answers.py": b"x = 1", "assignment/note.txt": note})
+    )
+    assert faults == [
+        "dist/student.zip!assignment/given/extras/answers.py: stays with the instructor",
+        "dist/student.zip!assignment/note.txt: holds the term's secret",
+    ]
+
+
+def test_a_task_that_is_gone_closes(example: Project, doctored: Doctor) -> None:
+    text = "# first task 1.1, then\n# (Extension E.7) and section 3.4\n"
+    (fault,) = names_known_tasks(example, doctored({"loss.py": text}))
+    assert fault == "student/loss.py:2: names 'Extension E.7', but there is no such task"
+
+
+PLACES = {
+    "2.3": {
+        "reference/model.py",
+        "notebooks/prose/2_layers_and_model.md",
+        "assignment/misconceptions/encoder.toml",
+        "assignment/tests/test_2_3_encoder_decoder.py",
+        "docs/pictures/architecture.svg",
+    },
+    "1.2": {"assignment/assignment.toml", "reference/hunts.py", "notebooks/prose/4_extensions.md"},
+    "E.2": {"given/config.py", "assignment/handout.md", "reference/answers.md"},
+    "E.8": set(),
+}
+
+
+def without(number: str) -> Assignment:
+    assignment = read_assignment()
+    return replace(assignment, tasks=tuple(task for task in assignment.tasks if task.number != number))
+
+
+@pytest.mark.parametrize("number", PLACES)
+def test_every_place_is_named(number: str) -> None:
+    places = places_of_dropped_tasks(ROOT, ROOT / "reference", without(number))
+    assert PLACES[number] <= {line.partition(":")[0] for line in places}
+    assert all(line.endswith(f": names task {number}, which is not in assignment.toml") for line in places)
+    for file, line, _ in (place.split(":", 2) for place in places):
+        text = (ROOT / file).read_text().splitlines()[int(line) - 1]
+        assert number in text or f"task_{number.replace('.', '_').lower()}" in text
+
+
+def test_nothing_is_named_while_all_tasks_are_there() -> None:
+    assert places_of_dropped_tasks(ROOT, ROOT / "reference", read_assignment()) == []
+
+
+def test_a_release_stops_before_its_gates(project: Project, edit, run) -> None:
+    edit(project.root / "assignment" / "assignment.toml", 'number = "1.2"', 'number = "1.7"')
+    status, out, err = run("build")
+    *places, last = err.splitlines()
+    assert (status, out, last) == (2, "", "release: stopped; nothing was written")
+    assert {Path(place.partition(":")[0]).name for place in places} >= {"loss.py", "test_1_2_loss.py"}
